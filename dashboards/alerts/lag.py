@@ -14,15 +14,12 @@ from dashboards.alerts.rule import (
     Pace,
     finding_age,
     looked_up,
+    row_rule,
     series,
-    severity_of,
 )
 from dashboards.queries import in_state
 from monitor.metrics import specs
-from monitor.model.findings import Severity
-
-MANY_RECORDS = 10_000
-"""The lag that counts where no age is known."""
+from monitor.model import alerts
 
 _CONSUMED: Final = series(specs.GROUP_CONSUMED_RECORDS_PER_SECOND)
 
@@ -61,51 +58,40 @@ def lag_rules(pace: Pace) -> tuple[AlertRule, ...]:
 
 
 def _time(pace: Pace) -> tuple[AlertRule, ...]:
-    levels = (
-        ("GroupwatchLagOld", Severity.WARNING, 600),
-        ("GroupwatchLagVeryOld", Severity.CRITICAL, 3600),
-    )
     return tuple(
-        AlertRule(
-            name=family,
-            severity=severity,
+        row_rule(
+            row,
+            pace,
             # A measured age where there is one; else a lower bound, or what is stuck for longest would not be told.
-            expr=f"{series(specs.GROUP_LAG_AT_LEAST_SECONDS)} > {pace.seconds(age_s)} {NOT_AWAY}",
-            hold_s=pace.seconds(300),
-            keep_s=pace.seconds(300),
+            expr=f"{series(specs.GROUP_LAG_AT_LEAST_SECONDS)} > {pace.seconds(row.age_s or 0)} {NOT_AWAY}",
             summary=f"{GROUP} is {AGE} behind{WAITING}",
             description=(
                 f"The oldest record of the lag of group {GROUP} of cluster {CLUSTER} is at least that old. The "
                 "group's page shows the partitions, and whether the group catches up."
             ),
         )
-        for family, severity, age_s in levels
+        for row in (alerts.LAG_OLD, alerts.LAG_VERY_OLD)
     )
 
 
 def _records(pace: Pace) -> tuple[AlertRule, ...]:
     return (
-        AlertRule(
-            name="GroupwatchLagWithoutAge",
-            severity=Severity.WARNING,
+        row_rule(
+            alerts.LAG_WITHOUT_AGE,
+            pace,
             expr=(
-                f"{series(specs.GROUP_LAG)} > {MANY_RECORDS} "
+                f"{series(specs.GROUP_LAG)} > {alerts.LAG_WITHOUT_AGE.records} "
                 f"unless on (cluster, group) {series(specs.GROUP_LAG_AT_LEAST_SECONDS)} {NOT_AWAY}"
             ),
-            hold_s=pace.seconds(1800),
-            keep_s=pace.seconds(300),
             summary=f"{GROUP} has a lag of {COUNT} records of unknown age",
             description=(
                 f"The age of the lag of group {GROUP} of cluster {CLUSTER} is unknown, because retention has removed "
                 "its oldest records or the end offsets of its partitions are unknown."
             ),
         ),
-        AlertRule(
-            name="GroupwatchLagOverLimit",
-            severity=severity_of("lag", "behind"),
-            expr=f"{finding_age('lag', 'behind')} > {pace.seconds(300)}",
-            hold_s=pace.seconds(60),
-            keep_s=pace.seconds(300),
+        row_rule(
+            alerts.LAG_OVER_LIMIT,
+            pace,
             summary=f"{GROUP} has exceeded its lag limit for {AGE}{WAITING}",
             description=(
                 f"Group {GROUP} of cluster {CLUSTER} has more lag than its limit in groupwatch's settings "
@@ -118,75 +104,59 @@ def _records(pace: Pace) -> tuple[AlertRule, ...]:
 def _progress(pace: Pace) -> tuple[AlertRule, ...]:
     failing = specs.GROUP_FAILING_PARTITIONS
     return (
-        AlertRule(
-            name="GroupwatchPartitionStopped",
-            severity=severity_of("lag", "not_committing"),
-            expr=f"{finding_age('lag', 'not_committing')} > {pace.seconds(300)}",
-            hold_s=pace.seconds(60),
-            keep_s=pace.seconds(300),
+        row_rule(
+            alerts.PARTITION_STOPPED,
+            pace,
             summary=f"{GROUP} has not committed partitions with lag for {AGE}{WAITING}",
             description=(
                 f"Partitions of group {GROUP} of cluster {CLUSTER} have lag and no commits for longer than usual. "
                 "Their owner is not known to be dead."
             ),
         ),
-        AlertRule(
-            name="GroupwatchPartitionStalled",
-            severity=Severity.WARNING,
+        row_rule(
+            alerts.PARTITION_STALLED,
+            pace,
             # Also of a group without members for which somebody commits: there it is the only sign of what hangs.
             expr=f"{series(failing, status='stall')} > 0 {NOT_UNATTENDED}",
-            hold_s=pace.seconds(600),
-            keep_s=pace.seconds(300),
             summary=f"{GROUP} commits without progress in {COUNT} partitions",
             description=(
                 f"Consumers of group {GROUP} of cluster {CLUSTER} commit the same offset repeatedly although there is "
                 "lag (Burrow's STALL)."
             ),
         ),
-        AlertRule(
-            name="GroupwatchPartitionSilent",
-            severity=Severity.INFO,
+        row_rule(
+            alerts.PARTITION_SILENT,
+            pace,
             # Burrow looks at the rhythm of ten commits alone, so who commits rarely by design is told, too.
             expr=f"{series(failing, status='stop')} > 0 {NOT_AWAY}",
-            hold_s=pace.seconds(1800),
-            keep_s=pace.seconds(300),
             summary=f"{GROUP} is stopped in {COUNT} partitions according to Burrow's rules",
             description=(
                 f"Group {GROUP} of cluster {CLUSTER} has lag there and has not committed for longer than its newest "
                 "ten commits span (Burrow's STOP)."
             ),
         ),
-        AlertRule(
-            name="GroupwatchOffsetsRewound",
-            severity=Severity.WARNING,
-            # It lasts for ten commits, less than a minute of most clients: nothing to wait for.
+        row_rule(
+            alerts.OFFSETS_REWOUND,
+            pace,
             expr=f"{series(failing, status='rewind')} > 0 {NOT_RESET}",
-            hold_s=0,
-            keep_s=pace.seconds(900),
             summary=f"{GROUP} moved back to earlier offsets in {COUNT} partitions",
             description=(
                 f"A commit of group {GROUP} of cluster {CLUSTER} was lower than the one before it (Burrow's REWIND). "
                 "Records are redelivered."
             ),
         ),
-        AlertRule(
-            name="GroupwatchTransactionOpen",
-            severity=severity_of("lag", "open_transaction"),
-            expr=f"{finding_age('lag', 'open_transaction')} > {pace.seconds(600)}",
-            hold_s=pace.seconds(60),
-            keep_s=pace.seconds(300),
+        row_rule(
+            alerts.TRANSACTION_OPEN,
+            pace,
             summary=f"{GROUP} has been blocked by an open transaction for {AGE}",
             description=(
                 f"Group {GROUP} of cluster {CLUSTER} has consumed all records before a transaction that a producer has "
                 "started and not ended. It cannot consume later records."
             ),
         ),
-        AlertRule(
-            name="GroupwatchOffsetsOfFormerTopic",
-            severity=severity_of("lag", "former_log"),
-            expr=f"{finding_age('lag', 'former_log')} > {pace.seconds(600)}",
-            hold_s=pace.seconds(60),
-            keep_s=pace.seconds(300),
+        row_rule(
+            alerts.OFFSETS_OF_FORMER_TOPIC,
+            pace,
             summary=f"{GROUP} has offsets from before its topic was deleted and recreated {AGE} ago",
             description=(
                 f"The offsets of group {GROUP} of cluster {CLUSTER} are from the deleted topic, so its position in the "
@@ -199,24 +169,19 @@ def _progress(pace: Pace) -> tuple[AlertRule, ...]:
 def _retention(pace: Pace) -> tuple[AlertRule, ...]:
     close = series(specs.GROUP_FINDINGS, kind="retention", reason="close_to_loss")
     return (
-        AlertRule(
-            name="GroupwatchRetentionClose",
-            severity=severity_of("retention", "close_to_loss"),
+        row_rule(
+            alerts.RETENTION_CLOSE,
+            pace,
             expr=f"{series(specs.GROUP_RETENTION_RATIO)} and on (cluster, group) {close}",
-            hold_s=pace.seconds(120),
-            keep_s=pace.seconds(300),
             summary=f"{GROUP} is about to lose records: its lag is {{{{ $value | humanizePercentage }}}} of a log",
             description=(
                 f"Retention removes the oldest records of a log, and group {GROUP} of cluster {CLUSTER} has not "
                 "consumed them yet. It catches up slowly or not at all."
             ),
         ),
-        AlertRule(
-            name="GroupwatchRecordsLost",
-            severity=severity_of("retention", "records_lost"),
-            expr=f"{finding_age('retention', 'records_lost')} >= 0",
-            hold_s=pace.seconds(60),
-            keep_s=pace.seconds(300),
+        row_rule(
+            alerts.RECORDS_LOST,
+            pace,
             summary=(
                 f"{GROUP} has lost records, the first {AGE} ago{looked_up(', # at most', specs.GROUP_LOST_RECORDS)}"
             ),
@@ -234,40 +199,33 @@ def _deliveries(pace: Pace) -> tuple[AlertRule, ...]:
     A counter may begin again with what the log still has, after a start without a checkpoint: so the finding, which
     goes by the times of the records, has to confirm that some were given up within the last hour.
     """
+    window_s = pace.seconds(alerts.RECORDS_GIVEN_UP.window_s)
     return (
-        AlertRule(
-            name="GroupwatchRecordsGivenUp",
-            severity=severity_of("poison", "given_up"),
+        row_rule(
+            alerts.RECORDS_GIVEN_UP,
+            pace,
             expr=(
-                f"increase({series(specs.GROUP_SHARE_GIVEN_UP_TOTAL)}[{pace.seconds(600)}s]) > 0"
+                f"increase({series(specs.GROUP_SHARE_GIVEN_UP_TOTAL)}[{window_s}s]) > 0"
                 f" and on (cluster, group) {finding_age('poison', 'given_up')}"
             ),
-            hold_s=0,
-            keep_s=pace.seconds(300),
             summary=f"{GROUP} has given up records after too many failed deliveries",
             description=(
                 f"Share group {GROUP} of cluster {CLUSTER} has archived records that reached the delivery limit. Its "
                 "members do not get these records again. The page of the group names the newest offset."
             ),
         ),
-        AlertRule(
-            name="GroupwatchRecordsOnLastDelivery",
-            severity=severity_of("poison", "last_try"),
-            expr=f"{finding_age('poison', 'last_try')} > {pace.seconds(300)}",
-            hold_s=pace.seconds(60),
-            keep_s=pace.seconds(300),
+        row_rule(
+            alerts.RECORDS_ON_LAST_DELIVERY,
+            pace,
             summary=f"{GROUP} has had records before their last delivery for {AGE}",
             description=(
                 f"Members of share group {GROUP} of cluster {CLUSTER} have received these records again and again, and "
                 "have not accepted them."
             ),
         ),
-        AlertRule(
-            name="GroupwatchShareGroupStalled",
-            severity=severity_of("lag", "stalled"),
-            expr=f"{finding_age('lag', 'stalled')} > {pace.seconds(600)}",
-            hold_s=pace.seconds(60),
-            keep_s=pace.seconds(300),
+        row_rule(
+            alerts.SHARE_GROUP_STALLED,
+            pace,
             summary=f"{GROUP} has had lag without an acknowledgment for {AGE}{WAITING}",
             description=(
                 f"Share group {GROUP} of cluster {CLUSTER} has members and lag, and no member accepts, releases or "

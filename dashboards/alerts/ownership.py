@@ -10,17 +10,12 @@ from dashboards.alerts.rule import (
     WAITING,
     AlertRule,
     Pace,
-    finding_age,
     looked_up,
+    row_rule,
     series,
-    severity_of,
 )
 from monitor.metrics import specs
-
-_UNEVEN = "partitions|lag|no_partitions|tasks|no_tasks"
-
-_OTHER_ORPHANS = "!mixed_strategy|mixed_subscription|not_ready|delay|revoked|not_assigned|config_mismatch|no_workers"
-"""The reasons of partitions that have no alert of their own; the last ones are of Connect's tasks."""
+from monitor.model import alerts
 
 
 def ownership_rules(pace: Pace) -> tuple[AlertRule, ...]:
@@ -29,13 +24,11 @@ def ownership_rules(pace: Pace) -> tuple[AlertRule, ...]:
 
 
 def _owners(pace: Pace) -> tuple[AlertRule, ...]:
+    drifted = series(specs.GROUP_DRIFT_OLDEST_SECONDS, kind=alerts.DRIFTED.reasons)
     return (
-        AlertRule(
-            name="GroupwatchPartitionOrphaned",
-            severity=severity_of("orphaned", _OTHER_ORPHANS),
-            expr=f"{finding_age('orphaned', _OTHER_ORPHANS)} > {pace.seconds(600)}",
-            hold_s=pace.seconds(60),
-            keep_s=pace.seconds(300),
+        row_rule(
+            alerts.PARTITION_ORPHANED,
+            pace,
             summary=(
                 f"{GROUP} has had a partition without an owner for {AGE} ({{{{ $labels.reason }}}}"
                 f"{looked_up(', # partitions now', specs.GROUP_ORPHANED_PARTITIONS, 'reason')})"
@@ -45,24 +38,18 @@ def _owners(pace: Pace) -> tuple[AlertRule, ...]:
                 "members. New partitions get an owner after a metadata refresh, within 5 minutes by default."
             ),
         ),
-        AlertRule(
-            name="GroupwatchTopologyNotReady",
-            severity=severity_of("orphaned", "not_ready"),
-            expr=f"{finding_age('orphaned', 'not_ready')} > {pace.seconds(60)}",
-            hold_s=pace.seconds(60),
-            keep_s=pace.seconds(300),
+        row_rule(
+            alerts.TOPOLOGY_NOT_READY,
+            pace,
             summary=f"{GROUP} has been unable to run its topology for {AGE}",
             description=(
                 f"The topology of the Kafka Streams application {GROUP} of cluster {CLUSTER} needs a topic that does "
                 "not exist or has a wrong number of partitions. The coordinator assigns no tasks."
             ),
         ),
-        AlertRule(
-            name="GroupwatchPartitionDoubleOwned",
-            severity=severity_of("double_owned", "same_generation"),
-            expr=f"{finding_age('double_owned', 'same_generation')} > {pace.seconds(300)}",
-            hold_s=pace.seconds(60),
-            keep_s=pace.seconds(300),
+        row_rule(
+            alerts.DOUBLE_OWNED,
+            pace,
             summary=(
                 f"{GROUP} has had a partition with two owners for {AGE}"
                 f"{looked_up(' (# partitions now)', specs.GROUP_DOUBLE_OWNED_PARTITIONS)}"
@@ -72,12 +59,10 @@ def _owners(pace: Pace) -> tuple[AlertRule, ...]:
                 "are processed twice, and each member's commits overwrite those of the other."
             ),
         ),
-        AlertRule(
-            name="GroupwatchAssignmentDrifted",
-            severity=severity_of("drift", "!tie"),
-            expr=f"{series(specs.GROUP_DRIFT_OLDEST_SECONDS, kind='!tie')} > {pace.seconds(900)}",
-            hold_s=pace.seconds(60),
-            keep_s=pace.seconds(300),
+        row_rule(
+            alerts.DRIFTED,
+            pace,
+            expr=f"{drifted} > {pace.seconds(alerts.DRIFTED.age_s or 0)}",
             summary=(
                 f"{GROUP} has deviated from its assignor's assignment for {AGE} ({{{{ $labels.kind }}}}"
                 f"{looked_up(', # partitions now', specs.GROUP_DRIFTED_PARTITIONS, 'kind')})"
@@ -88,12 +73,9 @@ def _owners(pace: Pace) -> tuple[AlertRule, ...]:
                 "revoked partitions that have another target owner (pending)."
             ),
         ),
-        AlertRule(
-            name="GroupwatchAssignmentUneven",
-            severity=severity_of("imbalance|idle_members", _UNEVEN),
-            expr=f"{finding_age('imbalance|idle_members', _UNEVEN)} > {pace.seconds(3600)}",
-            hold_s=pace.seconds(300),
-            keep_s=pace.seconds(300),
+        row_rule(
+            alerts.UNEVEN,
+            pace,
             summary=f"{GROUP} has been imbalanced for {AGE} ({{{{ $labels.kind }}}}: {{{{ $labels.reason }}}})",
             description=(
                 f"One member of group {GROUP} of cluster {CLUSTER} has far more partitions, tasks or lag than in an "
@@ -105,48 +87,38 @@ def _owners(pace: Pace) -> tuple[AlertRule, ...]:
 
 def _members(pace: Pace) -> tuple[AlertRule, ...]:
     return (
-        AlertRule(
-            name="GroupwatchMemberDead",
-            severity=severity_of("dead_member", ".+"),
+        row_rule(
+            alerts.MEMBER_DEAD,
+            pace,
             expr=f"{series(specs.GROUP_DEAD_MEMBERS)} > 0",
-            hold_s=pace.seconds(300),
-            keep_s=pace.seconds(300),
             summary=f"{COUNT} members of {GROUP} own partitions and do not commit",
             description=(
                 f"A member of group {GROUP} of cluster {CLUSTER} does not commit, although its partitions have lag and "
                 "other members are committing. While it is in the group, no other member gets its partitions."
             ),
         ),
-        AlertRule(
-            name="GroupwatchGroupWithoutMembers",
-            severity=severity_of("unattended", ".+"),
-            expr=f"{series(specs.GROUP_UNATTENDED_SECONDS)} > {pace.seconds(900)}",
-            hold_s=pace.seconds(60),
-            keep_s=pace.seconds(300),
+        row_rule(
+            alerts.WITHOUT_MEMBERS,
+            pace,
+            expr=f"{series(specs.GROUP_UNATTENDED_SECONDS)} > {pace.seconds(alerts.WITHOUT_MEMBERS.age_s or 0)}",
             summary=f"{GROUP} has had lag and no members for {AGE}{WAITING}",
             description=(
                 f"Group {GROUP} of cluster {CLUSTER} has no members, and producers have written records since its last "
                 "activity. The alert does not fire for a group that is shut down while its topics receive no records."
             ),
         ),
-        AlertRule(
-            name="GroupwatchTopicAbandoned",
-            severity=severity_of("abandoned", "unsubscribed"),
-            expr=f"{finding_age('abandoned', 'unsubscribed')} > {pace.seconds(3600)}",
-            hold_s=pace.seconds(60),
-            keep_s=pace.seconds(300),
+        row_rule(
+            alerts.TOPIC_ABANDONED,
+            pace,
             summary=f"{GROUP} has had committed offsets of a topic without a subscribed member for {AGE}",
             description=(
                 f"Group {GROUP} of cluster {CLUSTER} has members, and it has lag in a topic that it no longer "
                 "consumes. The offsets expire by themselves, after 7 days by default."
             ),
         ),
-        AlertRule(
-            name="GroupwatchMembersUnreadable",
-            severity=severity_of("unreadable_members", "assignment|subscription"),
-            expr=f"{finding_age('unreadable_members', 'assignment|subscription')} > {pace.seconds(900)}",
-            hold_s=pace.seconds(60),
-            keep_s=pace.seconds(300),
+        row_rule(
+            alerts.MEMBERS_UNREADABLE,
+            pace,
             summary=(
                 f"groupwatch has been unable to decode members of {GROUP} for {AGE} ({{{{ $labels.reason }}}}"
                 f"{looked_up(', # members now', specs.GROUP_UNREADABLE_MEMBERS)})"
@@ -162,24 +134,18 @@ def _members(pace: Pace) -> tuple[AlertRule, ...]:
 def _shared_by_themselves(pace: Pace) -> tuple[AlertRule, ...]:
     """RocketMQ's members each compute their own share of the queues, and must use the same strategy."""
     return (
-        AlertRule(
-            name="GroupwatchDuplicateClientId",
-            severity=severity_of("double_owned", "duplicate_client_id"),
-            expr=f"{finding_age('double_owned', 'duplicate_client_id')} > {pace.seconds(300)}",
-            hold_s=pace.seconds(60),
-            keep_s=pace.seconds(300),
+        row_rule(
+            alerts.DUPLICATE_CLIENT_ID,
+            pace,
             summary=f"Clients of {GROUP} have had the same client id for {AGE}",
             description=(
                 f"RocketMQ identifies consumers by client id, so these clients of group {GROUP} of cluster {CLUSTER} "
                 "consume the same queues. Some queues have no consumer."
             ),
         ),
-        AlertRule(
-            name="GroupwatchMixedStrategy",
-            severity=severity_of("double_owned|orphaned", "mixed_strategy"),
-            expr=f"{finding_age('double_owned|orphaned', 'mixed_strategy')} > {pace.seconds(300)}",
-            hold_s=pace.seconds(60),
-            keep_s=pace.seconds(300),
+        row_rule(
+            alerts.MIXED_STRATEGY,
+            pace,
             summary=(
                 f"Members of {GROUP} have used different queue allocation strategies for {AGE} ({{{{ $labels.kind }}}})"
             ),
@@ -188,12 +154,9 @@ def _shared_by_themselves(pace: Pace) -> tuple[AlertRule, ...]:
                 "They are consumed twice or not at all."
             ),
         ),
-        AlertRule(
-            name="GroupwatchMixedSubscription",
-            severity=severity_of("orphaned", "mixed_subscription"),
-            expr=f"{finding_age('orphaned', 'mixed_subscription')} > {pace.seconds(300)}",
-            hold_s=pace.seconds(60),
-            keep_s=pace.seconds(300),
+        row_rule(
+            alerts.MIXED_SUBSCRIPTION,
+            pace,
             summary=f"Members of {GROUP} have subscribed to different topics for {AGE}",
             description=(
                 f"Queues of group {GROUP} of cluster {CLUSTER} (RocketMQ) are in the share of a member that does not "

@@ -9,12 +9,12 @@ from dashboards.alerts.rule import (
     AlertRule,
     Pace,
     duration,
-    finding_age,
     looked_up,
+    row_rule,
     series,
-    severity_of,
 )
 from monitor.metrics import specs
+from monitor.model import alerts
 
 
 def rebalance_rules(pace: Pace) -> tuple[AlertRule, ...]:
@@ -22,12 +22,10 @@ def rebalance_rules(pace: Pace) -> tuple[AlertRule, ...]:
     window = duration(pace.seconds(600))
     storm = series(specs.GROUP_FINDINGS, kind="rebalance", reason="storm")
     return (
-        AlertRule(
-            name="GroupwatchRebalanceStorm",
-            severity=severity_of("rebalance", "storm"),
+        row_rule(
+            alerts.REBALANCE_STORM,
+            pace,
             expr=f"{storm} > 0",
-            hold_s=pace.seconds(60),
-            keep_s=pace.seconds(300),
             summary=(
                 f"{GROUP} rebalances repeatedly"
                 f"{looked_up(f': # times in {window}', specs.GROUP_REBALANCES_TOTAL, window=window)}"
@@ -37,13 +35,9 @@ def rebalance_rules(pace: Pace) -> tuple[AlertRule, ...]:
                 "consumption, and some records are redelivered."
             ),
         ),
-        AlertRule(
-            name="GroupwatchRebalanceLong",
-            severity=severity_of("rebalance", "long"),
-            # The finding begins when the rebalance is a minute old.
-            expr=f"{finding_age('rebalance', 'long')} > {pace.seconds(240)}",
-            hold_s=pace.seconds(60),
-            keep_s=pace.seconds(300),
+        row_rule(
+            alerts.REBALANCE_LONG,
+            pace,
             summary=f"{GROUP} has exceeded the time limit of a rebalance for {AGE}",
             description=(
                 f"Members of group {GROUP} of cluster {CLUSTER} wait for one that does not join. Most of them consume "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 import msgspec
@@ -10,14 +9,11 @@ import msgspec
 from dashboards.queries import check_labels, everywhere
 from monitor.metrics import specs
 from monitor.metrics.spec_types import MetricSpec
-from monitor.model.findings import FINDINGS, Severity
+from monitor.model.alerts import KEPT_S, FindingAlert, GroupAlert
+from monitor.model.findings import Severity
 
 RUNBOOKS: Final = "docs/runbooks.md"
 """Where the runbooks are, in this repository: each rule has a section of its name."""
-
-KEPT_S: Final = 300
-"""How long an alert stays after its condition has ended, unless its rule says otherwise. An alert that comes and goes,
-or a restart of the job in between, then notifies once."""
 
 
 class Pace(msgspec.Struct, frozen=True):
@@ -97,23 +93,24 @@ def finding_age(kind: str, reason: str) -> str:
     return series(specs.GROUP_FINDING_OLDEST_SECONDS, kind=kind, reason=reason)
 
 
-def severity_of(kind: str, reason: str) -> Severity:
-    """How bad the findings of kinds and of reasons (as of :func:`finding_age`) are.
-
-    >>> severity_of("retention", ".+").value, severity_of("drift", "!tie").value
-    ('critical', 'warning')
-
-    Raises:
-        ValueError: there is no such finding, or some are worse than others: those need alerts of their own.
-    """
-    found = {spec.severity for spec in FINDINGS if _fits(kind, spec.kind) and _fits(reason, spec.reason)}
-    if len(found) != 1:
-        raise ValueError(f"The findings {kind}, {reason} are {', '.join(sorted(found)) or 'none'}.")
-    return found.pop()
+def row_rule(row: GroupAlert, pace: Pace, *, summary: str, description: str, expr: str | None = None) -> AlertRule:
+    """The rule of a row of monitor.model.alerts, at a pace. Without ``expr``, it goes by the age of the findings."""
+    return AlertRule(
+        name=row.name,
+        severity=row.severity,
+        expr=_by_age(row, pace) if expr is None else expr,
+        hold_s=pace.seconds(row.hold_s),
+        keep_s=pace.seconds(row.keep_s),
+        summary=summary,
+        description=description,
+    )
 
 
-def _fits(wanted: str, value: str) -> bool:
-    return bool(re.fullmatch(wanted.removeprefix("!"), value)) != wanted.startswith("!")
+def _by_age(row: GroupAlert, pace: Pace) -> str:
+    if not isinstance(row, FindingAlert):
+        raise TypeError(f"{row.name} is not about the age of findings: give its expression")
+    limit = ">= 0" if row.age_s is None else f"> {pace.seconds(row.age_s)}"
+    return f"{finding_age(row.kinds, row.reasons)} {limit}"
 
 
 def looked_up(text: str, family: MetricSpec, *more: str, window: str = "") -> str:

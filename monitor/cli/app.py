@@ -1,8 +1,8 @@
 """The command line: what a person types, what it prints, and the code it ends with.
 
 Exit codes: 0 as asked, also when SIGTERM or Ctrl-C ended run, collect or demo; 1 the job failed while running; 2 the
-settings, the address, a permission, a port or the machine is not as it must be, or (explain, what-if, snapshot) the job
-or file gives no answer or the names are wrong, told in one sentence; 130 another command was interrupted.
+settings, the address, a permission, a port or the machine is not as it must be, or (explain, what-if and others) the
+job or file gives no answer or the names are wrong, told in one sentence; 130 another command was interrupted.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from rich.console import Console
 from typer.completion import shell_complete
 
 from monitor.checks.command import add_check_config
+from monitor.cli.backtest import add_backtest
 from monitor.cli.commands import add_commands
 from monitor.cli.manual import add_manuals
 from monitor.model.escaping import escaped_lines
@@ -172,6 +173,7 @@ def demo(
 
 
 add_commands(app)
+add_backtest(app)
 add_check_config(app)
 
 

@@ -89,9 +89,9 @@ def explain(  # noqa: PLR0913, PLR0917 -- each is an argument or an option
         way_in = _way_in(token_file, user, password_file, ca_file)
         inputs = _inputs(_Asked(url, snapshot, at, history), cluster, group, way_in)
         found = explained(inputs, topic, partition)
-        _tell(found, as_json, lambda: explanation_shown(found))
+        tell_answer(found, as_json, lambda: explanation_shown(found))
 
-    _exit_with(answer)
+    exit_with(answer)
 
 
 def what_if(  # noqa: PLR0913, PLR0917 -- as above
@@ -140,9 +140,9 @@ def what_if(  # noqa: PLR0913, PLR0917 -- as above
         )
         way_in = _way_in(token_file, user, password_file, ca_file)
         found = asked.what_if(_inputs(_Asked(url, snapshot, at, history), cluster, group, way_in), change)
-        _tell(found, as_json, lambda: what_if_shown(found))
+        tell_answer(found, as_json, lambda: what_if_shown(found))
 
-    _exit_with(answer)
+    exit_with(answer)
 
 
 def snapshot(  # noqa: PLR0913, PLR0917 -- as above
@@ -181,7 +181,7 @@ def snapshot(  # noqa: PLR0913, PLR0917 -- as above
             sys.stdout.buffer.write(line)
         sys.stdout.buffer.flush()
 
-    _exit_with(answer)
+    exit_with(answer)
 
 
 def census(  # noqa: PLR0913, PLR0917 -- as above
@@ -207,9 +207,9 @@ def census(  # noqa: PLR0913, PLR0917 -- as above
             if snapshot is None
             else census_from_file(snapshot, cluster)
         )
-        _tell(found, as_json, lambda: census_shown(found))
+        tell_answer(found, as_json, lambda: census_shown(found))
 
-    _exit_with(answer)
+    exit_with(answer)
 
 
 def history(  # noqa: PLR0913, PLR0917 -- as above
@@ -236,14 +236,15 @@ def history(  # noqa: PLR0913, PLR0917 -- as above
         found = (
             story_from_job(url, address, since, until, _way_in(token_file, user, password_file, ca_file))
             if asked.folder is None
-            else story_from_recording(asked.folder, address, since, until, _now_ms())
+            else story_from_recording(asked.folder, address, since, until, now_ms())
         )
-        _tell(found, as_json, lambda: story_shown(found))
+        tell_answer(found, as_json, lambda: story_shown(found))
 
-    _exit_with(answer)
+    exit_with(answer)
 
 
-def _now_ms() -> int:
+def now_ms() -> int:
+    """Now, in ms since the epoch."""
     return time.time_ns() // 1_000_000
 
 
@@ -285,13 +286,14 @@ def _inputs(asked: _Asked, cluster: str, group: str, way_in: WayIn) -> GroupInpu
             raise source.SourceError("A snapshot is of one instant: --at cannot be combined with --snapshot.")
         return source.inputs_from_file(asked.snapshot, cluster, group)
     if asked.folder is not None and asked.at is not None:
-        return source.inputs_from_recording(asked.folder, cluster, group, asked.at, _now_ms())
+        return source.inputs_from_recording(asked.folder, cluster, group, asked.at, now_ms())
     return source.inputs_from_job(asked.url, cluster, group, way_in, asked.at)
 
 
-def _tell(
+def tell_answer(
     answer: msgspec.Struct | Sequence[msgspec.Struct], as_json: bool, shown: Callable[[], RenderableType]
 ) -> None:
+    """Print an answer: JSON, or what ``shown`` makes of it."""
     if as_json:
         sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(answer)) + b"\n")
         sys.stdout.buffer.flush()
@@ -301,7 +303,7 @@ def _tell(
     tell(shown())
 
 
-def _exit_with(action: Callable[[], None]) -> None:
+def exit_with(action: Callable[[], None]) -> None:
     """Run a command's work; what a person can mend is one sentence, not a stack trace."""
     from monitor.cli.snapshot_source import SourceError  # noqa: PLC0415 -- as above
     from monitor.detection.evaluation_input import QuestionError  # noqa: PLC0415 -- as above

@@ -164,6 +164,25 @@ MANUALS: Final[Mapping[str, Manual]] = {
         exit_codes=(AS_ASKED, NO_ANSWER, INTERRUPTED),
         environment=(HISTORY,),
     ),
+    "backtest": Manual(
+        examples=(
+            Example("groupwatch backtest --config new.toml", "Try its thresholds on the last seven days."),
+            Example(
+                "groupwatch backtest --config new.toml --since -1d --group 'billing-.*'",
+                "Try them on one day of these groups.",
+            ),
+            Example(
+                "groupwatch backtest --config new.toml --history /srv/history --json",
+                "Read this recording, and print JSON.",
+            ),
+        ),
+        exit_codes=(
+            AS_ASKED,
+            Meaning("2", "no answer: a mistake in the configuration, or nothing is recorded of that cluster and time"),
+            INTERRUPTED,
+        ),
+        environment=(SETTINGS,),
+    ),
     "census": Manual(
         examples=(
             Example("groupwatch census", "Show the client libraries in all clusters of the local job."),

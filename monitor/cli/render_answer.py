@@ -109,7 +109,7 @@ def what_if_shown(answer: WhatIf) -> RenderableType:
 
 
 def _members(members: Sequence[MemberChange]) -> RenderableType:
-    table = _table("member", "", "before", "", "after", "")
+    table = plain_table("member", "", "before", "", "after", "")
     for column in (2, 4):
         table.columns[column].justify = "right"
     for each in members[:MOST_ROWS]:
@@ -120,7 +120,7 @@ def _members(members: Sequence[MemberChange]) -> RenderableType:
 
 
 def _moves(moves: Sequence[Move]) -> RenderableType:
-    table = _table("topic", "partition", "from", "to")
+    table = plain_table("topic", "partition", "from", "to")
     table.columns[1].justify = "right"
     for move in moves[:MOST_ROWS]:
         table.add_row(Text(shown(move.topic)), str(move.partition), Text(owner(move.before)), Text(owner(move.after)))
@@ -134,7 +134,7 @@ def census_shown(uses: Sequence[LibraryUse]) -> RenderableType:
     """The client libraries of clusters, with their members and groups."""
     if not uses:
         return Text("No Kafka group has a member.")
-    table = _table("cluster", "library", "release", "how sure", "members", "groups")
+    table = plain_table("cluster", "library", "release", "how sure", "members", "groups")
     for column in (4, 5):
         table.columns[column].justify = "right"
     for use in uses[:MOST_ROWS]:
@@ -147,7 +147,8 @@ def census_shown(uses: Sequence[LibraryUse]) -> RenderableType:
 # --- tables -----------------------------------------------------------------------------------------------------------
 
 
-def _table(*headings: str) -> Table:
+def plain_table(*headings: str) -> Table:
+    """An empty table with these headings."""
     table = Table(box=box.SIMPLE, pad_edge=False, show_edge=False)
     for heading in headings:
         table.add_column(heading, overflow="fold")

@@ -1,6 +1,7 @@
 """Settings: what a deployment chooses, from one TOML file and the environment."""
 
 from monitor.config.client import ClientProperties
+from monitor.config.detection import detection_rules
 from monitor.config.errors import ConfigError
 from monitor.config.history import HistorySettings
 from monitor.config.http import HttpSettings
@@ -46,6 +47,7 @@ __all__ = [
     "SystemSettings",
     "Thresholds",
     "ZooKeeperSettings",
+    "detection_rules",
     "load",
     "with_compat",
     "with_shard",

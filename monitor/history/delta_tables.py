@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from typing import Any, Final
+from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError, TableNotFoundError
 from pyarrow import fs
 
+from monitor.history.held import HeldRecording, StateRow, base_of
 from monitor.history.recorded import (
     EVENTS_VERSION,
     NotRecordedError,
@@ -22,19 +22,9 @@ from monitor.history.recorded import (
     RecordingError,
     recorded_name,
 )
-from monitor.history.replay import FIRST_PASS, Base, Key
+from monitor.history.replay import Base, Key
 from monitor.history.tables import DAY_MS, EVENTS, SETTINGS, STATES, day_of
 from monitor.messages.names import shown
-from monitor.model import PassCompleted
-from monitor.tracking.serialization import (
-    StoredStateError,
-    decode_connect_configs_state,
-    decode_group_state,
-    decode_topic_state,
-)
-
-_PASS: Final = msgspec.msgpack.Decoder(PassCompleted)
-_NUMBER: Final = msgspec.msgpack.Decoder(int)
 
 
 class DeltaRecording:
@@ -55,59 +45,161 @@ class DeltaRecording:
 
     def base(self, cluster: str, at_ms: int, keys: Collection[Key]) -> Base:
         """The newest states from before an instant; see monitor.history.replay.Recording."""
-        if self._states is None:
-            return Base()
-        newest = self._newest_states(self._states, cluster, at_ms)
-        if newest is None:
-            return Base()
-        chosen = (pc.field("cluster") == cluster) & (pc.field("day") == day_of(newest))
-        chosen &= (pc.field("recorded_ms") == newest) & _any_of(keys)
-        found = self._read(self._states, ["entity", "name", "state"], chosen)
-        try:
-            return _base_of(newest, found)
-        except (StoredStateError, msgspec.DecodeError) as error:
-            raise RecordingError(f"The recording in {shown(self._folder)} cannot be used: {error}.") from error
+        newest = self._newest_states(cluster, at_ms)
+        return Base() if newest is None else base_of(newest, self._state_rows(cluster, newest, _any_of(keys)))
 
-    def _newest_states(self, table: DeltaTable, cluster: str, at_ms: int) -> int | None:
+    def _state_rows(
+        self,
+        cluster: str,
+        recorded_ms: int,
+        of: Any,  # noqa: ANN401 -- Arrow has no types
+    ) -> Iterator[StateRow]:
+        if self._states is None:
+            return iter(())
+        chosen = (pc.field("cluster") == cluster) & (pc.field("day") == day_of(recorded_ms))
+        chosen &= (pc.field("recorded_ms") == recorded_ms) & of
+        return map(StateRow._make, self._read(self._states, ["entity", "name", "state"], chosen))
+
+    def hold(self, cluster: str, since_ms: int, until_ms: int, groups: Collection[str] | None = None) -> HeldRecording:
+        """All that verdicts between two instants are made of; ``groups`` None: those on all groups.
+
+        Raises:
+            RecordingError: the recording cannot be read.
+        """
+        newest = self._newest_states(cluster, since_ms) or 0
+        of = pc.scalar(True)
+        if groups is not None:
+            names = sorted(map(recorded_name, groups))
+            of = (pc.field("entity") != RecordedEntity.GROUP.value) | pc.field("name").isin(names)
+        return HeldRecording(
+            newest,
+            self._state_rows(cluster, newest, of),
+            self._rows_of(cluster, newest, until_ms, of),
+            reach_ms=self.reach_ms(cluster),
+            settings=self.settings(cluster, until_ms),
+        )
+
+    def groups(self, cluster: str, since_ms: int, until_ms: int) -> list[str]:
+        """The names of the groups that were known between two instants, sorted; some may have been deleted by then.
+
+        Raises:
+            RecordingError: the recording cannot be read.
+        """
+        newest = self._newest_states(cluster, since_ms) or 0
+        of = pc.field("entity") == RecordedEntity.GROUP.value
+        known = {row.name for row in self._state_rows(cluster, newest, of)}
+        if self._events is not None:
+            chosen = _since(cluster, newest) & (pc.field("first_ms") <= until_ms) & of
+            known.update(name for (name,) in self._read(self._events, ["name"], chosen))
+        return sorted(known)
+
+    def group_sizes(self, cluster: str, since_ms: int, until_ms: int) -> dict[str, int]:
+        """The groups of :meth:`groups`, each with the size of its state before them in bytes; 0 if it had none.
+
+        Raises:
+            RecordingError: the recording cannot be read.
+        """
+        sizes = dict.fromkeys(self.groups(cluster, since_ms, until_ms), 0)
+        newest = self._newest_states(cluster, since_ms) or 0
+        of = pc.field("entity") == RecordedEntity.GROUP.value
+        return sizes | {row.name: len(row.state) for row in self._state_rows(cluster, newest, of)}
+
+    def state_times(self, cluster: str, since_ms: int, until_ms: int) -> list[int]:
+        """When states were recorded between two instants.
+
+        Raises:
+            RecordingError: the recording cannot be read.
+        """
+        if self._states is None:
+            return []
+        chosen = _since(cluster, since_ms) & (pc.field("recorded_ms") <= until_ms)
+        return sorted({recorded_ms for (recorded_ms,) in self._read(self._states, ["recorded_ms"], chosen)})
+
+    def _newest_states(self, cluster: str, at_ms: int) -> int | None:
         """When the newest states from before an instant were recorded: nearly always on that day or the one before."""
+        if self._states is None:
+            return None
         own = (pc.field("cluster") == cluster) & (pc.field("recorded_ms") <= at_ms)
         lately = (pc.field("day") <= day_of(at_ms)) & (pc.field("day") >= day_of(max(0, at_ms - DAY_MS)))
         for days in (lately, pc.field("day") < day_of(max(0, at_ms - DAY_MS))):
-            recorded = [recorded_ms for (recorded_ms,) in self._read(table, ["recorded_ms"], own & days)]
+            recorded = [recorded_ms for (recorded_ms,) in self._read(self._states, ["recorded_ms"], own & days)]
             if recorded:
                 return int(max(recorded))
         return None
 
     def settings(self, cluster: str, at_ms: int) -> bytes | None:
         """The settings of an instant; see monitor.history.replay.Recording."""
+        found = self.settings_between(cluster, at_ms, at_ms)
+        return found[-1][1] if found else None
+
+    def settings_between(self, cluster: str, since_ms: int, until_ms: int) -> list[tuple[int, bytes]]:
+        """The settings that were in force between two instants, each with its start, the oldest first.
+
+        Before the first start of a job, those of it count.
+
+        Raises:
+            RecordingError: the recording cannot be read.
+        """
         if self._settings is None:
-            return None
+            return []
         own = pc.field("cluster") == cluster
-        found = sorted(self._read(self._settings, ["recorded_ms", "settings"], own))
-        by_then = [each for each in found if each[0] <= at_ms] or found[:1]  # before the first start: those of it
-        return bytes(by_then[-1][1]) if by_then else None
+        known = self._read(self._settings, ["recorded_ms", "settings"], own)
+        found = sorted((recorded_ms, bytes(settings)) for recorded_ms, settings in known)
+        before = [each for each in found if each[0] <= since_ms] or found[:1]
+        return [
+            *((since_ms, settings) for _, settings in before[-1:]),
+            *(f for f in found if since_ms < f[0] <= until_ms),
+        ]
+
+    def clusters(self) -> list[str]:
+        """The names of the clusters that are recorded, sorted.
+
+        Raises:
+            RecordingError: the recording cannot be read.
+        """
+        return sorted({cluster for cluster, _, _ in self._event_files()})
+
+    def begin_ms(self, cluster: str) -> int:
+        """When the oldest portion was recorded that there is.
+
+        Raises:
+            RecordingError: there is none, or the recording cannot be read.
+        """
+        return min(oldest for oldest, _ in self._bounds(cluster))
 
     def reach_ms(self, cluster: str) -> int:
-        """When the newest portion was recorded; see monitor.history.replay.Recording. Delta keeps it for each file."""
-        files = pa.table([] if self._events is None else self._events.get_add_actions(flatten=True))
-        found = [
-            newest
-            for own, newest in zip(
-                files.column("partition.cluster").to_pylist(), files.column("max.recorded_ms").to_pylist(), strict=True
-            )
-            if own == cluster and newest is not None
-        ]
+        """When the newest portion was recorded; see monitor.history.replay.Recording."""
+        return max(newest for _, newest in self._bounds(cluster))
+
+    def _bounds(self, cluster: str) -> list[tuple[int, int]]:
+        found = [(oldest, newest) for own, oldest, newest in self._event_files() if own == cluster]
         if not found:
             raise NotRecordedError(f"The recording in {shown(self._folder)} has no cluster {shown(cluster)}.")
-        return int(max(found))
+        return found
+
+    def _event_files(self) -> Iterator[tuple[str, int, int]]:
+        """Of each file, its cluster and when its oldest and newest portions were recorded. Delta keeps these."""
+        files = pa.table([] if self._events is None else self._events.get_add_actions(flatten=True))
+        names = ("partition.cluster", "min.recorded_ms", "max.recorded_ms")
+        for cluster, oldest, newest in zip(*(files.column(name).to_pylist() for name in names), strict=True):
+            if newest is not None and oldest is not None:
+                yield cluster, int(oldest), int(newest)
 
     def rows(self, cluster: str, after_ms: int, at_ms: int, keys: Collection[Key]) -> list[RecordedRow]:
         """The rows of some entities; see monitor.history.replay.Recording."""
+        return self._rows_of(cluster, after_ms, at_ms, _any_of(keys))
+
+    def _rows_of(
+        self,
+        cluster: str,
+        after_ms: int,
+        at_ms: int,
+        of: Any,  # noqa: ANN401 -- as above
+    ) -> list[RecordedRow]:
         if self._events is None:
             return []
-        chosen = (pc.field("cluster") == cluster) & (pc.field("day") >= day_of(after_ms))
-        chosen &= (pc.field("recorded_ms") > after_ms) & (pc.field("first_ms") <= at_ms) & _any_of(keys)
         names = ["recorded_ms", "entity", "name", "position", "events", "version"]
+        chosen = _since(cluster, after_ms) & (pc.field("first_ms") <= at_ms) & of
         found = list(self._read(self._events, names, chosen))
         unknown = {version for *_, version in found} - {EVENTS_VERSION}
         if unknown:
@@ -159,6 +251,12 @@ def _path_of(table: DeltaTable) -> str:
     return url2pathname(urlsplit(table.table_uri).path) if "://" in table.table_uri else table.table_uri
 
 
+def _since(cluster: str, after_ms: int) -> Any:  # noqa: ANN401 -- as above
+    """The rows of a cluster's portions after one."""
+    own = (pc.field("cluster") == cluster) & (pc.field("day") >= day_of(after_ms))
+    return own & (pc.field("recorded_ms") > after_ms)
+
+
 def _any_of(keys: Collection[Key]) -> Any:  # noqa: ANN401 -- as above
     """The rows of these entities."""
     chosen = pc.scalar(False)
@@ -166,20 +264,3 @@ def _any_of(keys: Collection[Key]) -> Any:  # noqa: ANN401 -- as above
         names = sorted(recorded_name(name) for each, name in keys if each is entity)
         chosen |= (pc.field("entity") == entity.value) & pc.field("name").isin(names)
     return chosen
-
-
-def _base_of(recorded_ms: int, rows: Iterator[tuple[Any, ...]]) -> Base:
-    base = Base(recorded_ms=recorded_ms)
-    for entity, name, state in rows:
-        match RecordedEntity(entity):
-            case RecordedEntity.GROUP:
-                base.groups[name] = decode_group_state(state)
-            case RecordedEntity.TOPIC:
-                base.topics[name] = decode_topic_state(state)
-            case RecordedEntity.CONNECT:
-                base.configs[name] = decode_connect_configs_state(state)
-            case RecordedEntity.PASS if name == FIRST_PASS:
-                base = msgspec.structs.replace(base, first_pass_ms=_NUMBER.decode(state))
-            case _:
-                base = msgspec.structs.replace(base, newest_pass=_PASS.decode(state))
-    return base

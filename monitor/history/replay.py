@@ -217,6 +217,16 @@ class CatalogFold:
         self.newest_pass = base.newest_pass
         self.first_pass_ms = base.first_pass_ms
 
+    def copy(self) -> CatalogFold:
+        """The same, to be folded on by itself."""
+        base = Base(
+            topics=self.topics,
+            configs=self.configs,
+            newest_pass=self.newest_pass,
+            first_pass_ms=self.first_pass_ms,
+        )
+        return CatalogFold(self._cluster, base)
+
     def fold(self, rows: Iterable[RecordedRow], at_ms: int) -> None:
         """Take what had happened by an instant."""
         for each in catalog_events(rows):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import deque
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import Final
@@ -69,7 +68,9 @@ class GroupWalk:
         keys = catalog_keys(topics, self._settings)
         base = recording.base(cluster, since_ms, keys)
         self._catalog = CatalogFold(cluster, base)
-        self._ahead = deque(catalog_events(recording.rows(cluster, base.recorded_ms, until_ms, keys)))
+        self._changes = catalog_events(recording.rows(cluster, base.recorded_ms, until_ms, keys))
+        self._taken = 0
+        self._mark = 0, self._catalog
 
     @property
     def event_times(self) -> list[int]:
@@ -100,10 +101,23 @@ class GroupWalk:
     def inputs(self, instants: Iterable[int]) -> Iterator[tuple[int, GroupInputs | None]]:
         """What the verdicts at these instants were made of (None: there was no such group); they come in order."""
         for at_ms in instants:
-            while self._ahead and self._ahead[0].at_ms <= at_ms:
-                self._catalog.apply(self._ahead.popleft())
-            state = self.state(at_ms)
-            yield at_ms, None if state is None else self._inputs(state, at_ms)
+            yield at_ms, self.inputs_at(at_ms)
+
+    def inputs_at(self, at_ms: int) -> GroupInputs | None:
+        """What the verdict at the next instant was made of (None: there was no such group)."""
+        while self._taken < len(self._changes) and self._changes[self._taken].at_ms <= at_ms:
+            self._catalog.apply(self._changes[self._taken])
+            self._taken += 1
+        state = self.state(at_ms)
+        return None if state is None else self._inputs(state, at_ms)
+
+    def mark(self) -> None:
+        """Remember this instant: :meth:`go_back` comes here again."""
+        self._mark = self._taken, self._catalog.copy()
+
+    def go_back(self) -> None:
+        """The next instant may be any after the one that was marked last."""
+        self._taken, self._catalog = self._mark[0], self._mark[1].copy()
 
     def _inputs(self, state: GroupState, at_ms: int) -> GroupInputs:
         catalog = self._catalog.catalog(self._settings.connect_topics)

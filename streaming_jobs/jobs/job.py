@@ -15,10 +15,7 @@ from pyspark.sql import SparkSession
 
 from monitor.collectors.configured import ConfiguredCollectors, MakeReader
 from monitor.collectors.readers import create_reader
-from monitor.config import DetectionOptions, Settings, Thresholds
-from monitor.detection.thresholds.burrow import BurrowSettings
-from monitor.detection.thresholds.overrides import DetectionRules, Override
-from monitor.detection.thresholds.thresholds import DetectionSettings
+from monitor.config import Settings, detection_rules
 from monitor.metrics.series_filter import Detail, DetailOverride, SeriesRules
 from streaming_jobs.buckets.catalog_server import CatalogServer
 from streaming_jobs.driver.served_before import served_before
@@ -193,21 +190,6 @@ class Job:
             raise JobFailed("Spark has ended, or its JVM was killed (out of memory?). Start groupwatch again.")
 
 
-def detection_rules(chosen: DetectionOptions) -> DetectionRules:
-    """The thresholds of all groups, from what a deployment configured."""
-    return DetectionRules(
-        default=detection_settings(chosen),
-        overrides=tuple(
-            Override(
-                groups=override.groups,
-                cluster=override.cluster,
-                settings=detection_settings(chosen.with_override(override)),
-            )
-            for override in chosen.overrides
-        ),
-    )
-
-
 def series_rules(settings: Settings) -> SeriesRules:
     """Which series there are, from what a deployment configured.
 
@@ -230,22 +212,4 @@ def series_rules(settings: Settings) -> SeriesRules:
         member_info=chosen.member_info,
         owner_info=chosen.owner_info,
         max_series=chosen.max_series,
-    )
-
-
-def detection_settings(chosen: Thresholds) -> DetectionSettings:
-    """The rules' thresholds in the rules' own units (ms), from what a deployment configured (s)."""
-    return DetectionSettings(
-        imbalance_ratio=chosen.imbalance_ratio,
-        commit_silence_ms=int(chosen.commit_silence_s * 1000),
-        lag_records=chosen.lag_records,
-        retention_share=chosen.retention_share,
-        burrow=BurrowSettings(allowed_lag=chosen.burrow_allowed_lag, minimum_complete=chosen.burrow_minimum_complete),
-        handover_ms=None if chosen.handover_s is None else int(chosen.handover_s * 1000),
-        rebalance_long_ms=int(chosen.rebalance_long_s * 1000),
-        storm_rebalances=chosen.storm_rebalances,
-        delivery_limit=chosen.share_delivery_limit,
-        storm_window_ms=int(chosen.storm_window_s * 1000),
-        skew_records=chosen.skew_records,
-        skew_ms=int(chosen.skew_s * 1000),
     )

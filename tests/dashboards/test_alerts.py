@@ -17,6 +17,7 @@ from dashboards.runbooks import runbooks_asked
 from monitor.metrics.render import STATES
 from monitor.metrics.spec_types import MetricScope
 from monitor.metrics.specs import FAMILIES
+from monitor.model.alerts import GROUP_ALERTS
 from tests.dashboards.alert_cases import CASES, SILENCES, UP, Series, Silence, of
 from tests.dashboards.promtool import as_silent_test, as_test, firing, run_cases
 from tests.detection.told_examples import examples
@@ -109,6 +110,11 @@ def test_every_kind_reason_and_state_that_a_rule_names_is_one_that_there_is():
         assert named("kind", rule.expr) <= kinds, rule.name
         assert named("reason", rule.expr) <= {reason for _, reason in found}, rule.name
         assert named("state", rule.expr) <= {state.value for state in STATES}, rule.name
+
+
+def test_every_rule_about_groups_is_a_row_that_a_backtest_evaluates():
+    *groups, _ = rule_groups()
+    assert [rule.name for group in groups for rule in group.rules] == [row.name for row in GROUP_ALERTS]
 
 
 def test_the_rules_of_the_demo_are_the_same_in_seconds_and_those_about_groupwatch_itself_are_as_they_were():

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from monitor.config import DetectionOptions, DetectionOverride
+from monitor.config import DetectionOptions, DetectionOverride, detection_rules
 from monitor.detection import evaluate
 from monitor.detection.ownership.catalog_view import Topics
 from monitor.detection.thresholds.overrides import DetectionRules
@@ -22,7 +22,6 @@ from streaming_jobs.buckets.batch_context import BatchContext
 from streaming_jobs.buckets.judge import BucketEvaluator
 from streaming_jobs.driver.cluster_view import ClusterView
 from streaming_jobs.ingest.schemas import BucketRow, RowKind
-from streaming_jobs.jobs.job import detection_rules
 from tests.support.builders import NOW, catalog, commit, group, range_by_hand, topic
 
 MEMBERS = range_by_hand({"C0": ["a"], "C1": ["a"]}, {"a": 2})

@@ -25,7 +25,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from monitor.collectors.configured import ConfiguredCollectors
-from monitor.config import Settings
+from monitor.config import Settings, detection_rules
 from monitor.config.settings import ClusterSettings, DetectionOptions, SparkSettings
 from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.java_runtime.jars import spark_kafka_jars
@@ -34,7 +34,6 @@ from streaming_jobs.driver.served_before import ServedBefore
 from streaming_jobs.driver.shared import SharedEvaluation
 from streaming_jobs.driver.snapshot_store import SnapshotStore
 from streaming_jobs.jobs.cluster_watch import ClusterWatch, layout_of
-from streaming_jobs.jobs.job import detection_rules
 from streaming_jobs.jobs.watch_targets import WatchList, WatchTarget
 from streaming_jobs.runtime import checkpoint_lock
 from streaming_jobs.runtime.checkpoint import (

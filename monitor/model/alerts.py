@@ -1,0 +1,206 @@
+"""The shipped alerts about groups: what each of them looks at, and how long it waits.
+
+The rules for Prometheus are built from these rows (``dashboards.alerts``), and a backtest evaluates them on a recording
+(``monitor.history.backtest``). Times are in seconds, as Prometheus has them.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from monitor.model.findings import FINDINGS, Severity
+from monitor.model.values import Value
+from monitor.model.verdicts import LagStatus
+
+KEPT_S: Final = 300
+"""How long an alert stays after its condition has ended, unless its row says otherwise. An alert that comes and goes,
+or a restart of the job in between, then notifies once."""
+
+
+def is_matched(matcher: str, value: str) -> bool:
+    """Whether a value is one that a matcher chooses: a regular expression, or after ``!`` what it must not be.
+
+    >>> is_matched("long|storm", "storm"), is_matched("!tie", "tie"), is_matched("!tie", "current")
+    (True, False, True)
+    """
+    return bool(re.fullmatch(matcher.removeprefix("!"), value)) != matcher.startswith("!")
+
+
+def severity_of(kind: str, reason: str) -> Severity:
+    """How bad the findings are whose kinds and reasons these matchers choose.
+
+    >>> severity_of("retention", ".+").value, severity_of("drift", "!tie").value
+    ('critical', 'warning')
+
+    Raises:
+        ValueError: there is no such finding, or some are worse than others: those need alerts of their own.
+    """
+    found = {spec.severity for spec in FINDINGS if is_matched(kind, spec.kind) and is_matched(reason, spec.reason)}
+    if len(found) != 1:
+        raise ValueError(f"The findings {kind}, {reason} are {', '.join(sorted(found)) or 'none'}.")
+    return found.pop()
+
+
+class FindingAlert(Value):
+    """Fires when findings are older than ``age_s``; None: when there are any.
+
+    ``kinds`` and ``reasons`` are matchers (:func:`is_matched`). The condition must hold for ``hold_s``; after it has
+    ended, the alert stays for ``keep_s``.
+    """
+
+    name: str
+    kinds: str
+    reasons: str
+    age_s: int | None = None
+    hold_s: int = 60
+    keep_s: int = KEPT_S
+
+    @property
+    def severity(self) -> Severity:
+        """That of its findings."""
+        return severity_of(self.kinds, self.reasons)
+
+
+class LagAlert(Value):
+    """Fires when the oldest record of a group's lag is older than ``age_s``, or there are ``records`` of unknown age.
+
+    Not for groups that are away: GroupwatchGroupWithoutMembers is about those.
+    """
+
+    name: str
+    severity: Severity
+    age_s: int | None = None
+    records: int | None = None
+    hold_s: int = 300
+    keep_s: int = KEPT_S
+
+
+class StatusAlert(Value):
+    """Fires when partitions of a group have a status of Burrow's."""
+
+    name: str
+    severity: Severity
+    status: LagStatus
+    hold_s: int
+    keep_s: int = KEPT_S
+
+
+class GivenUpAlert(Value):
+    """Fires when a share group has given records up within ``window_s``, and a finding confirms it."""
+
+    name: str
+    window_s: int
+    hold_s: int = 0
+    keep_s: int = KEPT_S
+
+    kinds: str = "poison"
+    reasons: str = "given_up"
+
+    @property
+    def severity(self) -> Severity:
+        """That of the finding."""
+        return severity_of(self.kinds, self.reasons)
+
+
+GroupAlert = FindingAlert | LagAlert | StatusAlert | GivenUpAlert
+
+PARTITION_ORPHANED: Final = FindingAlert(
+    "GroupwatchPartitionOrphaned",
+    "orphaned",
+    "!mixed_strategy|mixed_subscription|not_ready|delay|revoked|not_assigned|config_mismatch|no_workers",
+    age_s=600,
+)
+"""Of the reasons that have no alert of their own; the last ones that it leaves out are of Connect's tasks."""
+
+TOPOLOGY_NOT_READY: Final = FindingAlert("GroupwatchTopologyNotReady", "orphaned", "not_ready", age_s=60)
+DOUBLE_OWNED: Final = FindingAlert("GroupwatchPartitionDoubleOwned", "double_owned", "same_generation", age_s=300)
+DRIFTED: Final = FindingAlert("GroupwatchAssignmentDrifted", "drift", "!tie", age_s=900)
+UNEVEN: Final = FindingAlert(
+    "GroupwatchAssignmentUneven",
+    "imbalance|idle_members",
+    "partitions|lag|no_partitions|tasks|no_tasks",
+    age_s=3600,
+    hold_s=300,
+)
+MEMBER_DEAD: Final = FindingAlert("GroupwatchMemberDead", "dead_member", ".+", hold_s=300)
+WITHOUT_MEMBERS: Final = FindingAlert("GroupwatchGroupWithoutMembers", "unattended", ".+", age_s=900)
+TOPIC_ABANDONED: Final = FindingAlert("GroupwatchTopicAbandoned", "abandoned", "unsubscribed", age_s=3600)
+MEMBERS_UNREADABLE: Final = FindingAlert(
+    "GroupwatchMembersUnreadable", "unreadable_members", "assignment|subscription", age_s=900
+)
+DUPLICATE_CLIENT_ID: Final = FindingAlert(
+    "GroupwatchDuplicateClientId", "double_owned", "duplicate_client_id", age_s=300
+)
+MIXED_STRATEGY: Final = FindingAlert("GroupwatchMixedStrategy", "double_owned|orphaned", "mixed_strategy", age_s=300)
+MIXED_SUBSCRIPTION: Final = FindingAlert("GroupwatchMixedSubscription", "orphaned", "mixed_subscription", age_s=300)
+LAG_OLD: Final = LagAlert("GroupwatchLagOld", Severity.WARNING, age_s=600)
+LAG_VERY_OLD: Final = LagAlert("GroupwatchLagVeryOld", Severity.CRITICAL, age_s=3600)
+LAG_WITHOUT_AGE: Final = LagAlert("GroupwatchLagWithoutAge", Severity.WARNING, records=10_000, hold_s=1800)
+LAG_OVER_LIMIT: Final = FindingAlert("GroupwatchLagOverLimit", "lag", "behind", age_s=300)
+PARTITION_STOPPED: Final = FindingAlert("GroupwatchPartitionStopped", "lag", "not_committing", age_s=300)
+PARTITION_STALLED: Final = StatusAlert("GroupwatchPartitionStalled", Severity.WARNING, LagStatus.STALL, hold_s=600)
+PARTITION_SILENT: Final = StatusAlert("GroupwatchPartitionSilent", Severity.INFO, LagStatus.STOP, hold_s=1800)
+OFFSETS_REWOUND: Final = StatusAlert(
+    "GroupwatchOffsetsRewound", Severity.WARNING, LagStatus.REWIND, hold_s=0, keep_s=900
+)
+"""It lasts for ten commits, less than a minute of most clients: nothing to wait for."""
+
+TRANSACTION_OPEN: Final = FindingAlert("GroupwatchTransactionOpen", "lag", "open_transaction", age_s=600)
+OFFSETS_OF_FORMER_TOPIC: Final = FindingAlert("GroupwatchOffsetsOfFormerTopic", "lag", "former_log", age_s=600)
+RETENTION_CLOSE: Final = FindingAlert("GroupwatchRetentionClose", "retention", "close_to_loss", hold_s=120)
+RECORDS_LOST: Final = FindingAlert("GroupwatchRecordsLost", "retention", "records_lost")
+RECORDS_GIVEN_UP: Final = GivenUpAlert("GroupwatchRecordsGivenUp", window_s=600)
+RECORDS_ON_LAST_DELIVERY: Final = FindingAlert("GroupwatchRecordsOnLastDelivery", "poison", "last_try", age_s=300)
+SHARE_GROUP_STALLED: Final = FindingAlert("GroupwatchShareGroupStalled", "lag", "stalled", age_s=600)
+REBALANCE_STORM: Final = FindingAlert("GroupwatchRebalanceStorm", "rebalance", "storm")
+REBALANCE_LONG: Final = FindingAlert("GroupwatchRebalanceLong", "rebalance", "long", age_s=240)
+"""The finding begins when the rebalance is a minute old."""
+
+CONNECT_TASKS_NOT_RUNNING: Final = FindingAlert(
+    "GroupwatchConnectTasksNotRunning", "orphaned", "config_mismatch|no_workers|not_assigned|revoked", age_s=60
+)
+CONNECT_TASKS_RUN_TWICE: Final = FindingAlert("GroupwatchConnectTasksRunTwice", "double_owned", "run_twice", hold_s=0)
+CONNECT_CONFIGS_BEHIND: Final = FindingAlert(
+    "GroupwatchConnectConfigsBehind", "config_behind", "config_offset", age_s=60
+)
+CONNECT_WORKERS_UNEVEN: Final = FindingAlert(
+    "GroupwatchConnectWorkersUneven", "imbalance", "workers", age_s=3600, hold_s=300
+)
+
+GROUP_ALERTS: Final[tuple[GroupAlert, ...]] = (
+    PARTITION_ORPHANED,
+    TOPOLOGY_NOT_READY,
+    DOUBLE_OWNED,
+    DRIFTED,
+    UNEVEN,
+    MEMBER_DEAD,
+    WITHOUT_MEMBERS,
+    TOPIC_ABANDONED,
+    MEMBERS_UNREADABLE,
+    DUPLICATE_CLIENT_ID,
+    MIXED_STRATEGY,
+    MIXED_SUBSCRIPTION,
+    LAG_OLD,
+    LAG_VERY_OLD,
+    LAG_WITHOUT_AGE,
+    LAG_OVER_LIMIT,
+    PARTITION_STOPPED,
+    PARTITION_STALLED,
+    PARTITION_SILENT,
+    OFFSETS_REWOUND,
+    TRANSACTION_OPEN,
+    OFFSETS_OF_FORMER_TOPIC,
+    RETENTION_CLOSE,
+    RECORDS_LOST,
+    RECORDS_GIVEN_UP,
+    RECORDS_ON_LAST_DELIVERY,
+    SHARE_GROUP_STALLED,
+    REBALANCE_STORM,
+    REBALANCE_LONG,
+    CONNECT_TASKS_NOT_RUNNING,
+    CONNECT_TASKS_RUN_TWICE,
+    CONNECT_CONFIGS_BEHIND,
+    CONNECT_WORKERS_UNEVEN,
+)
+"""All of them, in the order of the rule file."""
