@@ -6,6 +6,8 @@ from monitor.detection.evaluation_input import GroupInputs
 from monitor.history.chronicle import Chronicle
 from monitor.history.chronicler import chronicle_of
 from monitor.history.replay import Recording, inputs_at
+from monitor.history.report.assemble import group_report
+from monitor.history.report.facts import IncidentReport
 from monitor.history.story import GroupStory, tell_story
 
 
@@ -26,6 +28,10 @@ class RecordedPast:
     def chronicle(self, cluster: str, group: str, since_ms: int, until_ms: int) -> Chronicle | None:
         """The same as values; see :func:`monitor.history.chronicler.chronicle_of`."""
         return chronicle_of(self._open(), cluster, group, since_ms, until_ms)
+
+    def report(self, cluster: str, group: str, since_ms: int, until_ms: int) -> IncidentReport | None:
+        """A report on the same; see :func:`monitor.history.report.assemble.group_report`."""
+        return group_report(self._open(), cluster, group, since_ms, until_ms)
 
     def _open(self) -> Recording:
         from monitor.history.delta_tables import DeltaRecording  # noqa: PLC0415 -- 0.1 s that most starts need not

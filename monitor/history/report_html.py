@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 from functools import cache
+from importlib.resources import files
+from typing import Final
 
 import jinja2
 from markupsafe import Markup
 from msgspec.structs import asdict
 
-from monitor.charts.style import STYLE
+from monitor.charts.style import STYLE as CHART_STYLE
 from monitor.history.report.document import Document
 from monitor.model.escaping import escaped
+
+STYLE: Final = files("monitor.history").joinpath("templates", "report.css").read_text(encoding="utf-8") + CHART_STYLE
+STYLE_HASH: Final = f"sha256-{base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()}"
+"""By this a Content-Security-Policy allows the style and nothing else."""
 
 
 def write_html(document: Document) -> str:
@@ -21,7 +29,7 @@ def write_html(document: Document) -> str:
         span=document.span,
         summary=document.summary,
         sections=sections,
-        chart_style=Markup(STYLE),
+        style=Markup(STYLE),
     )
 
 

@@ -1,4 +1,4 @@
-"""The diagrams of a report, as SVG: the lag with findings and rebalances, and who owned the partitions that were hit."""
+"""The diagrams of a report, as SVG: the lag with findings and rebalances, and who owned what was hit."""
 
 from __future__ import annotations
 

@@ -7,16 +7,24 @@ from typing import Final
 
 from monitor.history.chronicle import GroupPoint
 from monitor.history.report.charts import draw_lag, draw_owners
+from monitor.history.report.cluster import ClusterReport, GroupHit
 from monitor.history.report.facts import IncidentReport, OffsetsThen
 from monitor.history.report.member_table import HEADINGS, member_rows
 from monitor.history.report.notes import notes
-from monitor.messages.formatting import grouped
+from monitor.messages.formatting import counted, grouped
 from monitor.messages.names import owner, shown
 from monitor.messages.notification import utc
+from monitor.messages.units import unit_of
 from monitor.model import KINDS, Value
 
 BARS: Final = "▁▂▃▄▅▆▇█"
 MOST_BARS: Final = 60
+
+CLUSTER_NOTES: Final = (
+    "groupwatch report CLUSTER GROUP has the timeline and the evidence of one group.",
+    "The leaders of Kafka's partitions are not recorded, so brokers are compared only where partitions are named by "
+    "them (RocketMQ, MetaQ).",
+)
 
 
 class Section(Value):
@@ -42,6 +50,11 @@ class Document(Value):
     span: str
     summary: tuple[str, ...]
     sections: tuple[Section, ...]
+
+
+def document_of(report: IncidentReport | ClusterReport) -> Document:
+    """The report on a group or on a cluster."""
+    return cluster_document(report) if isinstance(report, ClusterReport) else report_document(report)
 
 
 def report_document(report: IncidentReport) -> Document:
@@ -138,3 +151,65 @@ def _offset_cells(row: OffsetsThen) -> tuple[str, ...]:
     numbers = ["unknown" if each is None else grouped(each) for each in (row.committed, row.end, row.lag)]
     place = f"{shown(row.topic)} {shown(str(row.partition))}"
     return place, utc(row.at_ms), *numbers, owner(() if row.owner is None else (row.owner,))
+
+
+def cluster_document(report: ClusterReport) -> Document:
+    """The report on a cluster."""
+    return Document(
+        title=f"Incident report: cluster {shown(report.cluster)}",
+        span=f"{utc(report.since_ms)} to {utc(report.until_ms)}",
+        summary=tuple(_cluster_summary(report)),
+        sections=tuple(_cluster_sections(report)),
+    )
+
+
+def _cluster_summary(report: ClusterReport) -> Iterator[str]:
+    groups = counted(report.groups, "group")
+    if not report.hit:
+        yield f"Nothing happened to any of {groups} that the recording has."
+        return
+    began_ms = min(hit.began_ms for hit in report.hit)
+    yield f"Something happened to {len(report.hit):,} of {groups}, the first time at {utc(began_ms)}."
+    most = [each for each in report.common if 2 * each.hit > len(report.hit)]
+    if most:
+        yield (
+            f"Most of them have the {most[0].what} {shown(most[0].name)} in common: {most[0].hit:,} of "
+            f"{counted(most[0].groups, 'group')} that have it were hit."
+        )
+    rose = [hit for hit in report.hit if hit.lag is not None and not hit.is_deleted]
+    late = [hit for hit in rose if hit.caught_up_ms is None]
+    if rose:
+        yield f"Of {counted(len(rose), 'group')} whose lag rose, {len(rose) - len(late):,} had caught up by the end."
+
+
+def _cluster_sections(report: ClusterReport) -> Iterator[Section]:
+    if report.hit:
+        yield Section(
+            "Groups, worst first",
+            headings=("group", "since", "what happened", "worst finding", "lag at most", "caught up"),
+            rows=tuple(map(_hit_cells, report.hit)),
+            numbers=(4,),
+        )
+    if report.common:
+        yield Section(
+            "In common",
+            text="Hosts and client libraries of members that left or hung; topics and brokers of partitions that were "
+            "hit.",
+            headings=("what", "name", "groups hit", "groups that have it"),
+            rows=tuple((c.what, shown(c.name), f"{c.hit:,}", f"{c.groups:,}") for c in report.common),
+            numbers=(2, 3),
+        )
+    yield Section("Accuracy", notes=CLUSTER_NOTES)
+
+
+def _hit_cells(hit: GroupHit) -> tuple[str, ...]:
+    lag = "" if hit.lag is None else counted(hit.lag, unit_of(hit.kind))
+    return shown(hit.group), utc(hit.began_ms), hit.sentence, hit.finding, lag, _ended(hit)
+
+
+def _ended(hit: GroupHit) -> str:
+    if hit.is_deleted:
+        return "the group was deleted"
+    if hit.lag is None:
+        return ""
+    return "not yet" if hit.caught_up_ms is None else utc(hit.caught_up_ms)

@@ -112,7 +112,8 @@ class LagCourse(Value):
     ``rose``: it was more than that for some time, and the oldest record older than then, and than 5 s. ``peak`` is the
     most that was seen then (else at any time), at ``peak_ms``; it may have been more between two instants.
     ``oldest_ms`` is the greatest age of the oldest record that waited, seen at ``oldest_at_ms``. ``caught_up_ms``: the
-    first instant after the peak at which the lag or that age was as before (None: not by the end).
+    first instant after the peak at which the lag or that age was as before (None: not by the end). They were
+    ``caught_up_lag`` and ``caught_up_oldest_ms`` then.
     """
 
     before: int | None = None
@@ -123,6 +124,8 @@ class LagCourse(Value):
     last: int | None = None
     last_ms: int = 0
     caught_up_ms: int | None = None
+    caught_up_lag: int | None = None
+    caught_up_oldest_ms: int | None = None
     rose: bool = False
 
 

@@ -28,7 +28,8 @@ def lag_course(chronicle: Chronicle, began_ms: int | None) -> LagCourse:
     late = [point for point in since if not _is_as_before(point, before, usual_ms)]
     peak = max(late or since, key=_lag)
     oldest = max(late or since, key=lambda point: point.lag_ms or 0)
-    again = (point.at_ms for point in since if point.at_ms > peak.at_ms and _is_as_before(point, before, usual_ms))
+    again = (point for point in since if point.at_ms > peak.at_ms and _is_as_before(point, before, usual_ms))
+    caught_up = next(again, None) if late else None
     return LagCourse(
         before=before,
         peak=_lag(peak),
@@ -37,7 +38,9 @@ def lag_course(chronicle: Chronicle, began_ms: int | None) -> LagCourse:
         oldest_at_ms=oldest.at_ms,
         last=_lag(points[-1]),
         last_ms=points[-1].at_ms,
-        caught_up_ms=next(again, None) if late else None,
+        caught_up_ms=None if caught_up is None else caught_up.at_ms,
+        caught_up_lag=None if caught_up is None else caught_up.lag,
+        caught_up_oldest_ms=None if caught_up is None else caught_up.lag_ms,
         rose=bool(late),
     )
 

@@ -258,9 +258,9 @@ class Wording:
         at_peak = oldest if lag.oldest_at_ms == lag.peak_ms else ""
         yield ReportLine(lag.peak_ms, f"The lag was {counted(lag.peak, unit)}, the most that was seen{at_peak}.")
         if lag.caught_up_ms is not None:
-            now = next(point for point in self._chronicle.points if point.at_ms == lag.caught_up_ms)
-            text = f"The group had caught up: its lag was {counted(now.lag or 0, unit)}"
-            text += f", the oldest {age(now.lag_ms)} old." if now.lag and now.lag_ms is not None else "."
+            text = f"The group had caught up: its lag was {counted(lag.caught_up_lag or 0, unit)}"
+            is_late = lag.caught_up_lag and lag.caught_up_oldest_ms is not None
+            text += f", the oldest {age(lag.caught_up_oldest_ms or 0)} old." if is_late else "."
             yield ReportLine(lag.caught_up_ms, text)
 
 

@@ -84,18 +84,19 @@ def _departed(report: IncidentReport, wording: Wording) -> str:
     first, last = report.left[0], report.left[-1]
     if len(report.left) == 1:
         return _one_departed(first, wording)
-    people = {identity(each.member): each.member for each in report.left}
-    back = sum(each.back_ms is not None for each in report.left)
+    newest = {identity(each.member): each for each in report.left}
+    people = [each.member for each in newest.values()]
+    back = sum(each.back_ms is not None for each in newest.values())
     span = f"from {wording.clock(first.at_ms)} to {wording.clock(last.at_ms)}"
     if first.at_ms == last.at_ms:
         span = f"at {wording.clock(first.at_ms)}"
     if len(people) == 1:
         return f"{wording.who(first.member)} left or timed out {len(report.left)} times {span}"
     verb = "left or timed out" if any(each.departure is not Departure.LEFT for each in report.left) else "left"
-    again = f", and {'all' if back == len(report.left) else back} of them came back" if back else ""
+    again = f", and {'all' if back == len(people) else back} of them came back" if back else ""
     if all(each.departure is Departure.REPLACED for each in report.left):
         return f"{counted(len(report.left), 'static member')} restarted {span} without a rebalance"
-    return f"{counted(len(people), 'member')} {verb} {span}{again}: {wording.people(list(people.values()))}"
+    return f"{counted(len(people), 'member')} {verb} {span}{again}: {wording.people(people)}"
 
 
 def _one_departed(each: MemberLeft, wording: Wording) -> str:
