@@ -186,8 +186,8 @@ MANUALS: Final[Mapping[str, Manual]] = {
     "report": Manual(
         examples=(
             Example(
-                'groupwatch report prod orders --since "2026-11-22 02:00" --until "2026-11-22 03:00" > incident.md',
-                "Write a report on what happened to group orders between these instants (UTC).",
+                'groupwatch report prod orders --since "2026-11-22 02:00" > incident.md',
+                "Write a report on what happened to group orders since that instant (UTC).",
             ),
             Example(
                 "groupwatch report prod orders --since -3h --format html > incident.html",

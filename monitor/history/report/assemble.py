@@ -23,6 +23,7 @@ from monitor.history.report.partitions import (
     records_lost,
     unowned,
 )
+from monitor.history.report.rebalances import rebalances_then
 from monitor.history.report.sentences import Wording
 from monitor.history.report.summary import summarize
 from monitor.messages.units import unit_of
@@ -122,7 +123,7 @@ def _facts(chronicle: Chronicle, asked_until_ms: int, every_ms: int) -> Incident
         unowned=unowned(chronicle, findings),
         owned_twice=owned_twice(chronicle, findings),
         not_committed=not_committed(chronicle),
-        rebalances=chronicle.rebalances,
+        rebalances=rebalances_then(chronicle),
         rewinds=chronicle.rewinds,
         redelivered=chronicle.redelivered,
         lost=tuple(records_lost(chronicle, findings)),
@@ -131,16 +132,12 @@ def _facts(chronicle: Chronicle, asked_until_ms: int, every_ms: int) -> Incident
         points=chronicle.points,
         owners=chronicle.owners,
         members=chronicle.members,
-        generations=_generations(chronicle),
+        first_generation=chronicle.points[0].generation if chronicle.points else 0,
+        last_generation=chronicle.points[-1].generation if chronicle.points else 0,
         deleted_ms=gone[-1] if gone else None,
         unit=unit_of(chronicle.kind),
     )
     return _with_evidence(report, chronicle)
-
-
-def _generations(chronicle: Chronicle) -> tuple[int, int]:
-    numbers = [point.generation for point in chronicle.points]
-    return (numbers[0], numbers[-1]) if numbers else (0, 0)
 
 
 def _with_evidence(report: IncidentReport, chronicle: Chronicle) -> IncidentReport:

@@ -7,10 +7,10 @@ from typing import Final
 from monitor.charts.lag import lag_chart
 from monitor.charts.owners import owners_chart
 from monitor.charts.values import LagAt, LagChart, Mark, OwnersChart, OwnerSpan, Span, TimeRange
-from monitor.explain.group import because
 from monitor.history.report.facts import IncidentReport
+from monitor.history.report.rebalances import rebalance_sentence
 from monitor.messages.names import shown
-from monitor.model import TopicPartition
+from monitor.model import KINDS, TopicPartition
 
 MOST_PARTITIONS: Final = 40
 """Rows of the owners' diagram."""
@@ -20,9 +20,7 @@ def draw_lag(report: IncidentReport) -> str:
     """The lag over time; "" if it is never known."""
     if all(point.lag is None for point in report.points):
         return ""
-    marks = (
-        Mark(each.ended_ms, f"{because(each)}.".capitalize()) for each in report.rebalances if each.ended_ms is not None
-    )
+    marks = (Mark(each.at_ms, rebalance_sentence(each, KINDS[report.kind].era)) for each in report.rebalances)
     spans = (
         Span(
             from_ms=max(each.since_ms, report.since_ms),

@@ -119,7 +119,7 @@ def _members(report: IncidentReport) -> Iterator[Section]:
 
 
 def _evidence(report: IncidentReport) -> Iterator[Section]:
-    era, (first, last) = KINDS[report.kind].era.value, report.generations
+    era, first, last = KINDS[report.kind].era.value, report.first_generation, report.last_generation
     text = f"The {era} was {first} all the time." if first == last else f"The {era} rose from {first} to {last}."
     if KINDS[report.kind].is_self_assigned:
         text = f"The assignment changed {len(report.rebalances):,} times."

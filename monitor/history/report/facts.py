@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 from monitor.history.chronicle import GroupPoint, MemberThen, OwnerSpan, RewindThen, TopicChanged
-from monitor.model import GroupKind, PartitionId, Rebalance, TopicPartition, Value
+from monitor.model import GroupKind, PartitionId, RebalanceCause, TopicPartition, Value
 from monitor.model.findings import Severity
 
 
@@ -129,6 +129,26 @@ class LagCourse(Value):
     rose: bool = False
 
 
+class RebalanceThen(Value):
+    """A rebalance that ended. ``took_ms`` None: its beginning is not known. ``why`` is a clause.
+
+    The other fields are those of monitor.model.Rebalance.
+    """
+
+    at_ms: int
+    generation: int
+    why: str
+    took_ms: int | None = None
+    causes: tuple[RebalanceCause, ...] = ()
+    joined: int = 0
+    left: int = 0
+    moved: int = 0
+    avoidable: int = 0
+    paused_partitions: int = 0
+    pause_ms: int = 0
+    burst_records: int = 0
+
+
 class FindingThen(Value):
     """A finding of the time: since when it was true, when it opened here and when it closed (``is_over``) or stayed."""
 
@@ -189,7 +209,7 @@ class IncidentReport(Value):
     unowned: tuple[Unowned, ...] = ()
     owned_twice: tuple[OwnedTwice, ...] = ()
     not_committed: tuple[NotCommitted, ...] = ()
-    rebalances: tuple[Rebalance, ...] = ()
+    rebalances: tuple[RebalanceThen, ...] = ()
     rewinds: tuple[RewindThen, ...] = ()
     redelivered: int = 0
     lost: tuple[Lost, ...] = ()
@@ -202,6 +222,7 @@ class IncidentReport(Value):
     points: tuple[GroupPoint, ...] = ()
     owners: tuple[OwnerSpan, ...] = ()
     members: tuple[MemberThen, ...] = ()
-    generations: tuple[int, int] = (0, 0)
+    first_generation: int = 0
+    last_generation: int = 0
     deleted_ms: int | None = None
     unit: str = "record"

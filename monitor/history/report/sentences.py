@@ -7,7 +7,6 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Final
 
-from monitor.explain.group import because, cost_of
 from monitor.history.chronicle import Chronicle, MemberThen, RewindThen
 from monitor.history.report.facts import (
     Departure,
@@ -22,12 +21,13 @@ from monitor.history.report.facts import (
     Unowned,
 )
 from monitor.history.report.members import NOT_COMMITTING, namesakes
+from monitor.history.report.rebalances import rebalance_sentence
 from monitor.history.story import PHASES
 from monitor.history.tables import day_of
 from monitor.messages.formatting import age, clock_time, counted, grouped, lasted
 from monitor.messages.names import LISTED, places, seconds, shown
 from monitor.messages.notification import utc
-from monitor.model import KINDS, FindingKind, PartitionId, Phase, Rebalance
+from monitor.model import KINDS, FindingKind, PartitionId, Phase
 
 MOST_LINES: Final = 500
 """A timeline with more lines is cut: JSON has all facts."""
@@ -169,16 +169,7 @@ class Wording:
 
     def _rebalances(self) -> Iterator[ReportLine]:
         for each in self._report.rebalances:
-            if each.ended_ms is not None:
-                yield ReportLine(each.ended_ms, self._rebalance(each))
-
-    def _rebalance(self, each: Rebalance) -> str:
-        """A classic group's log does not show when a rebalance began, unless a collector saw it."""
-        era = KINDS[self._report.kind].era
-        took_ms = (each.ended_ms or 0) - each.started_ms
-        is_known = era != "generation" or each.uncertainty_ms is not None
-        took = f"; it took {lasted(max(1, took_ms))}" if is_known else ""
-        return f"Rebalance to {era} {each.generation}, {because(each)}{took}. {_cost(each)}"
+            yield ReportLine(each.at_ms, rebalance_sentence(each, KINDS[self._report.kind].era))
 
     # --- partitions ---
 
@@ -262,11 +253,6 @@ class Wording:
             is_late = lag.caught_up_lag and lag.caught_up_oldest_ms is not None
             text += f", the oldest {age(lag.caught_up_oldest_ms or 0)} old." if is_late else "."
             yield ReportLine(lag.caught_up_ms, text)
-
-
-def _cost(rebalance: Rebalance) -> str:
-    """What it cost. That no pause was detected is left out: around it, commits tell more."""
-    return cost_of(rebalance).removesuffix(" No pause was detected.")
 
 
 def _again(came: Iterable[MemberJoined]) -> str:
