@@ -56,22 +56,31 @@ COSTS_KNOWN_MS: Final = 120_000
 """What a rebalance cost is known with the first commits after it; by then there were some, or there are none soon."""
 
 
-def step_ms(since_ms: int, until_ms: int, partitions: int = 1) -> int:
-    """How far apart the instants are that a group with so many partitions is judged at.
+CLOSE_STEP_MS: Final = 1_000
+"""The same where a group is looked at closely. A job judges no more often by default."""
+
+
+def step_ms(since_ms: int, until_ms: int, partitions: int = 1, *, is_close: bool = False) -> int:
+    """How far apart the instants are that a group with so many partitions is judged at; ``is_close``: at least 1 s.
 
     >>> step_ms(0, 60_000), step_ms(0, 86_400_000), step_ms(0, 86_400_000, partitions=10_000)
     (10000, 120000, 1200000)
+    >>> step_ms(0, 60_000, is_close=True), step_ms(0, 3_600_000, is_close=True)
+    (1000, 5000)
     """
     steps = max(1, min(MOST_STEPS, MOST_ROWS // max(1, partitions)))
-    return max(SHORTEST_STEP_MS, -(-(until_ms - since_ms) // steps))
+    shortest_ms = CLOSE_STEP_MS if is_close else SHORTEST_STEP_MS
+    return max(shortest_ms, -(-(until_ms - since_ms) // steps))
 
 
-def write_chronicle(
+def write_chronicle(  # noqa: PLR0913 -- what is asked for, each with its default
     walk: GroupWalk,
     since_ms: int,
     until_ms: int,
     partitions_every_ms: int | None = None,
     rules: DetectionRules | None = None,
+    *,
+    is_close: bool = False,
 ) -> Chronicle | None:
     """What happened to the walk's group between two instants; None: it was not known in that time.
 
@@ -85,14 +94,16 @@ def write_chronicle(
         until_ms: the last one.
         partitions_every_ms: how far apart the points of partitions are (a multiple of the steps); None: there are none.
         rules: the thresholds; None: those that were in force.
+        is_close: it is looked at closely: as often as once a second, and also whenever its members took or gave back
+            partitions one by one, and when its topics changed.
 
     Raises:
         RecordingError: the recording cannot be read.
     """
-    apart_ms = step_ms(since_ms, until_ms, walk.partitions)
+    apart_ms = step_ms(since_ms, until_ms, walk.partitions, is_close=is_close)
     follower = _Follower(walk.cluster, walk.group, partitions_every_ms)
     views = AssignmentViews()
-    for at_ms, inputs in walk.inputs(_instants(walk, since_ms, until_ms, apart_ms)):
+    for at_ms, inputs in walk.inputs(_instants(walk, since_ms, until_ms, apart_ms, is_close=is_close)):
         if inputs is None:
             follower.take_absence(at_ms)
             continue
@@ -130,9 +141,10 @@ def recorded_walk(
     return GroupWalk(recording, cluster, group, since_ms, min(reach_ms, last_ms + COSTS_KNOWN_MS)), last_ms
 
 
-def _instants(walk: GroupWalk, since_ms: int, until_ms: int, apart_ms: int) -> list[int]:
+def _instants(walk: GroupWalk, since_ms: int, until_ms: int, apart_ms: int, *, is_close: bool) -> list[int]:
     steps = range(since_ms, until_ms + 1, apart_ms)
-    happened = [at_ms for at_ms in walk.event_times if since_ms <= at_ms <= until_ms]
+    times = [*walk.event_times, *(walk.further_times if is_close else ())]
+    happened = sorted({at_ms for at_ms in times if since_ms <= at_ms <= until_ms})
     most = max(1, MOST_ROWS // max(1, walk.partitions))
     return sorted({*steps, *happened[-most:], until_ms})
 

@@ -9,7 +9,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from monitor.history.chronicle import Chronicle, FindingSpan
-from monitor.history.chronicler import recorded_walk, step_ms, write_chronicle
+from monitor.history.chronicler import CLOSE_STEP_MS, recorded_walk, step_ms, write_chronicle
 from monitor.history.commit_gaps import commit_gaps, merged_moments
 from monitor.history.replay import Recording
 from monitor.history.report.facts import Departure, FindingThen, IncidentReport, MemberLeft
@@ -46,11 +46,11 @@ def group_report(recording: Recording, cluster: str, group: str, since_ms: int, 
         RecordingError: the recording cannot be read, or ends before that time.
     """
     walk, last_ms = recorded_walk(recording, cluster, group, since_ms, until_ms)
-    chronicle = write_chronicle(walk, since_ms, last_ms)
+    chronicle = write_chronicle(walk, since_ms, last_ms, is_close=True)
     if chronicle is None:
         return None
     gaps = commit_gaps(walk, merged_moments(list(_moments(chronicle))), last_ms)
-    every_ms = step_ms(since_ms, last_ms, walk.partitions)
+    every_ms = step_ms(since_ms, last_ms, walk.partitions, is_close=True)
     return report_of(replace(chronicle, gaps=gaps), asked_until_ms=until_ms, every_ms=every_ms)
 
 
@@ -77,6 +77,11 @@ def findings_then(chronicle: Chronicle) -> tuple[FindingThen, ...]:
             found.append(_finding(open_spans.pop(span.told.id)))
     found += [_finding(spans) for spans in open_spans.values()]
     return tuple(sorted(found, key=lambda each: (each.opened_ms, each.kind, each.reason)))
+
+
+def is_brief(finding: FindingThen) -> bool:
+    """Whether it was there for so short a time that a job would hardly have seen it."""
+    return finding.is_over and finding.until_ms - finding.opened_ms < CLOSE_STEP_MS
 
 
 def _finding(spans: Sequence[FindingSpan]) -> FindingThen:
@@ -128,7 +133,7 @@ def _facts(chronicle: Chronicle, asked_until_ms: int, every_ms: int) -> Incident
         redelivered=chronicle.redelivered,
         lost=tuple(records_lost(chronicle, findings)),
         topics=chronicle.topics,
-        findings=findings,
+        findings=tuple(each for each in findings if not is_brief(each)),
         points=chronicle.points,
         owners=chronicle.owners,
         members=chronicle.members,

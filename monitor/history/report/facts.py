@@ -110,7 +110,8 @@ class LagCourse(Value):
     """How the lag went. ``before`` is the most that it was in the minutes before the incident (None: not known).
 
     ``rose``: it was more than that for some time, and the oldest record older than then, and than 5 s. ``peak`` is the
-    most that was seen then (else at any time), at ``peak_ms``; it may have been more between two instants.
+    most that was seen then (else at any time), first at ``peak_ms``; it may have been more between two instants.
+    ``peak_oldest_ms`` is the age of the oldest record that waited then (None: not known).
     ``oldest_ms`` is the greatest age of the oldest record that waited, seen at ``oldest_at_ms``. ``caught_up_ms``: the
     first instant after the peak at which the lag or that age was as before (None: not by the end). They were
     ``caught_up_lag`` and ``caught_up_oldest_ms`` then.
@@ -119,6 +120,7 @@ class LagCourse(Value):
     before: int | None = None
     peak: int | None = None
     peak_ms: int = 0
+    peak_oldest_ms: int | None = None
     oldest_ms: int | None = None
     oldest_at_ms: int = 0
     last: int | None = None

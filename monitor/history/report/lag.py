@@ -7,8 +7,8 @@ from typing import Final
 from monitor.history.chronicle import Chronicle, GroupPoint
 from monitor.history.report.facts import LagCourse
 
-CALM_POINTS: Final = 30
-"""What the lag was before the incident: the most of so many points, five minutes by default."""
+CALM_MS: Final = 300_000
+"""What the lag was before the incident: the most of so long before it."""
 
 LIVE_MS: Final = 5_000
 """Records that wait for so long at most are no incident: by default, Kafka's Java client commits every 5 s."""
@@ -22,7 +22,7 @@ def lag_course(chronicle: Chronicle, began_ms: int | None) -> LagCourse:
     if not points:
         return LagCourse()
     start_ms = points[0].at_ms if began_ms is None else began_ms
-    calm = [point for point in points if point.at_ms < start_ms][-CALM_POINTS:] or points[:1]
+    calm = [point for point in points if start_ms - CALM_MS <= point.at_ms < start_ms] or points[:1]
     since = [point for point in points if point.at_ms >= start_ms] or points[-1:]
     before, usual_ms = max(map(_lag, calm)), max([LIVE_MS, *(point.lag_ms or 0 for point in calm)])
     late = [point for point in since if not _is_as_before(point, before, usual_ms)]
@@ -34,6 +34,7 @@ def lag_course(chronicle: Chronicle, began_ms: int | None) -> LagCourse:
         before=before,
         peak=_lag(peak),
         peak_ms=peak.at_ms,
+        peak_oldest_ms=peak.lag_ms,
         oldest_ms=oldest.lag_ms,
         oldest_at_ms=oldest.at_ms,
         last=_lag(points[-1]),

@@ -16,8 +16,8 @@ def notes(report: IncidentReport) -> Iterator[str]:
         yield f"The recording reaches until {utc(report.until_ms)}; what happened later is not in this report."
     yield (
         f"Members, rebalances and commits have the times of their records. Findings and the lag were evaluated every "
-        f"{seconds(report.step_ms)}: what closed may have ended that much earlier, and the lag may have been higher "
-        "in between."
+        f"{seconds(report.step_ms)} and whenever members changed: what closed may have ended that much earlier, and "
+        "the lag may have been higher in between. Findings that lasted less than 1 s are left out."
     )
     if KINDS[report.kind].era is Era.GENERATION and report.rebalances:
         yield (

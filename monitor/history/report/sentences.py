@@ -245,9 +245,8 @@ class Wording:
         lag, unit = self._report.lag, self._report.unit
         if lag.peak is None or not lag.rose:
             return
-        oldest = f"; its oldest record was {age(lag.oldest_ms)} old" if lag.oldest_ms else ""
-        at_peak = oldest if lag.oldest_at_ms == lag.peak_ms else ""
-        yield ReportLine(lag.peak_ms, f"The lag was {counted(lag.peak, unit)}, the most that was seen{at_peak}.")
+        oldest = f"; its oldest record was {age(lag.peak_oldest_ms)} old" if lag.peak_oldest_ms else ""
+        yield ReportLine(lag.peak_ms, f"The lag was {counted(lag.peak, unit)}, the most that was seen{oldest}.")
         if lag.caught_up_ms is not None:
             text = f"The group had caught up: its lag was {counted(lag.caught_up_lag or 0, unit)}"
             is_late = lag.caught_up_lag and lag.caught_up_oldest_ms is not None

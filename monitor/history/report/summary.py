@@ -16,6 +16,9 @@ from monitor.model.findings import Severity, rank
 
 MOST_CAUSES: Final = 2
 
+SHORT_MS: Final = 1_000
+"""For less than that, partitions have no owner in any handover."""
+
 
 def summarize(report: IncidentReport, wording: Wording) -> tuple[str, ...]:
     """What happened to which members when, what it did, and how it ended."""
@@ -146,7 +149,7 @@ def _worst_finding(report: IncidentReport, wording: Wording) -> list[str]:
 def _effects(report: IncidentReport) -> str:
     found = [text for text in _each_effect(report) if text]
     if not found:
-        return "All partitions had an owner all the time, and no record was read again or lost, as far as it is known."
+        return "No partition was without an owner for a second, and no record is known to be read again or lost."
     text = found[0] if len(found) == 1 else f"{', '.join(found[:-1])}, and {found[-1]}"
     return f"{text[0].upper()}{text[1:]}."
 
@@ -166,10 +169,11 @@ def _each_effect(report: IncidentReport) -> Iterator[str]:
 
 
 def _without_owner(spans: Sequence[Unowned]) -> str:
-    """Partitions, and the longest time of one."""
-    where = {place for each in spans for place in each.partitions}
-    longest_ms = max([each.until_ms - each.from_ms for each in spans], default=0)
-    return f"{places(where)} had no owner for up to {lasted(max(1, longest_ms))}" if where else ""
+    """Partitions, and the longest time of one. What any handover takes is left out."""
+    long = [each for each in spans if each.until_ms - each.from_ms >= SHORT_MS]
+    where = {place for each in long for place in each.partitions}
+    longest_ms = max([each.until_ms - each.from_ms for each in long], default=0)
+    return f"{places(where)} had no owner for up to {lasted(longest_ms)}" if where else ""
 
 
 def _uncommitted(report: IncidentReport) -> str:

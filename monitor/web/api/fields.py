@@ -469,6 +469,7 @@ SPECIAL: Final[Mapping[str, Mapping[str, str]]] = {
         "before": "The largest lag in the minutes before; null: unknown.",
         "peak": "The largest lag that was seen since; null: unknown.",
         "peak_ms": "When it was seen (ms since the epoch).",
+        "peak_oldest_ms": "The age of the oldest record of the lag then (ms); null: unknown.",
         "oldest_ms": "The largest age of the oldest record of the lag (ms); null: unknown.",
         "oldest_at_ms": "When that was seen (ms since the epoch).",
         "last": "The lag at the end; null: unknown.",
