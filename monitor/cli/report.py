@@ -24,13 +24,13 @@ from monitor.cli.commands import (
     way_in_of,
 )
 
-if TYPE_CHECKING:  # loaded when a report is written: --help must be quick
+if TYPE_CHECKING:  # loaded when a report is report_bytes: --help must be quick
     from monitor.history.report.cluster import ClusterReport
     from monitor.history.report.facts import IncidentReport
 
 
 class Format(StrEnum):
-    """What a report can be written as."""
+    """What a report can be report_bytes as."""
 
     MARKDOWN = "md"
     HTML = "html"
@@ -62,19 +62,19 @@ def report(  # noqa: PLR0913, PLR0917 -- each is an argument or an option
     def answer() -> None:
         from monitor.cli import report_source as source  # noqa: PLC0415 -- --help must be quick
 
-        asked = source.Asked(cluster, group, since, until, now_ms())
+        asked = source.ReportQuery(cluster, group, since, until, now_ms())
         if folder is not None and url == DEFAULT_URL:
             found = source.report_from_recording(folder, asked, _progress())
         else:
             job = source.Job(url, way_in_of(token_file, user, password_file, ca_file))
             found = source.report_from_job(job, asked, _progress())
-        sys.stdout.buffer.write(written(found, format_))
+        sys.stdout.buffer.write(report_bytes(found, format_))
         sys.stdout.buffer.flush()
 
     exit_with(answer)
 
 
-def written(report: IncidentReport | ClusterReport, format_: Format) -> bytes:
+def report_bytes(report: IncidentReport | ClusterReport, format_: Format) -> bytes:
     """The report in a format."""
     from monitor.history.report.document import document_of  # noqa: PLC0415 -- as above
     from monitor.history.report.markdown import write_markdown  # noqa: PLC0415 -- as above

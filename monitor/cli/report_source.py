@@ -22,7 +22,7 @@ from monitor.web.views.addresses import API, REPORT_API, GroupAddress
 Tell = Callable[[int, int], None]
 
 
-class Asked(NamedTuple):
+class ReportQuery(NamedTuple):
     """What is to be reported on: a group, or (None) all groups of a cluster; the span as a person types it, and now."""
 
     cluster: str
@@ -56,7 +56,7 @@ class _Listed(Value):
     group: str
 
 
-def report_from_recording(folder: str, asked: Asked, tell: Tell | None = None) -> IncidentReport | ClusterReport:
+def report_from_recording(folder: str, asked: ReportQuery, tell: Tell | None = None) -> IncidentReport | ClusterReport:
     """The report on a group, or on all groups of a cluster, from the tables of a recording.
 
     Raises:
@@ -80,7 +80,7 @@ def report_from_recording(folder: str, asked: Asked, tell: Tell | None = None) -
     return found
 
 
-def report_from_job(job: Job, asked: Asked, tell: Tell | None = None) -> IncidentReport | ClusterReport:
+def report_from_job(job: Job, asked: ReportQuery, tell: Tell | None = None) -> IncidentReport | ClusterReport:
     """The same from a running job; of a cluster, on the groups that there are now.
 
     Raises:

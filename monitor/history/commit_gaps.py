@@ -77,7 +77,7 @@ class _Commits:
         last, self._last = self._last, point
         if last is None or not is_next or point.committed_ms < last.committed_ms:
             return
-        if self._is_asked(last.committed_ms, point.committed_ms):
+        if self._has_moment(last.committed_ms, point.committed_ms):
             self._gaps.append(self._gap(last, point))
         self._times.append(point.committed_ms - last.committed_ms)
 
@@ -87,7 +87,7 @@ class _Commits:
         if self._last is not None and self._instants and self._instants[-1] >= self._last.committed_ms:
             yield self._gap(self._last, None)
 
-    def _is_asked(self, from_ms: int, until_ms: int) -> bool:
+    def _has_moment(self, from_ms: int, until_ms: int) -> bool:
         return bisect_left(self._instants, from_ms) < bisect_right(self._instants, until_ms - 1)
 
     def _gap(self, last: CommitPoint, following: CommitPoint | None) -> CommitGap:

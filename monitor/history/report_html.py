@@ -38,7 +38,7 @@ def _template() -> jinja2.Template:
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("monitor.history"),
         autoescape=True,
-        finalize=_seen,
+        finalize=_visible,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -46,6 +46,6 @@ def _template() -> jinja2.Template:
     return environment.get_template("report.html")
 
 
-def _seen(value: object) -> object:
+def _visible(value: object) -> object:
     """Every text with what cannot be seen written out."""
     return escaped(value) if isinstance(value, str) and not isinstance(value, Markup) else value

@@ -18,10 +18,10 @@ from monitor.history.report.members import Gaps, Owned, members_hung, members_jo
 from monitor.history.report.partitions import (
     not_committed,
     offsets_then,
+    orphan_spans,
     owned_twice,
     partitions_hit,
     records_lost,
-    unowned,
 )
 from monitor.history.report.rebalances import rebalances_then
 from monitor.history.report.sentences import Wording
@@ -125,7 +125,7 @@ def _facts(chronicle: Chronicle, asked_until_ms: int, every_ms: int) -> Incident
         left=left,
         joined=tuple(members_joined(chronicle, left)),
         hung=tuple(members_hung(chronicle, findings, owned, gaps)),
-        unowned=unowned(chronicle, findings),
+        unowned=orphan_spans(chronicle, findings),
         owned_twice=owned_twice(chronicle, findings),
         not_committed=not_committed(chronicle),
         rebalances=rebalances_then(chronicle),
@@ -148,13 +148,13 @@ def _facts(chronicle: Chronicle, asked_until_ms: int, every_ms: int) -> Incident
 def _with_evidence(report: IncidentReport, chronicle: Chronicle) -> IncidentReport:
     """With the lag and the offsets: which of them matter follows from what happened."""
     began_ms = min(_beginnings(report), default=None)
-    hit = partitions_hit(report.left, report.rewinds, *_concerned(report))
+    hit = partitions_hit(report.left, report.rewinds, *_disturbed_places(report))
     offsets, more = offsets_then(chronicle, hit)
     lag = lag_course(chronicle, began_ms)
     return replace(report, began_ms=began_ms, hit=hit, offsets=offsets, more_offsets=more, lag=lag)
 
 
-def _concerned(report: IncidentReport) -> Iterator[tuple[TopicPartition, ...]]:
+def _disturbed_places(report: IncidentReport) -> Iterator[tuple[TopicPartition, ...]]:
     yield from (each.partitions for each in report.hung)
     yield from (each.partitions for each in report.unowned)
     yield from (each.partitions for each in report.owned_twice)

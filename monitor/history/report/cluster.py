@@ -118,23 +118,23 @@ def _weight(hit: GroupHit) -> tuple[int, int, int, str]:
 def _traits(report: IncidentReport) -> set[tuple[str, str]]:
     """All that the group has."""
     places = {TopicPartition(span.topic, span.partition) for span in report.owners}
-    return _of_members(report.members) | _of_places(report, places.union(report.hit))
+    return _member_traits(report.members) | _place_traits(report, places.union(report.hit))
 
 
 def _hit_traits(report: IncidentReport) -> set[tuple[str, str]]:
     """All that was hit of it."""
     left = [each.member for each in report.left if each.departure is not Departure.REPLACED]
     hung = [each.member for each in report.hung]
-    return _of_members([*left, *hung]) | _of_places(report, report.hit)
+    return _member_traits([*left, *hung]) | _place_traits(report, report.hit)
 
 
-def _of_members(members: Sequence[MemberThen]) -> set[tuple[str, str]]:
+def _member_traits(members: Sequence[MemberThen]) -> set[tuple[str, str]]:
     found = {("host", member.host) for member in members if member.host}
     libraries = (member.library for member in members)
     return found | {("client library", library_name(each)) for each in libraries if each.certainty in KNOWN}
 
 
-def _of_places(report: IncidentReport, places: Collection[TopicPartition]) -> set[tuple[str, str]]:
+def _place_traits(report: IncidentReport, places: Collection[TopicPartition]) -> set[tuple[str, str]]:
     """Topics, and brokers where partitions are named by them (RocketMQ, MetaQ): leaders of Kafka are not recorded."""
     found = {("topic", place.topic) for place in places}
     if KINDS[report.kind].text_partitions:

@@ -204,10 +204,10 @@ def _cluster_sections(report: ClusterReport) -> Iterator[Section]:
 
 def _hit_cells(hit: GroupHit) -> tuple[str, ...]:
     lag = "" if hit.lag is None else counted(hit.lag, unit_of(hit.kind))
-    return shown(hit.group), utc(hit.began_ms), hit.sentence, hit.finding, lag, _ended(hit)
+    return shown(hit.group), utc(hit.began_ms), hit.sentence, hit.finding, lag, _end_text(hit)
 
 
-def _ended(hit: GroupHit) -> str:
+def _end_text(hit: GroupHit) -> str:
     if hit.is_deleted:
         return "the group was deleted"
     if hit.lag is None:

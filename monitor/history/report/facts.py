@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Final
 
 from monitor.history.chronicle import GroupPoint, MemberThen, OwnerSpan, RewindThen, TopicChanged
 from monitor.model import GroupKind, PartitionId, RebalanceCause, TopicPartition, Value
 from monitor.model.findings import Severity
+
+SHORT_MS: Final = 1_000
+"""For less than that, partitions have no owner in any handover."""
 
 
 class Departure(StrEnum):
@@ -63,8 +67,7 @@ class MemberHung(Value):
 class Unowned(Value):
     """Partitions that no member owned from one instant to another. ``reason``: why, where the log tells it.
 
-    ``is_over``: they have an owner since, or they or the group are gone. ``is_exact``: ``from_ms`` is when it began;
-    else it was found so then.
+    ``is_over``: they have an owner since, or they or the group are gone.
     """
 
     partitions: tuple[TopicPartition, ...]
@@ -72,6 +75,11 @@ class Unowned(Value):
     until_ms: int
     is_over: bool
     reason: str = ""
+
+    @property
+    def is_brief(self) -> bool:
+        """Whether it lasted no longer than any handover."""
+        return self.until_ms - self.from_ms < SHORT_MS
 
 
 class OwnedTwice(Value):

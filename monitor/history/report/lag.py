@@ -25,7 +25,7 @@ def lag_course(chronicle: Chronicle, began_ms: int | None) -> LagCourse:
     calm = [point for point in points if start_ms - CALM_MS <= point.at_ms < start_ms] or points[:1]
     since = [point for point in points if point.at_ms >= start_ms] or points[-1:]
     before, usual_ms = max(map(_lag, calm)), max([LIVE_MS, *(point.lag_ms or 0 for point in calm)])
-    late = [point for point in since if not _is_as_before(point, before, usual_ms)]
+    late = [point for point in since if not _is_as_before(point, before + before // 2, usual_ms)]
     peak = max(late or since, key=_lag)
     oldest = max(late or since, key=lambda point: point.lag_ms or 0)
     again = (point for point in since if point.at_ms > peak.at_ms and _is_as_before(point, before, usual_ms))

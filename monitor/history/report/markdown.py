@@ -33,10 +33,10 @@ def markdown_text(text: str) -> str:
     \- no list 1\. nor this
     """
     safe = _LINKED.sub(_NOTHING, _MARKUP.sub(r"\\\1", escaped(text)))
-    return _FIRST.sub(_unlisted, safe)
+    return _FIRST.sub(_without_list, safe)
 
 
-def _unlisted(found: re.Match[str]) -> str:
+def _without_list(found: re.Match[str]) -> str:
     """What would begin a list, as text."""
     space, sign = found.groups()
     return f"{space}\\{sign}" if not sign.isdigit() else f"{space}{sign}\\"

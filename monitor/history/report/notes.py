@@ -17,7 +17,7 @@ def notes(report: IncidentReport) -> Iterator[str]:
     yield (
         f"Members, rebalances and commits have the times of their records. Findings and the lag were evaluated every "
         f"{seconds(report.step_ms)} and whenever members changed: what closed may have ended that much earlier, and "
-        "the lag may have been higher in between. Findings that lasted less than 1 s are left out."
+        "the lag may have been higher in between. What lasted less than 1 s is left out of the timeline."
     )
     if KINDS[report.kind].era is Era.GENERATION and report.rebalances:
         yield (

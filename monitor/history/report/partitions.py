@@ -24,7 +24,7 @@ MOST_OFFSETS: Final = 30
 ABOUT_OWNERS: Final = frozenset({FindingKind.ORPHANED, FindingKind.UNATTENDED})
 
 
-def unowned(chronicle: Chronicle, findings: Sequence[FindingThen]) -> tuple[Unowned, ...]:
+def orphan_spans(chronicle: Chronicle, findings: Sequence[FindingThen]) -> tuple[Unowned, ...]:
     """Partitions without an owner, those of the same time together. What no member subscribes to is left out."""
     about = [each for each in findings if each.kind in ABOUT_OWNERS]
     found: defaultdict[tuple[int, int, str], list[TopicPartition]] = defaultdict(list)

@@ -47,8 +47,8 @@ REASONS: Final = {
     "no_members": "the group had no members",
     "grew": "the topic grew, and the members had older metadata",
     "pending": "the partitions were handed over",
-    "rebalancing": "the coordinator had yet to assign them",
-    "not_subscribed": "no member subscribes to the topic",
+    "rebalancing": "the coordinator had yet to assign partitions",
+    "unsubscribed": "no member subscribes to the topic",
 }
 """Why partitions had no owner. Other reasons are told by the sentence of their finding."""
 
@@ -89,10 +89,10 @@ class Wording:
             *self._phases(),
             *self._rebalances(),
             *self._commits(),
-            *(ReportLine(each.from_ms, self.unowned(each)) for each in self._report.unowned),
+            *(ReportLine(each.from_ms, self.missing_owner(each)) for each in self._report.unowned if not each.is_brief),
             *(ReportLine(each.from_ms, self._owned_twice(each)) for each in self._report.owned_twice),
             *self._rewinds(),
-            *(ReportLine(each.at_ms, self._lost(each.records)) for each in self._report.lost),
+            *(ReportLine(each.at_ms, self._loss(each.records)) for each in self._report.lost),
             *self._findings(),
             *self._lag(),
         ]
@@ -104,11 +104,11 @@ class Wording:
         for at_ms, group in groupby(self._report.left, attrgetter("at_ms")):
             left = list(group)
             for each in left[:LISTED]:
-                yield ReportLine(at_ms, self.left(each))
+                yield ReportLine(at_ms, self.departure(each))
             if len(left) > LISTED:
                 yield ReportLine(at_ms, f"{counted(len(left) - LISTED, 'more member')} left or timed out.")
 
-    def left(self, each: MemberLeft) -> str:
+    def departure(self, each: MemberLeft) -> str:
         """That a member went, what it had, and what is known of why."""
         name, had = self.who(each.member), f"It had {places(each.partitions)}." if each.partitions else ""
         match each.departure:
@@ -173,7 +173,7 @@ class Wording:
 
     # --- partitions ---
 
-    def unowned(self, each: Unowned) -> str:
+    def missing_owner(self, each: Unowned) -> str:
         """That partitions had no owner, from when to when."""
         until = self._until(each.from_ms, each.until_ms, each.is_over)
         why = f": {REASONS[each.reason]}" if each.reason in REASONS else ""
@@ -213,7 +213,7 @@ class Wording:
             f"to {grouped(each.after)}: {count} ({span}) are delivered again."
         )
 
-    def _lost(self, records: int | None) -> str:
+    def _loss(self, records: int | None) -> str:
         count = "Records" if records is None else f"At most {counted(records, self._report.unit)}"
         return f"{count} were removed by retention before the group had committed them."
 

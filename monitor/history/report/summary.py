@@ -16,9 +16,6 @@ from monitor.model.findings import Severity, rank
 
 MOST_CAUSES: Final = 2
 
-SHORT_MS: Final = 1_000
-"""For less than that, partitions have no owner in any handover."""
-
 
 def summarize(report: IncidentReport, wording: Wording) -> tuple[str, ...]:
     """What happened to which members when, what it did, and how it ended."""
@@ -42,7 +39,7 @@ def _causes(report: IncidentReport, wording: Wording) -> str:
 def _each_cause(report: IncidentReport, wording: Wording) -> Iterator[str]:
     gone = _hung_and_gone(report, wording)
     yield gone or _hung(report, wording)
-    yield "" if gone else _departed(report, wording)
+    yield "" if gone else _departures(report, wording)
     if report.deleted_ms is not None:
         yield f"The group was deleted at {wording.clock(report.deleted_ms)}"
     yield _rewound(report, wording)
@@ -50,7 +47,7 @@ def _each_cause(report: IncidentReport, wording: Wording) -> Iterator[str]:
         now = f"from {each.before} to {each.after} partitions"
         verb = "was deleted (found" if not each.after else f"grew {now} (seen"
         yield f"Topic {shown(each.topic)} {verb} at {wording.clock(each.at_ms)})"
-    yield _arrived(report, wording)
+    yield _arrivals(report, wording)
 
 
 def _hung_and_gone(report: IncidentReport, wording: Wording) -> str:
@@ -80,13 +77,13 @@ def _hung(report: IncidentReport, wording: Wording) -> str:
     return f"{names} {verb} from {wording.clock(first.from_ms)} {until} {wording.clock(until_ms)}"
 
 
-def _departed(report: IncidentReport, wording: Wording) -> str:
+def _departures(report: IncidentReport, wording: Wording) -> str:
     """One member by name; several by their number."""
     if not report.left:
         return ""
     first, last = report.left[0], report.left[-1]
     if len(report.left) == 1:
-        return _one_departed(first, wording)
+        return _one_departure(first, wording)
     newest = {identity(each.member): each for each in report.left}
     people = [each.member for each in newest.values()]
     back = sum(each.back_ms is not None for each in newest.values())
@@ -102,7 +99,7 @@ def _departed(report: IncidentReport, wording: Wording) -> str:
     return f"{counted(len(people), 'member')} {verb} {span}{again}: {wording.people(people)}"
 
 
-def _one_departed(each: MemberLeft, wording: Wording) -> str:
+def _one_departure(each: MemberLeft, wording: Wording) -> str:
     name, at = wording.who(each.member), wording.clock(each.at_ms)
     match each.departure:
         case Departure.REPLACED:
@@ -124,7 +121,7 @@ def _rewound(report: IncidentReport, wording: Wording) -> str:
     return f"Committed offsets of {places(where)} went back at {wording.clock(report.rewinds[0].at_ms)}"
 
 
-def _arrived(report: IncidentReport, wording: Wording) -> str:
+def _arrivals(report: IncidentReport, wording: Wording) -> str:
     if not report.joined or report.left:
         return ""
     first, last = report.joined[0].at_ms, report.joined[-1].at_ms
@@ -158,8 +155,8 @@ def _each_effect(report: IncidentReport) -> Iterator[str]:
     yield _without_owner(report.unowned)
     twice = {place for each in report.owned_twice for place in each.partitions}
     yield f"{places(twice)} had several owners" if twice else ""
-    yield _uncommitted(report)
-    yield _moved(report)
+    yield _without_commits(report)
+    yield _moves(report)
     if report.lag.rose and report.lag.peak is not None:
         yield f"the lag rose from {report.lag.before or 0:,} to at least {counted(report.lag.peak, report.unit)}"
     if report.redelivered:
@@ -170,13 +167,13 @@ def _each_effect(report: IncidentReport) -> Iterator[str]:
 
 def _without_owner(spans: Sequence[Unowned]) -> str:
     """Partitions, and the longest time of one. What any handover takes is left out."""
-    long = [each for each in spans if each.until_ms - each.from_ms >= SHORT_MS]
+    long = [each for each in spans if not each.is_brief]
     where = {place for each in long for place in each.partitions}
     longest_ms = max([each.until_ms - each.from_ms for each in long], default=0)
     return f"{places(where)} had no owner for up to {lasted(longest_ms)}" if where else ""
 
 
-def _uncommitted(report: IncidentReport) -> str:
+def _without_commits(report: IncidentReport) -> str:
     where = {place for each in report.not_committed for place in each.partitions}
     if not where:
         return ""
@@ -185,7 +182,7 @@ def _uncommitted(report: IncidentReport) -> str:
     return f"{places(where)} {were} not committed for up to {lasted(longest_ms)}"
 
 
-def _moved(report: IncidentReport) -> str:
+def _moves(report: IncidentReport) -> str:
     moved, avoidable = (sum(getattr(each, name) for each in report.rebalances) for name in ("moved", "avoidable"))
     paused_ms = sum(each.pause_ms for each in report.rebalances)
     if not moved and not paused_ms:

@@ -354,7 +354,7 @@ SPECIAL: Final[Mapping[str, Mapping[str, str]]] = {
     "IncidentReport": {
         "since_ms": "The beginning of the span (ms since the epoch).",
         "until_ms": "Its end, as far as it is recorded (ms since the epoch).",
-        "asked_until_ms": "The end that was asked for (ms since the epoch).",
+        "asked_until_ms": "The requested end (ms since the epoch).",
         "step_ms": "The group was evaluated at least so often (ms), and whenever its members changed.",
         "began_ms": "When the first thing happened to it (ms since the epoch); null: nothing did.",
         "summary": "What happened, what it did, and how it ended: three texts for a person.",

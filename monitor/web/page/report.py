@@ -39,13 +39,13 @@ def _report(past: PastReader, request: Request) -> Response:
     if chosen not in {"html", "md"}:
         raise HTTPException(400, "The format of a report is html or md; the API has it as JSON.")
     found = past.report(address_of(request, REPORT), asked.get("since") or "-1h", asked.get("until") or "now")
-    answer = _written(report_document(found), chosen)
+    answer = _answer(report_document(found), chosen)
     if "download" in asked:
         answer.headers["Content-Disposition"] = f'attachment; filename="incident-{found.since_ms}.{chosen}"'
     return answer
 
 
-def _written(document: Document, chosen: str) -> Response:
+def _answer(document: Document, chosen: str) -> Response:
     if chosen == "md":
         return Response(write_markdown(document), media_type="text/markdown")
     return HTMLResponse(write_html(document), headers={"Content-Security-Policy": POLICY})
