@@ -48,8 +48,8 @@ def test_the_summary_of_a_killed_member_is_cause_effect_and_end():
     """A commit every 5 s is usual: 15 s without one are a pause of 10 s."""
     assert report_on(killed()).summary == (
         "b at /10.0.0.2 left or timed out at 02:15:12 UTC (last commit at 02:15:00 UTC).",
-        "1 partition of t (1) was not committed for up to 15 s, 1 rebalance moved 1 partition and paused partitions "
-        "for 10 s in total, and the lag rose from 0 to at least 10 records.",
+        "1 partition of t (1) was not committed for up to 15 s. 1 rebalance moved 1 partition and paused partitions "
+        "for 10 s in total. The lag rose from 0 to at least 10 records.",
         "The group had caught up by 02:15:15 UTC, 15 s after the incident began.",
     )
 
@@ -127,7 +127,7 @@ def test_the_summary_of_a_member_that_hangs():
     """At 140, 80 records wait: those since 60."""
     assert report_on(hung()).summary == (
         "b at /10.0.0.2 hung or stopped committing from 02:15:00 UTC to 02:16:30 UTC.",
-        "1 partition of t (1) was not committed for up to 1 min 30 s, and the lag rose from 0 to at least 80 records.",
+        "1 partition of t (1) was not committed for up to 1 min 30 s. The lag rose from 0 to at least 80 records.",
         "The group had caught up by 02:16:30 UTC, 1 min 30 s after the incident began.",
     )
 
@@ -140,7 +140,7 @@ def test_a_member_that_still_hangs_is_said_to():
         report.summary[0] == "b at /10.0.0.2 hung or stopped committing from 02:15:00 UTC until at least 02:16:20 UTC."
     )
     assert report.summary[2] == (
-        "The group has not caught up: its lag was 80 records at 02:16:20 UTC and 1 finding is still open "
+        "The group has not caught up: its lag was 80 records at 02:16:20 UTC. 1 finding is still open "
         "(dead_member/silent)."
     )
 
@@ -228,7 +228,7 @@ def test_a_commit_that_goes_back_is_told_with_the_offsets_that_are_delivered_aga
     )
     assert report.summary[:2] == (
         "Committed offsets of 1 partition of t (0) went back at 02:15:02 UTC.",
-        "The lag rose from 0 to at least 60 records, and 60 records were delivered again.",
+        "The lag rose from 0 to at least 60 records. 60 records were delivered again.",
     )
 
 
@@ -266,7 +266,7 @@ def test_what_retention_removed_is_lost_at_most():
     made.commits(range(10, 61, 5), 0, 1)
     report = report_on(made)
     assert [(each.records, each.partitions) for each in report.lost] == [(2 * (190 - 160), (T0, T1))]
-    assert "up to 60 records were lost" in report.summary[1]
+    assert "Up to 60 records were lost." in report.summary[1]
 
 
 # --- nothing, and less ------------------------------------------------------------------------------------------------

@@ -122,7 +122,7 @@ class LagCourse(Value):
     ``peak_oldest_ms`` is the age of the oldest record that waited then (None: not known).
     ``oldest_ms`` is the greatest age of the oldest record that waited, seen at ``oldest_at_ms``. ``caught_up_ms``: the
     first instant after the peak at which the lag or that age was as before (None: not by the end). They were
-    ``caught_up_lag`` and ``caught_up_oldest_ms`` then.
+    ``caught_up_lag`` and ``caught_up_oldest_ms`` then. ``rose_again``: since then it rose, and is high at the end.
     """
 
     before: int | None = None
@@ -137,6 +137,7 @@ class LagCourse(Value):
     caught_up_lag: int | None = None
     caught_up_oldest_ms: int | None = None
     rose: bool = False
+    rose_again: bool = False
 
 
 class RebalanceThen(Value):

@@ -43,6 +43,7 @@ def lag_course(chronicle: Chronicle, began_ms: int | None) -> LagCourse:
         caught_up_lag=None if caught_up is None else caught_up.lag,
         caught_up_oldest_ms=None if caught_up is None else caught_up.lag_ms,
         rose=bool(late),
+        rose_again=caught_up is not None and late[-1] is points[-1],
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from monitor.history.report.facts import Departure, IncidentReport
+from monitor.history.report.sentences import MOST_LINES
 from monitor.messages.names import places, seconds
 from monitor.messages.notification import utc
 from monitor.model import KINDS, Era, TopicPartition
@@ -19,6 +20,8 @@ def notes(report: IncidentReport) -> Iterator[str]:
         f"{seconds(report.step_ms)} and whenever members changed: what closed may have ended that much earlier, and "
         "the lag may have been higher in between. What lasted less than 1 s is left out of the timeline."
     )
+    if len(report.timeline) == MOST_LINES:
+        yield f"The timeline is cut after {MOST_LINES} lines; JSON has all facts."
     if KINDS[report.kind].era is Era.GENERATION and report.rebalances:
         yield (
             "The log of a classic group has the end of a rebalance. Its beginning is known only where a collector saw "

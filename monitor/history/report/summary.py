@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from operator import attrgetter
 from typing import Final
 
-from monitor.history.report.facts import Departure, IncidentReport, MemberLeft, Unowned
+from monitor.history.report.facts import Departure, IncidentReport, MemberLeft
 from monitor.history.report.members import NOT_COMMITTING, identity
 from monitor.history.report.sentences import Wording
 from monitor.messages.formatting import age, counted, lasted
@@ -147,15 +147,13 @@ def _effects(report: IncidentReport) -> str:
     found = [text for text in _each_effect(report) if text]
     if not found:
         return "No partition was without an owner for a second, and no record is known to be read again or lost."
-    text = found[0] if len(found) == 1 else f"{', '.join(found[:-1])}, and {found[-1]}"
-    return f"{text[0].upper()}{text[1:]}."
+    return " ".join(f"{text[0].upper()}{text[1:]}." for text in found)
 
 
 def _each_effect(report: IncidentReport) -> Iterator[str]:
-    yield _without_owner(report.unowned)
+    yield from _disturbed_partitions(report)
     twice = {place for each in report.owned_twice for place in each.partitions}
     yield f"{places(twice)} had several owners" if twice else ""
-    yield _without_commits(report)
     yield _moves(report)
     if report.lag.rose and report.lag.peak is not None:
         yield f"the lag rose from {report.lag.before or 0:,} to at least {counted(report.lag.peak, report.unit)}"
@@ -165,21 +163,20 @@ def _each_effect(report: IncidentReport) -> Iterator[str]:
     yield f"up to {counted(lost, report.unit)} were lost" if lost else ""
 
 
-def _without_owner(spans: Sequence[Unowned]) -> str:
-    """Partitions, and the longest time of one. What any handover takes is left out."""
-    long = [each for each in spans if not each.is_brief]
-    where = {place for each in long for place in each.partitions}
-    longest_ms = max([each.until_ms - each.from_ms for each in long], default=0)
-    return f"{places(where)} had no owner for up to {lasted(longest_ms)}" if where else ""
-
-
-def _without_commits(report: IncidentReport) -> str:
-    where = {place for each in report.not_committed for place in each.partitions}
-    if not where:
-        return ""
-    were = "was" if len(where) == 1 else "were"
-    longest_ms = max(each.longest_ms for each in report.not_committed)
-    return f"{places(where)} {were} not committed for up to {lasted(longest_ms)}"
+def _disturbed_partitions(report: IncidentReport) -> Iterator[str]:
+    """Those without an owner, and those without commits; of each the longest time of one."""
+    without_owner = [each for each in report.unowned if not each.is_brief]
+    orphans = {place for each in without_owner for place in each.partitions}
+    silent = {place for each in report.not_committed for place in each.partitions}
+    owner_ms = max([each.until_ms - each.from_ms for each in without_owner], default=0)
+    commit_ms = max([each.longest_ms for each in report.not_committed], default=0)
+    had_none = f"had no owner for up to {lasted(owner_ms)}"
+    stopped = f"{'was' if len(silent) == 1 else 'were'} not committed for up to {lasted(commit_ms)}"
+    if orphans and orphans == silent:
+        yield f"{places(orphans)} {had_none}, and {stopped}"
+        return
+    yield f"{places(orphans)} {had_none}" if orphans else ""
+    yield f"{places(silent)} {stopped}" if silent else ""
 
 
 def _moves(report: IncidentReport) -> str:
@@ -200,11 +197,11 @@ def _end(report: IncidentReport, wording: Wording) -> str:
     if report.deleted_ms is not None and report.deleted_ms >= max(report.points[-1].at_ms, report.lag.peak_ms):
         return "The group no longer exists."
     still_open = [each for each in report.findings if not each.is_over and each.severity is not Severity.INFO]
-    text = _caught_up(report, wording)
+    text = f"{_caught_up(report, wording)}."
     if still_open:
         names = ", ".join(f"{each.kind}/{each.reason}" for each in still_open)
-        return f"{text} and {counted(len(still_open), 'finding')} {_is(still_open)} still open ({names})."
-    return f"{text}."
+        return f"{text} {counted(len(still_open), 'finding')} {_is(still_open)} still open ({names})."
+    return text
 
 
 def _is(things: Sequence[object]) -> str:
@@ -221,4 +218,5 @@ def _caught_up(report: IncidentReport, wording: Wording) -> str:
     if lag.caught_up_ms is None:
         return f"The group has not caught up: its lag was {last}"
     after_ms = lag.caught_up_ms - (report.began_ms or lag.peak_ms)
-    return f"The group had caught up by {wording.clock(lag.caught_up_ms)}, {age(after_ms)} after the incident began"
+    text = f"The group had caught up by {wording.clock(lag.caught_up_ms)}, {age(after_ms)} after the incident began"
+    return f"{text}. But its lag rose again, and was {last}" if lag.rose_again else text

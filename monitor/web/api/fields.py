@@ -478,6 +478,7 @@ SPECIAL: Final[Mapping[str, Mapping[str, str]]] = {
         "epoch); null: not by the end.",
         "caught_up_lag": "The lag then.",
         "caught_up_oldest_ms": "The age of its oldest record (ms).",
+        "rose_again": "Whether it rose again since it had caught up, up to the end.",
         "rose": "Whether the lag rose: more records than before, the oldest older than before, and than 5 s.",
     },
     "FindingThen": {
