@@ -25,11 +25,13 @@ from monitor.demo.servers.settings import BrokerSettings
 from monitor.detection.evaluate import evaluate
 from monitor.detection.evaluation_input import GroupInputs
 from monitor.history.delta_tables import DeltaRecording
+from monitor.history.instants import instant_text
 from monitor.history.recorded import RecordedEntity, RecordingError, decode_events
 from monitor.history.replay import Base, Key, inputs_at
 from monitor.history.story import tell_story
 from monitor.history.tables import TABLES
 from monitor.history.walk import GroupWalk
+from monitor.messages.notification import utc
 from monitor.model import CommitRun, MembershipStored, OffsetCommitted
 from monitor.protocol.offsets_topic import decode_record
 from monitor.snapshot_file import find_inputs
@@ -278,6 +280,22 @@ def test_the_commands_answer_from_the_folder_as_the_job_does(recorded: Recorded,
     else:
         assert (by_folder.returncode, by_folder.stderr) == (0, "")
         assert GROUP in by_folder.stdout
+
+
+def test_the_pages_show_the_same_as_the_api(recorded: Recorded):
+    """The group at an instant, and all its rebalances on the timeline, each as a link to its instant."""
+    first, at_ms, last = (recorded.shown[place].now_ms for place in (0, len(recorded.shown) // 2, -1))
+    then = json.loads(recorded.job.get(f"/api/v1/groups/{CLUSTER}/{GROUP}?at={at_ms}"))
+    page = recorded.job.get(f"/groups/{CLUSTER}/{GROUP}?at={at_ms}")
+    assert f"This page shows the group at {utc(at_ms)}" in page
+    assert f"<dt>Generation</dt><dd>{then['generation']}, " in page
+    story = json.loads(recorded.job.get(f"/api/v1/story/{CLUSTER}/{GROUP}?since={first}&until={last}"))
+    timeline = recorded.job.get(f"/timeline/{CLUSTER}/{GROUP}?since={first}&until={last}")
+    for event in story["happened"]:
+        assert (
+            f'<a href="/groups/{CLUSTER}/{GROUP}?at={instant_text(event["at_ms"])}">{utc(event["at_ms"])}</a>'
+            in timeline
+        )
 
 
 def test_an_instant_before_the_group_and_one_that_is_none_are_told_in_a_sentence(recorded: Recorded):
