@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -46,15 +48,23 @@ def backtest(  # noqa: PLR0913, PLR0917 -- each is an option
         from monitor.cli.backtest_source import Chosen, Span, backtests  # noqa: PLC0415 -- --help must be quick
         from monitor.cli.render_backtest import backtests_shown  # noqa: PLC0415 -- as above
 
-        tell = _show_progress if sys.stderr.isatty() else None
-        found = backtests(config, history, Span(since, until, now_ms()), Chosen(cluster, group), tell)
+        with _progress_line() as tell:
+            found = backtests(config, history, Span(since, until, now_ms()), Chosen(cluster, group), tell)
         tell_answer(found, as_json, lambda: backtests_shown(found))
 
     exit_with(answer)
 
 
-def _show_progress(progress: Progress | None) -> None:
-    """One line on the terminal; None: it goes away."""
-    line = "" if progress is None else f"{shown(progress.cluster)}: {progress.done} of {progress.all} parts"
-    sys.stderr.write(f"\r\x1b[K{line}")
-    sys.stderr.flush()
+@contextmanager
+def _progress_line() -> Iterator[Callable[[Progress], None]]:
+    """On a terminal, a line that shows the progress, and goes away in the end."""
+
+    def write(line: str) -> None:
+        if sys.stderr.isatty():
+            sys.stderr.write(f"\r\x1b[K{line}")
+            sys.stderr.flush()
+
+    try:
+        yield lambda progress: write(f"{shown(progress.cluster)}: {progress.done} of {progress.all} parts")
+    finally:
+        write("")

@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+import signal
+from collections.abc import Callable, Iterable, Iterator
+from multiprocessing import get_context
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from monitor.cli.snapshot_source import SourceError
 from monitor.config import ConfigError, Settings, detection_rules, load
-from monitor.history.backtest.cluster import Backtest, Progress, backtest_cluster
+from monitor.history.backtest.cluster import (
+    Backtest,
+    GroupPairs,
+    Plan,
+    Progress,
+    plan_backtest,
+    summarize,
+    try_batch,
+)
 from monitor.history.backtest.outcome import ClusterBacktest
 from monitor.history.delta_tables import DeltaRecording
 from monitor.history.instants import InstantError, read_span
 from monitor.history.recorded import RecordingError
 from monitor.messages.names import shown
-from monitor.model.patterns import NamePattern, PatternError
+from monitor.model.patterns import PatternError
 
-Tell = Callable[[Progress | None], None]
+Tell = Callable[[Progress], None]
+
+
+MOST_WORKERS: Final = 4
+"""Each needs a few hundred megabytes."""
 
 
 class Span(NamedTuple):
@@ -34,37 +49,65 @@ class Chosen(NamedTuple):
     groups: str | None = None
 
 
-def backtests(
-    config: Path, folder: str | None, span: Span, chosen: Chosen, tell: Tell | None = None
-) -> tuple[ClusterBacktest, ...]:
+def backtests(config: Path, folder: str | None, span: Span, chosen: Chosen, tell: Tell) -> tuple[ClusterBacktest, ...]:
     """What would have been reported with the thresholds of a configuration, cluster by cluster.
 
-    ``folder`` None: that of the configuration. ``tell`` is called with the progress, and with None in the end.
+    ``folder`` None: that of the configuration. ``tell`` is called with the progress.
 
     Raises:
         SourceError: the configuration, the span or the expression is wrong, or the recording cannot answer.
     """
     settings = _settings(config)
-    is_chosen = _matcher(chosen.groups)
     place = folder or settings.history.folder
     if place is None:
         raise SourceError(f"{config} has no [history] folder: give the folder of the recording with --history.")
     rules = detection_rules(settings.detection)
     try:
         since_ms, until_ms = read_span(span.since, span.until, span.now_ms)
-        recording = DeltaRecording(place)
-        clusters = recording.clusters() if chosen.cluster is None else [chosen.cluster]
-        return tuple(
-            [
-                backtest_cluster(recording, Backtest(name, rules, since_ms, until_ms, is_chosen), tell or _ignore)
-                for name in clusters
-            ]
-        )
+        clusters = DeltaRecording(place).clusters() if chosen.cluster is None else [chosen.cluster]
+        asked = [Backtest(name, rules, since_ms, until_ms, chosen.groups) for name in clusters]
+        return tuple([_backtest(place, each, tell) for each in asked])
     except (InstantError, RecordingError) as error:
         raise SourceError(str(error)) from error
-    finally:
-        if tell is not None:
-            tell(None)
+    except PatternError as error:
+        text = f"--group {shown(chosen.groups or '')} is no regular expression of RE2: {error}."
+        raise SourceError(text) from error
+
+
+def _backtest(folder: str, asked: Backtest, tell: Tell) -> ClusterBacktest:
+    """In as many processes as there are processors, up to MOST_WORKERS, if there is enough to do for them."""
+    recording, workers = DeltaRecording(folder), min(MOST_WORKERS, _count_processors())
+    plan = plan_backtest(recording, asked, workers)
+    count = len(plan.batches)
+    if count < 2 or workers < 2:
+        return summarize(plan, (try_batch(recording, plan, number, tell) for number in range(count)))
+    with get_context("spawn").Pool(min(workers, count), _start_worker, (folder, plan)) as pool:
+        return summarize(plan, _with_progress(pool.imap(_work, range(count)), plan, tell))
+
+
+def _count_processors() -> int:
+    """Those that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _with_progress(batches: Iterable[list[GroupPairs]], plan: Plan, tell: Tell) -> Iterator[list[GroupPairs]]:
+    for done, batch in enumerate(batches, start=1):
+        yield batch
+        tell(Progress(plan.asked.cluster, done, len(plan.batches)))
+
+
+_worker: list[tuple[DeltaRecording, Plan]] = []
+"""In a process that works: the recording and the plan."""
+
+
+def _start_worker(folder: str, plan: Plan) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends it
+    _worker.append((DeltaRecording(folder), plan))
+
+
+def _work(number: int) -> list[GroupPairs]:
+    recording, plan = _worker[0]
+    return try_batch(recording, plan, number)
 
 
 def _settings(config: Path) -> Settings:
@@ -72,16 +115,3 @@ def _settings(config: Path) -> Settings:
         return load(config)
     except ConfigError as error:
         raise SourceError(str(error)) from None
-
-
-def _matcher(expression: str | None) -> Callable[[str], bool]:
-    if expression is None:
-        return lambda _: True
-    try:
-        return NamePattern(expression).matches
-    except PatternError as error:
-        raise SourceError(f"--group {shown(expression)} is no regular expression of RE2: {error}.") from error
-
-
-def _ignore(_: Progress | None) -> None:
-    return

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from math import inf
 from typing import Final
 
+from msgspec.structs import replace
+
 from monitor.detection.lag.deliveries import commits_of, configs_of, read_deliveries, totals_of, with_lag
 from monitor.detection.lag.lag import (
     is_of_former_log,
@@ -120,6 +122,33 @@ def judge(
 ) -> GroupVerdict:
     """As :func:`evaluate`, where the view of the group is known already."""
     return judge_until(group, topics, view, now_ms, settings).verdict
+
+
+def judge_by_each(
+    group: GroupState, topics: Topics, view: AssignmentView, now_ms: int, settings: tuple[DetectionSettings, ...]
+) -> tuple[GroupVerdict, ...]:
+    """As :func:`judge`, by several thresholds. What does not depend on them is worked out once."""
+    first, *others = settings
+    facts = facts_of(group, topics, view, now_ms, first)
+    verdicts = [_verdict_of(facts, view, now_ms)]
+    for other in others:
+        if _partitions_depend_on(other) == _partitions_depend_on(first):
+            same = replace(facts, settings=other)
+        else:
+            same = facts_of(group, topics, view, now_ms, other)
+        verdicts.append(_verdict_of(same, view, now_ms))
+    return tuple(verdicts)
+
+
+def _partitions_depend_on(settings: DetectionSettings) -> DetectionSettings:
+    """The thresholds that :func:`facts_of` looks at; the others have their defaults."""
+    return DetectionSettings(
+        burrow=settings.burrow,
+        delivery_limit=settings.delivery_limit,
+        rocketmq_settling_ms=settings.rocketmq_settling_ms,
+        zookeeper_settling_ms=settings.zookeeper_settling_ms,
+        route_refresh_ms=settings.route_refresh_ms,
+    )
 
 
 def judge_until(

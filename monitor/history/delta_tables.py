@@ -94,15 +94,15 @@ class DeltaRecording:
         return sorted(known)
 
     def group_sizes(self, cluster: str, since_ms: int, until_ms: int) -> dict[str, int]:
-        """The groups of :meth:`groups`, each with the size of its state before them in bytes; 0 if it had none.
+        """The groups of :meth:`groups`, each with the size of its newest state until then in bytes; 0 if it has none.
 
         Raises:
             RecordingError: the recording cannot be read.
         """
-        sizes = dict.fromkeys(self.groups(cluster, since_ms, until_ms), 0)
-        newest = self._newest_states(cluster, since_ms) or 0
+        newest = self._newest_states(cluster, until_ms) or 0
         of = pc.field("entity") == RecordedEntity.GROUP.value
-        return sizes | {row.name: len(row.state) for row in self._state_rows(cluster, newest, of)}
+        sizes = {row.name: len(row.state) for row in self._state_rows(cluster, newest, of)}
+        return {name: sizes.get(name, 0) for name in self.groups(cluster, since_ms, until_ms)}
 
     def state_times(self, cluster: str, since_ms: int, until_ms: int) -> list[int]:
         """When states were recorded between two instants.

@@ -89,7 +89,7 @@ class HeldRecording:
         """The states that are held; see monitor.history.replay.Recording."""
         if not self._recorded_ms:
             return Base()
-        return base_of(self._recorded_ms, [self._states[key] for key in map(_recorded_key, keys) if key in self._states])
+        return base_of(self._recorded_ms, [self._states[key] for key in map(_row_key, keys) if key in self._states])
 
     def settings(self, cluster: str, at_ms: int) -> bytes | None:
         """The settings that are held; see monitor.history.replay.Recording."""
@@ -101,9 +101,9 @@ class HeldRecording:
 
     def rows(self, cluster: str, after_ms: int, at_ms: int, keys: Collection[Key]) -> list[RecordedRow]:
         """The rows of some entities; see monitor.history.replay.Recording."""
-        return [row for key in map(_recorded_key, keys) for row in self._rows.get(key, ()) if row.recorded_ms > after_ms]
+        return [row for key in map(_row_key, keys) for row in self._rows.get(key, ()) if row.recorded_ms > after_ms]
 
 
-def _recorded_key(key: Key) -> tuple[str, str]:
+def _row_key(key: Key) -> tuple[str, str]:
     entity, name = key
     return entity, recorded_name(name)

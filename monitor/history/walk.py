@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Final
 
 from monitor.detection.evaluation_input import GroupInputs, only_concerned
-from monitor.history.recorded import RecordedEntity, RecordedRow, decode_events
+from monitor.history.recorded import RecordedEntity, RecordedEvent, RecordedRow, decode_events
 from monitor.history.replay import (
     CatalogEvent,
     CatalogFold,
@@ -44,11 +44,17 @@ GONE_AFTER: Final = 2
 
 
 class _Portion(Value):
-    """What was recorded of the group at once, and the state before it. ``last_ms``: the newest of its events."""
+    """What was recorded of the group at once, and the state before it.
+
+    ``first_ms`` is when the first of its events had begun to happen, ``last_ms`` when the newest had. ``member_times``:
+    when something happened to the members.
+    """
 
     before: GroupState | None
     rows: tuple[RecordedRow, ...]
+    first_ms: int
     last_ms: int
+    member_times: tuple[int, ...] = ()
 
 
 class GroupWalk:
@@ -82,9 +88,12 @@ class GroupWalk:
     @property
     def event_times(self) -> list[int]:
         """When something happened to the group's members, in order."""
-        rows = [row for portion in self._portions for row in portion.rows if row.entity is RecordedEntity.GROUP]
-        events = (event for row in rows for event in decode_events(row))
-        return sorted({each.at_ms for each in events if isinstance(each.event, OF_MEMBERS)})
+        return sorted({at_ms for portion in self._portions for at_ms in portion.member_times})
+
+    @property
+    def quiet_times(self) -> list[int]:
+        """The last instant before each portion, in order: the group as of then is known without folding anything."""
+        return [portion.first_ms - 1 for portion in self._portions if portion.rows]
 
     @property
     def further_times(self) -> list[int]:
@@ -111,6 +120,8 @@ class GroupWalk:
         """The group at an instant; None: there was none."""
         place = bisect_left(self._portions, at_ms, key=lambda portion: portion.last_ms)
         portion = self._portions[min(place, len(self._portions) - 1)]
+        if at_ms < portion.first_ms:
+            return portion.before
         return fold_group_rows(self.cluster, self.group, portion.before, portion.rows, at_ms)
 
     def inputs(self, instants: Iterable[int]) -> Iterator[tuple[int, GroupInputs | None]]:
@@ -168,9 +179,26 @@ def _portions(cluster: str, group: str, state: GroupState | None, rows: Iterable
     """
     found: list[_Portion] = []
     last_ms = 0
-    for _, portion in groupby(sorted(rows, key=lambda row: row.recorded_ms), key=lambda row: row.recorded_ms):
+    for _, portion in groupby(sorted(rows, key=_recorded_ms), key=_recorded_ms):
         own = tuple(portion)
-        last_ms = max([last_ms, *[event.at_ms for row in own for event in decode_events(row)]])
-        found.append(_Portion(before=state, rows=own, last_ms=last_ms))
+        events = [(row, event) for row in own for event in decode_events(row)]
+        last_ms = max([last_ms, *[event.at_ms for _, event in events]])
+        found.append(
+            _Portion(
+                before=state,
+                rows=own,
+                first_ms=min([event.begun_ms for _, event in events], default=last_ms),
+                last_ms=last_ms,
+                member_times=tuple([event.at_ms for row, event in events if _is_about_members(row, event)]),
+            )
+        )
         state = fold_group_rows(cluster, group, state, own, last_ms)
-    return found or [_Portion(before=state, rows=(), last_ms=0)]
+    return found or [_Portion(before=state, rows=(), first_ms=0, last_ms=0)]
+
+
+def _recorded_ms(row: RecordedRow) -> int:
+    return row.recorded_ms
+
+
+def _is_about_members(row: RecordedRow, recorded: RecordedEvent) -> bool:
+    return row.entity is RecordedEntity.GROUP and isinstance(recorded.event, OF_MEMBERS)

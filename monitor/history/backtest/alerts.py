@@ -134,8 +134,10 @@ def _lag_conditions(now: AlertFacts, window: Sequence[AlertFacts]) -> Iterator[C
 def _behind_since_ms(alert: LagAlert, now: AlertFacts) -> int | None:
     """Since when the lag has been as old, or as large, as the alert's limit; None: it is not."""
     if alert.age_s is not None:
-        over_ms = -1 if now.lag_at_least_ms is None else now.lag_at_least_ms - alert.age_s * 1000
-        return now.at_ms - over_ms if over_ms > 0 else None
+        if now.lag_at_least_ms is None:
+            return None
+        since_ms = now.at_ms - now.lag_at_least_ms + alert.age_s * 1000
+        return since_ms if since_ms < now.at_ms else None
     is_many = alert.records is not None and now.lag is not None and now.lag > alert.records
     return now.at_ms if is_many and now.lag_at_least_ms is None else None
 
@@ -254,9 +256,10 @@ class AlertFollower:
             last_ms = self._last_ms if self._last_ms is not None else condition.since_ms
             alarm = self._alarms[key] = _Alarm(condition, min(at_ms, max(condition.since_ms, last_ms)))
         alarm.ended_ms = None
-        if alarm.fired_ms is None and at_ms >= alarm.since_ms + condition.alert.hold_s * 1000:
-            alarm.fired_ms = alarm.since_ms + condition.alert.hold_s * 1000
-            alarm.condition = condition
+        fires_ms = alarm.since_ms + condition.alert.hold_s * 1000
+        is_older = condition.since_ms < at_ms  # an age that is reached is not exceeded yet: it holds from then on
+        if alarm.fired_ms is None and (fires_ms < at_ms if is_older else fires_ms <= at_ms):
+            alarm.fired_ms, alarm.condition = fires_ms, condition
 
     def _miss(self, key: tuple[str, str], at_ms: int) -> None:
         alarm = self._alarms[key]

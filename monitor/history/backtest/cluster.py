@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Final, NamedTuple, Protocol
 
 from monitor.detection.thresholds.overrides import DetectionRules
+from monitor.history.backtest.episodes import Pair
 from monitor.history.backtest.outcome import ALERT_SEVERITIES, FINDING_SEVERITIES, ClusterBacktest, Tally
 from monitor.history.backtest.trial import GroupTrial, try_rules
 from monitor.history.held import HeldRecording
 from monitor.history.recorded import NotRecordedError, decode_settings
+from monitor.history.tables import DAY_MS
 from monitor.history.walk import GroupWalk
 from monitor.messages.names import shown
 from monitor.messages.notification import utc
+from monitor.model.patterns import name_pattern
 
 HOUR_MS: Final = 3_600_000
 PART_MS: Final = 2 * HOUR_MS
@@ -20,6 +24,13 @@ PART_MS: Final = 2 * HOUR_MS
 
 BATCH_BYTES: Final = 5_000_000
 """The states of how many groups are in a batch: those of about 10,000 partitions."""
+
+
+USUAL_BYTES: Final = 5_000
+"""What counts for a group without a state: as one with ten partitions."""
+
+SMALL_BYTES_A_DAY: Final = 50_000
+"""A day of groups with states of this size takes about half a minute: for less, no second worker is worth its start."""
 
 
 class BatchRecording(Protocol):
@@ -63,14 +74,42 @@ class Progress(NamedTuple):
 class Backtest(NamedTuple):
     """What to try: these thresholds, on what is recorded of a cluster between two instants.
 
-    ``is_chosen`` says by its name whether a group counts.
+    ``groups``: a regular expression for the whole names of the groups that count; None: all.
     """
 
     cluster: str
     rules: DetectionRules
     since_ms: int
     until_ms: int
-    is_chosen: Callable[[str], bool] = lambda _: True
+    groups: str | None = None
+
+    def is_chosen(self, group: str) -> bool:
+        """Whether a group counts.
+
+        Raises:
+            PatternError: the expression cannot be read.
+        """
+        return self.groups is None or name_pattern(self.groups).matches(group)
+
+
+class Plan(NamedTuple):
+    """How a backtest is done: part by part of the span, for one batch of groups after the other, in any order.
+
+    ``groups`` is how many groups were known and count; those in batches have other thresholds than were in force.
+    """
+
+    asked: Backtest
+    parts: tuple[Part, ...]
+    groups: int
+    batches: tuple[tuple[str, ...], ...]
+
+
+class GroupPairs(NamedTuple):
+    """What was found of a group, and what would have been."""
+
+    group: str
+    findings: list[Pair]
+    alerts: list[Pair]
 
 
 def backtest_cluster(
@@ -81,28 +120,52 @@ def backtest_cluster(
     Raises:
         RecordingError: the recording cannot be read, or has nothing of that span.
     """
-    cluster, rules = asked.cluster, asked.rules
+    plan = plan_backtest(recording, asked)
+    return summarize(plan, (try_batch(recording, plan, number, tell) for number in range(len(plan.batches))))
+
+
+def plan_backtest(recording: BatchRecording, asked: Backtest, workers: int = 1) -> Plan:
+    """The plan of a backtest that so many workers do, each for a batch at a time.
+
+    Raises:
+        RecordingError: the recording cannot be read, or has nothing of that span.
+    """
     since_ms, until_ms = _recorded_span(recording, asked)
-    parts = list(_parts(recording, cluster, since_ms, until_ms))
-    known = recording.group_sizes(cluster, since_ms, until_ms)
-    sizes = {name: size for name, size in known.items() if asked.is_chosen(name)}
-    others = {name: size for name, size in sizes.items() if _has_others(cluster, name, rules, parts)}
-    batches = list(_batches(others))
+    parts = tuple(_parts(recording, asked.cluster, since_ms, until_ms))
+    sizes = recording.group_sizes(asked.cluster, since_ms, until_ms)
+    chosen = {name: size or USUAL_BYTES for name, size in sizes.items() if asked.is_chosen(name)}
+    others = {name: size for name, size in chosen.items() if _has_others(asked, name, parts)}
+    return Plan(asked, parts, len(chosen), tuple(_batches(others, _most_bytes(others, until_ms - since_ms, workers))))
+
+
+def try_batch(
+    recording: BatchRecording, plan: Plan, number: int, tell: Callable[[Progress], None] = lambda _: None
+) -> list[GroupPairs]:
+    """What was found of the groups of a batch, and what would have been.
+
+    Raises:
+        RecordingError: the recording cannot be read.
+    """
+    trials = {group: GroupTrial() for group in plan.batches[number]}
+    for done, part in enumerate(plan.parts):
+        tell(Progress(plan.asked.cluster, number * len(plan.parts) + done, len(plan.batches) * len(plan.parts)))
+        _try_part(recording, plan.asked, part, trials)
+    until_ms = plan.parts[-1].until_ms
+    return [GroupPairs(group, trial.findings(until_ms), trial.alerts(until_ms)) for group, trial in trials.items()]
+
+
+def summarize(plan: Plan, batches: Iterable[list[GroupPairs]]) -> ClusterBacktest:
+    """The outcome of a plan, from what was found in its batches."""
     findings, alerts = Tally(FINDING_SEVERITIES), Tally(ALERT_SEVERITIES)
-    for number, batch in enumerate(batches):
-        trials = {group: GroupTrial() for group in batch}
-        for place, part in enumerate(parts):
-            tell(Progress(cluster, number * len(parts) + place, len(batches) * len(parts)))
-            _try_part(recording, cluster, rules, part, trials)
-        for group, trial in trials.items():
-            findings.count(group, trial.findings(until_ms))
-            alerts.count(group, trial.alerts(until_ms))
+    for pairs in chain.from_iterable(batches):
+        findings.count(pairs.group, pairs.findings)
+        alerts.count(pairs.group, pairs.alerts)
     return ClusterBacktest(
-        cluster=cluster,
-        since_ms=since_ms,
-        until_ms=until_ms,
-        groups=len(sizes),
-        judged=len(others),
+        cluster=plan.asked.cluster,
+        since_ms=plan.parts[0].since_ms,
+        until_ms=plan.parts[-1].until_ms,
+        groups=plan.groups,
+        judged=sum(map(len, plan.batches)),
         alerts=alerts.rows(),
         findings=findings.rows(),
         alert_examples=alerts.examples(),
@@ -110,13 +173,11 @@ def backtest_cluster(
     )
 
 
-def _try_part(
-    recording: BatchRecording, cluster: str, rules: DetectionRules, part: Part, trials: Mapping[str, GroupTrial]
-) -> None:
-    held = recording.hold(cluster, part.since_ms, part.until_ms, sorted(trials))
+def _try_part(recording: BatchRecording, asked: Backtest, part: Part, trials: Mapping[str, GroupTrial]) -> None:
+    held = recording.hold(asked.cluster, part.since_ms, part.until_ms, sorted(trials))
     for group, trial in trials.items():
-        walk = GroupWalk(held, cluster, group, part.since_ms, part.until_ms)
-        try_rules(trial, walk, rules, part.since_ms, part.until_ms)
+        walk = GroupWalk(held, asked.cluster, group, part.since_ms, part.until_ms)
+        try_rules(trial, walk, asked.rules, part.since_ms, part.until_ms)
 
 
 def _recorded_span(recording: BatchRecording, asked: Backtest) -> tuple[int, int]:
@@ -150,21 +211,29 @@ def _apart(times_ms: Sequence[int], since_ms: int) -> Iterator[int]:
             yield at_ms
 
 
-def _has_others(cluster: str, group: str, rules: DetectionRules, parts: Sequence[Part]) -> bool:
+def _has_others(asked: Backtest, group: str, parts: Sequence[Part]) -> bool:
     """Whether the group has other thresholds than were in force in any part."""
-    own = rules.of(cluster, group)
-    return any(part.rules.of(cluster, group) != own for part in parts)
+    own = asked.rules.of(asked.cluster, group)
+    return any(part.rules.of(asked.cluster, group) != own for part in parts)
 
 
-def _batches(sizes: Mapping[str, int]) -> Iterator[list[str]]:
-    """Groups of about equal size together; a group is in one of them as a whole."""
+def _most_bytes(sizes: Mapping[str, int], span_ms: int, workers: int) -> int:
+    """How large a batch is: four for each worker, if there is enough to do for several."""
+    size = sum(sizes.values())
+    if workers == 1 or size * span_ms < SMALL_BYTES_A_DAY * DAY_MS:
+        return BATCH_BYTES
+    return min(BATCH_BYTES, -(-size // (4 * workers)))
+
+
+def _batches(sizes: Mapping[str, int], most_bytes: int) -> Iterator[tuple[str, ...]]:
+    """Groups of so many bytes together, or one that is larger."""
     batch: list[str] = []
     size = 0
     for group in sorted(sizes):
-        if batch and size + sizes[group] > BATCH_BYTES:
-            yield batch
+        if batch and size + sizes[group] > most_bytes:
+            yield tuple(batch)
             batch, size = [], 0
         batch.append(group)
         size += sizes[group]
     if batch:
-        yield batch
+        yield tuple(batch)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from monitor.detection.evaluate import judge
+from monitor.detection.evaluate import judge, judge_by_each
 from monitor.detection.ownership.assignment_view import AssignmentViews
 from monitor.detection.ownership.catalog_view import Topics
 from monitor.detection.thresholds.overrides import DetectionRules
@@ -27,9 +27,13 @@ Verdicts = tuple[GroupVerdict | None, GroupVerdict | None]
 
 
 class GroupTrial:
-    """What was found of a group from one instant to the next, by both thresholds."""
+    """What was found of a group from one instant to the next, by both thresholds.
 
-    def __init__(self) -> None:
+    ``step_ms`` is how far apart the instants are that a group is judged at, if it has 1,000 partitions or less.
+    """
+
+    def __init__(self, step_ms: int = STEP_MS) -> None:
+        self.step_ms = step_ms
         self._findings = FindingFollower(), FindingFollower()
         self._alerts = AlertFollower(), AlertFollower()
         self.taken_ms: int | None = None
@@ -74,7 +78,7 @@ def try_rules(trial: GroupTrial, walk: GroupWalk, rules: DetectionRules, since_m
         RecordingError: the recording cannot be read.
     """
     judged = _JudgedTwice(walk, rules)
-    for at_ms in _instants(walk, since_ms, until_ms, trial.taken_ms):
+    for at_ms in _instants(walk, since_ms, until_ms, trial):
         walk.mark()
         verdicts = judged.at(at_ms)
         if trial.taken_ms is not None and trial.is_change(verdicts):
@@ -98,20 +102,25 @@ class _JudgedTwice:
             return None, None
         topics = Topics(inputs.catalog)
         view = self._views.of(inputs.group, topics)
-        before = judge(inputs.group, topics, view, inputs.now_ms, inputs.settings)
         if self._settings == inputs.settings:
-            return before, before
-        return before, judge(inputs.group, topics, view, inputs.now_ms, self._settings)
+            verdict = judge(inputs.group, topics, view, inputs.now_ms, self._settings)
+            return verdict, verdict
+        by = inputs.settings, self._settings
+        before, after = judge_by_each(inputs.group, topics, view, inputs.now_ms, by)
+        return before, after
 
 
-def _instants(walk: GroupWalk, since_ms: int, until_ms: int, taken_ms: int | None) -> list[int]:
-    """Those after the one that was taken; steps are full minutes, at which portions of a recording tend to end."""
-    apart_ms = STEP_MS * max(1, -(-walk.partitions // PARTITIONS_A_STEP))
+def _instants(walk: GroupWalk, since_ms: int, until_ms: int, trial: GroupTrial) -> list[int]:
+    """Those after the one that was taken. In each step, an instant is taken at which the group is known already."""
+    taken_ms = trial.taken_ms
+    apart_ms = trial.step_ms * max(1, -(-walk.partitions // PARTITIONS_A_STEP))
     first_ms = since_ms if taken_ms is None else max(since_ms, taken_ms + 1)
     happened = [at_ms for at_ms in walk.event_times if first_ms <= at_ms <= until_ms]
     most = max(1, (until_ms - since_ms) // apart_ms) * 10
     steps = range(_next(first_ms - 1, apart_ms), until_ms + 1, apart_ms)
-    found = {*steps, *happened[-most:], until_ms, *([since_ms] if taken_ms is None else [])}
+    quiet = {at_ms // apart_ms: at_ms for at_ms in walk.quiet_times}
+    chosen = [quiet.get(at_ms // apart_ms - 1, at_ms) for at_ms in steps]
+    found = {*chosen, *happened[-most:], until_ms, *([since_ms] if taken_ms is None else [])}
     return sorted(at_ms for at_ms in found if at_ms >= first_ms)
 
 

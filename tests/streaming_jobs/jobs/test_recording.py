@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import shutil
 import subprocess
@@ -24,6 +25,9 @@ from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.demo.servers.settings import BrokerSettings
 from monitor.detection.evaluate import evaluate
 from monitor.detection.evaluation_input import GroupInputs
+from monitor.detection.thresholds.overrides import DetectionRules
+from monitor.detection.thresholds.thresholds import DetectionSettings
+from monitor.history.backtest.trial import GroupTrial, try_rules
 from monitor.history.delta_tables import DeltaRecording
 from monitor.history.instants import instant_text
 from monitor.history.recorded import RecordedEntity, RecordingError, decode_events
@@ -48,6 +52,9 @@ busy machine."""
 
 END: Final = 2**62
 """Later than everything."""
+
+STORM: Final = 5
+"""So many rebalances are a finding, or there would be none."""
 
 LATE = range(0, LATE_MS + 1, 250)
 
@@ -149,7 +156,8 @@ def recorded(kafka: EmbeddedKafka, tmp_path_factory: pytest.TempPathFactory) -> 
     folder = tmp_path_factory.mktemp("recording")
     found, chance, members = Recorded(folder), random.Random(25), Members(kafka)
     table = {"bootstrap_servers": kafka.bootstrap_servers, "collect_interval_s": 2.0}
-    job = JobProcess(folder, {CLUSTER: table}, history={"folder": str(found.folder), "every_s": EVERY_S})
+    history = {"folder": str(found.folder), "every_s": EVERY_S}
+    job = JobProcess(folder, {CLUSTER: table}, history=history, detection={"storm_rebalances": STORM})
     found.job = job
     members.join()
     with produced(kafka), running(job):
@@ -249,6 +257,42 @@ def test_the_story_has_every_generation(recorded: Recorded, kafka: EmbeddedKafka
     sentences = [each.sentence for each in story.happened if each.about == "rebalance"]
     assert {int(sentence.split("generation ")[1].split(",")[0]) for sentence in sentences} == expected
     assert max(point.lag or 0 for point in story.lag) > 0
+
+
+NO_OTHERS: Final = DetectionRules(DetectionSettings(storm_rebalances=STORM, connection_expiry_ms=1))
+"""Other thresholds that make no difference here: they are RocketMQ's. The groups are judged twice all the same."""
+
+
+def test_a_backtest_finds_what_the_job_had_found_and_no_other(recorded: Recorded):
+    first, last = recorded.shown[0].now_ms - LATE_MS, recorded.shown[-1].now_ms
+    trial = GroupTrial(step_ms=250)
+    try_rules(trial, GroupWalk(recorded.recording, CLUSTER, GROUP, first, last), NO_OTHERS, first, last)
+    pairs = trial.findings(last)
+    assert [pair for pair in [*pairs, *trial.alerts(last)] if pair.before != pair.after] == []
+    episodes = [pair.before for pair in pairs if pair.before is not None]
+
+    def found(at_ms: int) -> set[str]:
+        return {each.name for each in episodes if each.from_ms <= at_ms < each.until_ms}
+
+    shown = {each.now_ms: {f"{kind}/{reason}" for kind, reason, *_ in told(each)[-1]} for each in recorded.shown}
+    unlike = {at_ms: names for at_ms, names in shown.items() if not any(found(at_ms - late) == names for late in LATE)}
+    assert unlike == {}
+    assert any(shown.values()), "there were findings to find"
+
+
+def test_the_command_backtest_reads_the_thresholds_and_the_folder_of_the_job(recorded: Recorded):
+    """With its own configuration nothing differs; with the default of storms there is none."""
+    span = ["--since", str(recorded.shown[0].now_ms), "--until", str(recorded.shown[-1].now_ms)]
+    command = [sys.executable, "-m", "monitor.cli", "backtest", "--config", str(recorded.job.config), "--json", *span]
+    same, other = (
+        subprocess.run(command, capture_output=True, text=True, check=True, env=os.environ | more)
+        for more in ({}, {"GROUPWATCH_DETECTION__STORM_REBALANCES": "20"})
+    )
+    ((of_same,), (of_other,)) = json.loads(same.stdout), json.loads(other.stdout)
+    assert (of_same["judged"], of_same["findings"]) == (0, [])
+    assert of_same["groups"] == of_other["groups"] == of_other["judged"]
+    storms = next(row for row in of_other["findings"] if row["name"] == "rebalance/storm")
+    assert (storms["before"], storms["after"], storms["fewer"]) == (1, 0, 1)
 
 
 @pytest.mark.parametrize(
