@@ -187,6 +187,19 @@ def test_the_summary_of_a_rolling_restart_has_the_moves():
     )
 
 
+def test_members_with_the_same_client_id_and_host_are_not_taken_for_one_that_restarts():
+    """Both are "b" at the same host at the same time; a third one that joins may be either, or neither."""
+    made = Made(200)
+    made.poll(partitions=lambda _: 3)
+    made.assign(5, 1, {"a": [0], "b-1": [1], "b-2": [2]})
+    made.assign(60, 2, {"a": [0, 1, 2]})
+    made.assign(90, 3, {"a": [0, 1], "b-3": [2]})
+    made.commits(range(10, 201, 5), 0, 1, 2)
+    report = report_on(made, since=0)
+    assert [(each.member.member_id, each.back_ms) for each in report.left] == [("b-1", None), ("b-2", None)]
+    assert report.summary[0] == "2 members left at 02:15:00 UTC: b (b-1) at /10.0.0.2, b (b-2) at /10.0.0.2."
+
+
 # --- a group is deleted -----------------------------------------------------------------------------------------------
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Final
 
 from monitor.history.chronicle import Chronicle, CommitGap, MembersChanged, MemberThen, OwnerSpan
@@ -58,7 +59,7 @@ def place_of(span: OwnerSpan) -> Place:
 
 def members_left(chronicle: Chronicle, owned: Owned, gaps: Gaps) -> Iterator[MemberLeft]:
     """Every member that went, in the order of time."""
-    later = _Later(chronicle.changes)
+    later = _Later(chronicle.changes, namesakes(chronicle))
     for change in chronicle.changes:
         for member in change.left:
             spans = owned.before(member.member_id, change.at_ms)
@@ -104,34 +105,41 @@ def _longest_rebalance_ms(chronicle: Chronicle, change: MembersChanged) -> int |
 class _Later:
     """Who joined when, by what a member that comes back has in common with the one that left."""
 
-    def __init__(self, changes: Iterable[MembersChanged]) -> None:
+    def __init__(self, changes: Iterable[MembersChanged], alike: AbstractSet[str]) -> None:
+        self._alike = alike
         self._joined: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
         for change in changes:
             for member in change.joined:
-                self._joined[identity(member)].append(change.at_ms)
+                self._joined[identity(member, alike)].append(change.at_ms)
 
     def back_ms(self, member: MemberThen, at_ms: int) -> int | None:
         """When such a member joined, at that instant or later."""
-        times = self._joined[identity(member)]
+        times = self._joined[identity(member, self._alike)]
         place = bisect_left(times, at_ms)
         return times[place] if place < len(times) else None
 
 
-def identity(member: MemberThen) -> tuple[str, ...]:
-    """What a member that restarts has again: its instance id, or its client id and host."""
+def identity(member: MemberThen, alike: AbstractSet[str]) -> tuple[str, ...]:
+    """What a member that restarts has again: its instance id, or its client id and host.
+
+    If others of ``alike`` (see :func:`namesakes`) had these at the same time, they identify nobody: its id does.
+    """
     if member.instance_id is not None:
         return ("instance", member.instance_id)
+    if member.member_id in alike or not member.client_id:
+        return ("member", member.member_id)
     return ("client", member.client_id, member.host)
 
 
 def members_joined(chronicle: Chronicle, left: Sequence[MemberLeft]) -> Iterator[MemberJoined]:
     """Every member that came, in the order of time; not those that took over the place of a static one."""
+    alike = namesakes(chronicle)
     gone: defaultdict[tuple[str, ...], list[MemberLeft]] = defaultdict(list)
     for each in left:
-        gone[identity(each.member)].append(each)
+        gone[identity(each.member, alike)].append(each)
     for change in chronicle.changes:
         for member in change.joined:
-            before = [each for each in gone[identity(member)] if each.at_ms <= change.at_ms]
+            before = [each for each in gone[identity(member, alike)] if each.at_ms <= change.at_ms]
             if not any(each.departure is Departure.REPLACED and each.at_ms == change.at_ms for each in before):
                 yield MemberJoined(change.at_ms, member, is_back=bool(before))
 

@@ -20,7 +20,7 @@ from monitor.history.report.facts import (
     ReportLine,
     Unowned,
 )
-from monitor.history.report.members import NOT_COMMITTING, namesakes
+from monitor.history.report.members import NOT_COMMITTING, identity, namesakes
 from monitor.history.report.rebalances import rebalance_sentence
 from monitor.history.story import PHASES
 from monitor.history.tables import day_of
@@ -74,6 +74,10 @@ class Wording:
         own = member.instance_id or (member.member_id if member.member_id in self._alike else None)
         more = f" ({shown(own)})" if own is not None and member.client_id and own != member.client_id else ""
         return f"{name}{more} at {shown(member.host)}" if member.host else f"{name}{more}"
+
+    def identity(self, member: MemberThen) -> tuple[str, ...]:
+        """By what a member is the same after a restart."""
+        return identity(member, self._alike)
 
     def people(self, members: Sequence[MemberThen]) -> str:
         """Members, the first ten of them by name."""

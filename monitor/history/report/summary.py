@@ -7,7 +7,7 @@ from operator import attrgetter
 from typing import Final
 
 from monitor.history.report.facts import Departure, IncidentReport, MemberLeft
-from monitor.history.report.members import NOT_COMMITTING, identity
+from monitor.history.report.members import NOT_COMMITTING
 from monitor.history.report.sentences import Wording
 from monitor.messages.formatting import age, counted, lasted
 from monitor.messages.names import places, shown
@@ -84,7 +84,7 @@ def _departures(report: IncidentReport, wording: Wording) -> str:
     first, last = report.left[0], report.left[-1]
     if len(report.left) == 1:
         return _one_departure(first, wording)
-    newest = {identity(each.member): each for each in report.left}
+    newest = {wording.identity(each.member): each for each in report.left}
     people = [each.member for each in newest.values()]
     back = sum(each.back_ms is not None for each in newest.values())
     span = f"from {wording.clock(first.at_ms)} to {wording.clock(last.at_ms)}"
