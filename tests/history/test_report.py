@@ -8,11 +8,12 @@ from monitor.history.chronicle import CommitGap
 from monitor.history.commit_gaps import commit_gaps
 from monitor.history.recorded import NotRecordedError, RecordedEntity, RecordedEvent, RecordedRow, encode_events
 from monitor.history.report.assemble import group_report
-from monitor.history.report.cluster import Common
-from monitor.history.report.facts import Departure, IncidentReport, NotCommitted, Unowned
+from monitor.history.report.cluster import Common, cluster_report
+from monitor.history.report.facts import Departure, FindingThen, IncidentReport, LagCourse, NotCommitted, Unowned
 from monitor.history.report.recorded import recorded_cluster_report
 from monitor.history.walk import GroupWalk
-from monitor.model import CommitPoint, CommitRun, TopicPartition
+from monitor.model import CommitPoint, CommitRun, GroupKind, TopicPartition
+from monitor.model.findings import Severity
 from tests.history.incidents import Made, killed, ms
 from tests.history.memory import MemoryRecording
 
@@ -145,6 +146,19 @@ def test_a_member_that_still_hangs_is_said_to():
     )
 
 
+def test_a_commit_of_the_owner_before_is_no_sign_of_the_one_that_left():
+    """a takes over at 60 and is gone at 64: the commit at 60 was b's."""
+    made = Made(200)
+    made.poll()
+    made.assign(5, 1, {"b": [0, 1]})
+    made.commits(range(10, 60, 5), 0, 1)
+    made.assign(60, 2, {"a": [0], "b": [1]})
+    made.assign(64, 3, {"b": [0, 1]})
+    made.commits(range(65, 201, 5), 0, 1)
+    [left] = report_on(made).left
+    assert (left.member.member_id, left.last_commit_ms) == ("a", None)
+
+
 # --- a rolling restart ------------------------------------------------------------------------------------------------
 
 
@@ -257,7 +271,7 @@ def test_a_topic_that_grows_has_a_partition_without_an_owner_until_the_next_gene
     assert [(each.at_ms, each.topic, each.before, each.after) for each in report.topics] == [(ms(60), "t", 2, 3)]
     assert report.unowned == (Unowned((T2,), ms(60), ms(95), is_over=True, reason="grew"),)
     assert report.summary[0] == "Topic t grew from 2 to 3 partitions (seen at 02:15:00 UTC)."
-    assert "1 partition of t (2) had no owner for up to 35 s" in report.summary[1]
+    assert report.summary[1] == "1 partition of t (2) had no owner for up to 35 s."
 
 
 def test_a_partition_with_two_owners_is_told_with_both():
@@ -350,3 +364,33 @@ def test_the_groups_of_a_cluster_come_worst_first_with_what_they_have_in_common(
     assert report.hit[0].finding == "unattended/no_members"
     assert report.hit[1].sentence.startswith("b at /10.0.0.2 left or timed out at 02:15:12 UTC")
     assert report.common == (Common("host", "/10.0.0.2", hit=2, groups=2), Common("topic", "t", hit=2, groups=4))
+
+
+def found(group: str, finding: str, until: int, lag: int = 0) -> IncidentReport:
+    """A report with one finding, which lasted from 0 on, and partitions without an owner for as long."""
+    kind, reason = finding.split("/")
+    return IncidentReport(
+        cluster="c",
+        group=group,
+        kind=GroupKind.CLASSIC,
+        since_ms=0,
+        until_ms=100,
+        asked_until_ms=100,
+        step_ms=1,
+        began_ms=0,
+        findings=(FindingThen(kind, reason, Severity.CRITICAL, 0, 0, until, is_over=True, sentence="A finding."),),
+        unowned=(Unowned((T0,), 0, until, is_over=True),),
+        lag=LagCourse(peak=lag, rose=True),
+    )
+
+
+def test_the_worst_group_is_that_of_the_worst_finding_then_of_the_longest_then_of_the_most_lag():
+    """The order of findings is that of docs/findings.md."""
+    reports = [
+        found("short", "orphaned/grew", 10),
+        found("long", "orphaned/grew", 50),
+        found("far behind", "orphaned/grew", 50, lag=9),
+        found("lost", "retention/records_lost", 1),
+    ]
+    hit = cluster_report("c", 0, 100, reports).hit
+    assert [each.group for each in hit] == ["lost", "far behind", "long", "short"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise
 from typing import Final
 
 from monitor.history.chronicle import Chronicle, CommitGap, OwnerSpan, RewindThen
@@ -31,8 +30,7 @@ def orphan_spans(chronicle: Chronicle, findings: Sequence[FindingThen]) -> tuple
     for span in chronicle.owners:
         own = [each for each in about if _is_of(each, span)]
         if not span.owners and (span.orphan is not None or own):
-            from_ms = _began_ms(chronicle, span)
-            found[from_ms, span.until_ms, _reason(chronicle, span, own)].append(place_of(span))
+            found[span.from_ms, span.until_ms, _reason(chronicle, span, own)].append(place_of(span))
     return tuple(
         Unowned(
             partitions=tuple(sorted(places)),
@@ -48,19 +46,6 @@ def orphan_spans(chronicle: Chronicle, findings: Sequence[FindingThen]) -> tuple
 def _is_of(finding: FindingThen, span: OwnerSpan) -> bool:
     is_then = finding.opened_ms < span.until_ms and finding.until_ms > span.from_ms
     return is_then and place_of(span) in finding.partitions
-
-
-def _began_ms(chronicle: Chronicle, span: OwnerSpan) -> int:
-    """When it began: partitions that a topic got are looked at only with the next step, and were seen before."""
-    grown = [change.at_ms for change in chronicle.topics if change.topic == span.topic and change.after > change.before]
-    seen = [at_ms for at_ms in grown if span.from_ms - _step_ms(chronicle) <= at_ms <= span.from_ms]
-    return min([span.from_ms, *seen])
-
-
-def _step_ms(chronicle: Chronicle) -> int:
-    """How far apart the instants are at which the group was judged, if nothing happened to its members."""
-    times = [point.at_ms for point in chronicle.points]
-    return max([after - before for before, after in pairwise(times)], default=0)
 
 
 def _reason(chronicle: Chronicle, span: OwnerSpan, findings: Sequence[FindingThen]) -> str:
