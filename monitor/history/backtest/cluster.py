@@ -112,18 +112,6 @@ class GroupPairs(NamedTuple):
     alerts: list[Pair]
 
 
-def backtest_cluster(
-    recording: BatchRecording, asked: Backtest, tell: Callable[[Progress], None] = lambda _: None
-) -> ClusterBacktest:
-    """What would have been reported of a cluster with other thresholds, beside what was. ``tell`` gets the progress.
-
-    Raises:
-        RecordingError: the recording cannot be read, or has nothing of that span.
-    """
-    plan = plan_backtest(recording, asked)
-    return summarize(plan, (try_batch(recording, plan, number, tell) for number in range(len(plan.batches))))
-
-
 def plan_backtest(recording: BatchRecording, asked: Backtest, workers: int = 1) -> Plan:
     """The plan of a backtest that so many workers do, each for a batch at a time.
 

@@ -67,8 +67,8 @@ class ClusterBacktest(Value, omit_defaults=False):
     """The backtest of a cluster from ``since_ms`` until ``until_ms``.
 
     ``judged`` of the ``groups`` have other thresholds than were in force; nothing differs in the others, which are not
-    counted in the rows. Rows and examples: the worst first. ``findings_examples`` and ``alerts_examples`` are a few of
-    each change of each row.
+    counted in the rows. Rows and examples have the worst alert or finding first. There are a few examples of each
+    change of each row.
     """
 
     cluster: str
