@@ -25,6 +25,7 @@ from monitor.checks.command import add_check_config
 from monitor.cli.backtest import add_backtest
 from monitor.cli.commands import add_commands
 from monitor.cli.manual import add_manuals
+from monitor.cli.report import add_report
 from monitor.model.escaping import escaped_lines
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="rich")
@@ -174,6 +175,7 @@ def demo(
 
 add_commands(app)
 add_backtest(app)
+add_report(app)
 add_check_config(app)
 
 

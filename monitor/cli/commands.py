@@ -86,7 +86,7 @@ def explain(  # noqa: PLR0913, PLR0917 -- each is an argument or an option
         from monitor.cli.render_answer import explanation_shown  # noqa: PLC0415 -- --help must be quick
         from monitor.explain.query import explained  # noqa: PLC0415 -- as above
 
-        way_in = _way_in(token_file, user, password_file, ca_file)
+        way_in = way_in_of(token_file, user, password_file, ca_file)
         inputs = _inputs(_Asked(url, snapshot, at, history), cluster, group, way_in)
         found = explained(inputs, topic, partition)
         tell_answer(found, as_json, lambda: explanation_shown(found))
@@ -138,7 +138,7 @@ def what_if(  # noqa: PLR0913, PLR0917 -- as above
             without=tuple(without or ()),
             partitions=counts,
         )
-        way_in = _way_in(token_file, user, password_file, ca_file)
+        way_in = way_in_of(token_file, user, password_file, ca_file)
         found = asked.what_if(_inputs(_Asked(url, snapshot, at, history), cluster, group, way_in), change)
         tell_answer(found, as_json, lambda: what_if_shown(found))
 
@@ -171,7 +171,7 @@ def snapshot(  # noqa: PLR0913, PLR0917 -- as above
         from monitor.web.views.addresses import GroupAddress  # noqa: PLC0415 -- as above
 
         address = GroupAddress(cluster, group) if cluster is not None and group is not None else None
-        way_in = _way_in(token_file, user, password_file, ca_file)
+        way_in = way_in_of(token_file, user, password_file, ca_file)
         asked = _Asked(url, None, at, history)
         if asked.folder is not None and address is not None:
             lines: Iterable[bytes] = [group_lines(_inputs(asked, address.cluster, address.group, way_in))]
@@ -201,7 +201,7 @@ def census(  # noqa: PLR0913, PLR0917 -- as above
         from monitor.cli.render_answer import census_shown  # noqa: PLC0415 -- as above
         from monitor.cli.snapshot_source import census_from_file, census_from_job  # noqa: PLC0415 -- as above
 
-        way_in = _way_in(token_file, user, password_file, ca_file)
+        way_in = way_in_of(token_file, user, password_file, ca_file)
         found = (
             census_from_job(url, cluster, way_in, partial=partial)
             if snapshot is None
@@ -234,7 +234,7 @@ def history(  # noqa: PLR0913, PLR0917 -- as above
 
         address, asked = GroupAddress(cluster, group), _Asked(url, None, since, folder)
         found = (
-            story_from_job(url, address, since, until, _way_in(token_file, user, password_file, ca_file))
+            story_from_job(url, address, since, until, way_in_of(token_file, user, password_file, ca_file))
             if asked.folder is None
             else story_from_recording(asked.folder, address, since, until, now_ms())
         )
@@ -258,7 +258,8 @@ def _counts(typed: list[str]) -> tuple[PartitionCount, ...]:
         raise typer.BadParameter(str(error).rstrip("."), param_hint="--partitions") from error
 
 
-def _way_in(token_file: Path | None, user: str | None, password_file: Path | None, ca_file: Path | None) -> WayIn:
+def way_in_of(token_file: Path | None, user: str | None, password_file: Path | None, ca_file: Path | None) -> WayIn:
+    """How a job is asked, by the options of a command."""
     from monitor.cli.http_client import WayIn  # noqa: PLC0415 -- as above
 
     return WayIn(token_file=token_file, user=user, password_file=password_file, ca_file=ca_file)

@@ -183,6 +183,24 @@ MANUALS: Final[Mapping[str, Manual]] = {
         ),
         environment=(SETTINGS,),
     ),
+    "report": Manual(
+        examples=(
+            Example(
+                'groupwatch report prod orders --since "2026-11-22 02:00" > incident.md',
+                "Write a report on what happened to group orders since that instant (UTC).",
+            ),
+            Example(
+                "groupwatch report prod orders --since -3h --format html > incident.html",
+                "Write it as one HTML file, with diagrams.",
+            ),
+            Example(
+                "groupwatch report prod --since -3h --history /srv/history",
+                "Compare all groups of a cluster: which were hit, and what they have in common.",
+            ),
+        ),
+        exit_codes=(AS_ASKED, NO_ANSWER, INTERRUPTED),
+        environment=(HISTORY,),
+    ),
     "census": Manual(
         examples=(
             Example("groupwatch census", "Show the client libraries in all clusters of the local job."),

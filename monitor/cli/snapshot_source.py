@@ -38,6 +38,10 @@ class SourceError(Exception):
     """The job or the file gives no answer; the text is one sentence that says which and why."""
 
 
+class NotFoundError(SourceError):
+    """The job knows no such cluster or group, or not in that time."""
+
+
 class _Refusal(msgspec.Struct):
     error: str
 
@@ -78,7 +82,7 @@ def census_from_job(
     chosen = {} if cluster is None else {"cluster": cluster}
     query = urlencode(chosen | ({"partial": "1"} if partial else {}), errors="replace")
     path = f"{LIBRARIES_API}?{query}" if query else LIBRARIES_API
-    return _value_from_job(url, path, way_in, tuple[LibraryUse, ...])
+    return value_from_job(url, path, way_in, tuple[LibraryUse, ...])
 
 
 def inputs_from_recording(folder: str, cluster: str, group: str, at: str, now_ms: int) -> GroupInputs:
@@ -119,7 +123,7 @@ def story_from_job(url: str, address: GroupAddress, since: str, until: str, way_
         SourceError: as :func:`inputs_from_job`.
     """
     query = urlencode({"since": since, "until": until})
-    return _value_from_job(url, f"{address.under(STORY)}?{query}", way_in, GroupStory)
+    return value_from_job(url, f"{address.under(STORY)}?{query}", way_in, GroupStory)
 
 
 def inputs_from_job(url: str, cluster: str, group: str, way_in: WayIn = OPEN_WAY, at: str | None = None) -> GroupInputs:
@@ -163,8 +167,13 @@ def saved_from_job(
         raise SourceError(f"{url} sent an unusable response: {error}") from error
 
 
-def _value_from_job(url: str, path: str, way_in: WayIn, kind: type[Told]) -> Told:
-    """What a job answers with, as a value of that type."""
+def value_from_job(url: str, path: str, way_in: WayIn, kind: type[Told]) -> Told:
+    """What a job answers with, as a value of that type.
+
+    Raises:
+        NotFoundError: it knows no such cluster or group.
+        SourceError: as :func:`inputs_from_job`.
+    """
     with _answer(url, path, way_in) as lines:
         body = b"".join(lines)
     try:
@@ -212,7 +221,8 @@ def _answer(url: str, path: str, way_in: WayIn) -> Iterator[Iterable[bytes]]:
         raise SourceError(str(error)) from error
     except HTTPError as error:
         with error:
-            raise SourceError(_refused(url, error)) from error
+            kind = NotFoundError if error.code == 404 else SourceError
+            raise kind(_refused(url, error)) from error
     except URLError as error:
         raise SourceError(f"No groupwatch answers at {shown(url)}: {error.reason}.") from error
     except (OSError, http.client.HTTPException, ValueError) as error:

@@ -7,6 +7,7 @@ from monitor.model import (
     ClientLibrary,
     FindingRecord,
     GroupKind,
+    OrphanReason,
     PartitionId,
     Phase,
     Rebalance,
@@ -42,13 +43,19 @@ class FindingSpan(Value):
 
 
 class MemberThen(Value):
-    """Who a member was."""
+    """Who a member was.
+
+    ``session_ms``: after how long without a sign of life it is removed. ``rebalance_ms``: how long a rebalance waits
+    for it. Both are 0 where the log does not tell it.
+    """
 
     member_id: str
     instance_id: str | None = None
     client_id: str = ""
     host: str = ""
     library: ClientLibrary = UNKNOWN_LIBRARY
+    session_ms: int = 0
+    rebalance_ms: int = 0
 
 
 class MembersChanged(Value):
@@ -70,17 +77,24 @@ class PhaseBegun(Value):
 
 
 class OwnerSpan(Value):
-    """Who owned a partition for a while: member ids, sorted; none: nobody."""
+    """Who owned a partition for a while: member ids, sorted; none: nobody.
+
+    ``orphan`` is why nobody did at its beginning, although somebody should have.
+    """
 
     topic: str
     partition: PartitionId
     owners: tuple[str, ...]
     from_ms: int
     until_ms: int
+    orphan: OrphanReason | None = None
 
 
 class GroupPoint(Value):
-    """A group at an instant. ``lag`` None: not known. ``orphaned`` counts partitions that nobody owns, but should."""
+    """A group at an instant. ``lag`` None: not known. ``orphaned`` counts partitions that nobody owns, but should.
+
+    ``lost`` is that of the verdict: records that retention removed before they were committed, at most.
+    """
 
     at_ms: int
     phase: Phase
@@ -92,6 +106,7 @@ class GroupPoint(Value):
     lag_ms: int | None
     imbalance_ratio: float | None = None
     is_rebalancing: bool = False
+    lost: int | None = None
 
 
 class PartitionPoint(Value, gc=False):
@@ -118,12 +133,41 @@ class RewindThen(Value):
     after: int
 
 
+class TopicChanged(Value):
+    """A topic of the group has another number of partitions: 0 if it is gone. ``at_ms``: when that was first seen."""
+
+    at_ms: int
+    topic: str
+    before: int
+    after: int
+
+
+class CommitGap(Value):
+    """Two commits of a partition that followed one another, far apart. ``usual_ms`` is the usual time between two.
+
+    ``until_ms`` and ``until_offset`` None: there was no further one by the end of the chronicle. ``usual_ms`` None: too
+    few commits are known before it.
+    """
+
+    topic: str
+    partition: PartitionId
+    from_ms: int
+    from_offset: int
+    until_ms: int | None = None
+    until_offset: int | None = None
+    usual_ms: int | None = None
+
+
 class Chronicle(Value):
     """What happened to a group from ``since_ms`` until ``until_ms``. Each list is in the order of time.
 
     ``points`` are the steps at which it was judged; ``partition_points`` those of its partitions, where they are asked
     for. ``members`` are all that there were. ``rebalances`` ended in that time. Of ``rewinds``, the newest of each
-    partition between two steps is told.
+    partition between two steps is told; ``redelivered`` counts the records of all of them.
+
+    ``extremes`` are all partitions at the first instant, at the one with the most lag (``peak``: the group then; it
+    need not be one of the steps), and at the last. ``gaps`` are there where they are asked for
+    (monitor.history.commit_gaps).
     """
 
     cluster: str
@@ -140,3 +184,8 @@ class Chronicle(Value):
     owners: tuple[OwnerSpan, ...] = ()
     rewinds: tuple[RewindThen, ...] = ()
     members: tuple[MemberThen, ...] = ()
+    topics: tuple[TopicChanged, ...] = ()
+    redelivered: int = 0
+    extremes: tuple[PartitionPoint, ...] = ()
+    peak: GroupPoint | None = None
+    gaps: tuple[CommitGap, ...] = ()

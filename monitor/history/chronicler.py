@@ -21,6 +21,7 @@ from monitor.history.chronicle import (
     PartitionPoint,
     PhaseBegun,
     RewindThen,
+    TopicChanged,
 )
 from monitor.history.recorded import NotRecordedError
 from monitor.history.replay import Recording
@@ -28,6 +29,7 @@ from monitor.history.walk import GroupWalk
 from monitor.messages.names import shown
 from monitor.messages.notification import utc
 from monitor.model import (
+    Catalog,
     Finding,
     FindingNews,
     FindingRecord,
@@ -35,7 +37,9 @@ from monitor.model import (
     GroupState,
     GroupSummary,
     GroupVerdict,
+    Member,
     MemberVerdict,
+    OrphanReason,
     Phase,
     Rebalance,
     TopicPartition,
@@ -53,24 +57,33 @@ COSTS_KNOWN_MS: Final = 120_000
 """What a rebalance cost is known with the first commits after it; by then there were some, or there are none soon."""
 
 
+CLOSE_STEP_MS: Final = 1_000
+"""The same where a group is looked at closely. A job judges no more often by default."""
+
+
 class Steps(Value):
     """At which instants a group is judged, from the first on: so far apart, and whenever its members changed.
 
+    ``is_close``: also whenever its members took or gave back partitions one by one, and when its topics changed.
     ``partitions_every_ms``: how far apart the points of partitions are, a multiple of that; None: there are none.
     """
 
     apart_ms: int
+    is_close: bool = False
     partitions_every_ms: int | None = None
 
 
-def step_ms(since_ms: int, until_ms: int, partitions: int = 1) -> int:
-    """How far apart the instants are that a group with so many partitions is judged at.
+def step_ms(since_ms: int, until_ms: int, partitions: int = 1, *, is_close: bool = False) -> int:
+    """How far apart the instants are that a group with so many partitions is judged at; ``is_close``: at least 1 s.
 
     >>> step_ms(0, 60_000), step_ms(0, 86_400_000), step_ms(0, 86_400_000, partitions=10_000)
     (10000, 120000, 1200000)
+    >>> step_ms(0, 60_000, is_close=True), step_ms(0, 3_600_000, is_close=True)
+    (1000, 5000)
     """
     steps = max(1, min(MOST_STEPS, MOST_ROWS // max(1, partitions)))
-    return max(SHORTEST_STEP_MS, -(-(until_ms - since_ms) // steps))
+    shortest_ms = CLOSE_STEP_MS if is_close else SHORTEST_STEP_MS
+    return max(shortest_ms, -(-(until_ms - since_ms) // steps))
 
 
 def write_chronicle(
@@ -99,7 +112,7 @@ def write_chronicle(
     steps = steps or Steps(step_ms(since_ms, until_ms, walk.partitions))
     follower = _Follower(walk.cluster, walk.group, steps.partitions_every_ms)
     views = AssignmentViews()
-    for at_ms, inputs in walk.inputs(_instants(walk, since_ms, until_ms, steps.apart_ms)):
+    for at_ms, inputs in walk.inputs(_instants(walk, since_ms, until_ms, steps)):
         if inputs is None:
             follower.take_absence(at_ms)
             continue
@@ -118,19 +131,30 @@ def chronicle_of(recording: Recording, cluster: str, group: str, since_ms: int, 
     Raises:
         RecordingError: the recording cannot be read, or ends before that time.
     """
+    walk, last_ms = recorded_walk(recording, cluster, group, since_ms, until_ms)
+    return write_chronicle(walk, since_ms, last_ms)
+
+
+def recorded_walk(
+    recording: Recording, cluster: str, group: str, since_ms: int, until_ms: int
+) -> tuple[GroupWalk, int]:
+    """A walk to write a chronicle of, and until when there can be one: as far as it is recorded by now.
+
+    Raises:
+        RecordingError: the recording cannot be read, or ends before that time.
+    """
     reach_ms = recording.reach_ms(cluster)
     last_ms = min(until_ms, reach_ms)
     if last_ms <= since_ms:
         raise NotRecordedError(f"The recording of cluster {shown(cluster)} reaches until {utc(last_ms)}.")
-    walk = GroupWalk(recording, cluster, group, since_ms, min(reach_ms, last_ms + COSTS_KNOWN_MS))
-    return write_chronicle(walk, since_ms, last_ms)
+    return GroupWalk(recording, cluster, group, since_ms, min(reach_ms, last_ms + COSTS_KNOWN_MS)), last_ms
 
 
-def _instants(walk: GroupWalk, since_ms: int, until_ms: int, apart_ms: int) -> list[int]:
-    steps = range(since_ms, until_ms + 1, apart_ms)
-    happened = [at_ms for at_ms in walk.event_times if since_ms <= at_ms <= until_ms]
+def _instants(walk: GroupWalk, since_ms: int, until_ms: int, steps: Steps) -> list[int]:
+    times = [*walk.event_times, *(walk.further_times if steps.is_close else ())]
+    happened = sorted({at_ms for at_ms in times if since_ms <= at_ms <= until_ms})
     most = max(1, MOST_ROWS // max(1, walk.partitions))
-    return sorted({*steps, *happened[-most:], until_ms})
+    return sorted({*range(since_ms, until_ms + 1, steps.apart_ms), *happened[-most:], until_ms})
 
 
 class _Follower:
@@ -143,6 +167,9 @@ class _Follower:
         self._findings = _FindingFollower()
         self._owners = _OwnerFollower()
         self._members = _MemberFollower()
+        self._topics = _TopicFollower()
+        self._extremes = _ExtremeFollower()
+        self._redelivered: tuple[int, int] | None = None
         self._phase: tuple[Phase | None, bool] = (None, False)
         self._phases: list[PhaseBegun] = []
         self._points: list[GroupPoint] = []
@@ -164,7 +191,9 @@ class _Follower:
         self._note_phase(at_ms, group.phase)
         self._findings.take(at_ms, _summary(verdict))
         self._owners.take(at_ms, verdict, view)
-        self._members.take(at_ms, verdict)
+        self._members.take(at_ms, verdict, view.group.members)
+        self._topics.take(at_ms, inputs.catalog, view)
+        self._extremes.take(verdict)
         self._note_group(group)
         if is_step:
             self._points.append(_group_point(verdict))
@@ -198,6 +227,10 @@ class _Follower:
             owners=self._owners.spans(until_ms),
             rewinds=tuple(sorted(rewinds, key=lambda each: (each.at_ms, each.topic, str(each.partition)))),
             members=tuple(self._members.known.values()),
+            topics=tuple(self._topics.changes),
+            redelivered=0 if self._redelivered is None else max(0, self._redelivered[1] - self._redelivered[0]),
+            extremes=self._extremes.points(),
+            peak=self._extremes.peak,
         )
 
     def _note_phase(self, at_ms: int, phase: Phase) -> None:
@@ -207,6 +240,8 @@ class _Follower:
             self._phases.append(PhaseBegun(at_ms, before, phase))
 
     def _note_group(self, group: GroupState) -> None:
+        first = group.redelivered_records if self._redelivered is None else self._redelivered[0]
+        self._redelivered = first, group.redelivered_records
         for rebalance in group.history:
             if rebalance.ended_ms is not None:
                 self._rebalances[_key(rebalance)] = rebalance
@@ -246,6 +281,7 @@ def _group_point(verdict: GroupVerdict) -> GroupPoint:
         lag_ms=verdict.lag_ms,
         imbalance_ratio=verdict.imbalance_ratio,
         is_rebalancing=verdict.rebalancing_since_ms is not None,
+        lost=verdict.lost,
     )
 
 
@@ -310,27 +346,35 @@ class _FindingFollower:
         return tuple(sorted([*self._ended, *going_on], key=lambda span: (span.from_ms, span.told.id)))
 
 
+class _Owned(NamedTuple):
+    """The owners of a partition since an instant."""
+
+    owners: tuple[str, ...]
+    since_ms: int
+    orphan: OrphanReason | None
+
+
 class _OwnerFollower:
     """Who owns each partition; looked at only where the view of the group has become another."""
 
     def __init__(self) -> None:
         self._view: AssignmentView | None = None
         self._places = 0
-        self._since: dict[TopicPartition, tuple[tuple[str, ...], int]] = {}
+        self._since: dict[TopicPartition, _Owned] = {}
         self._ended: list[OwnerSpan] = []
 
     def take(self, at_ms: int, verdict: GroupVerdict, view: AssignmentView) -> None:
         if view is self._view and len(verdict.partitions) == self._places:
             return
         self._view, self._places = view, len(verdict.partitions)
-        now = {TopicPartition(row.topic, row.partition): row.owners for row in verdict.partitions}
+        now = {TopicPartition(row.topic, row.partition): row for row in verdict.partitions}
         for place in self._since.keys() - now.keys():
             self._end(place, at_ms)
-        for place, owners in now.items():
+        for place, row in now.items():
             known = self._since.get(place)
-            if known is None or known[0] != owners:
+            if known is None or known.owners != row.owners:
                 self._end(place, at_ms)
-                self._since[place] = owners, at_ms
+                self._since[place] = _Owned(row.owners, at_ms, row.orphan)
 
     def end(self, at_ms: int) -> None:
         """Nobody owns anything from now on."""
@@ -340,7 +384,7 @@ class _OwnerFollower:
 
     def _end(self, place: TopicPartition, at_ms: int) -> None:
         known = self._since.pop(place, None)
-        if known is not None and known[1] < at_ms:
+        if known is not None and known.since_ms < at_ms:
             self._ended.append(_owner_span(place, known, at_ms))
 
     def spans(self, until_ms: int) -> tuple[OwnerSpan, ...]:
@@ -351,8 +395,8 @@ class _OwnerFollower:
         )
 
 
-def _owner_span(place: TopicPartition, known: tuple[tuple[str, ...], int], until_ms: int) -> OwnerSpan:
-    return OwnerSpan(place.topic, place.partition, known[0], known[1], until_ms)
+def _owner_span(place: TopicPartition, known: _Owned, until_ms: int) -> OwnerSpan:
+    return OwnerSpan(place.topic, place.partition, known.owners, known.since_ms, until_ms, known.orphan)
 
 
 class _MemberFollower:
@@ -363,8 +407,9 @@ class _MemberFollower:
         self.changes: list[MembersChanged] = []
         self._now: Mapping[str, MemberThen] | None = None
 
-    def take(self, at_ms: int, verdict: GroupVerdict) -> None:
-        now = {member.member_id: _member_then(member) for member in verdict.members}
+    def take(self, at_ms: int, verdict: GroupVerdict, members: Iterable[Member]) -> None:
+        states = {member.member_id: member for member in members}
+        now = {each.member_id: _member_then(each, states.get(each.member_id)) for each in verdict.members}
         before, self._now = self._now, now
         self.known.update(now)
         if before is None or now.keys() == before.keys():
@@ -387,5 +432,57 @@ def _others(of: Mapping[str, MemberThen], than: Iterable[str]) -> tuple[MemberTh
     return tuple(of[name] for name in sorted(of.keys() - set(than)))
 
 
-def _member_then(member: MemberVerdict) -> MemberThen:
-    return MemberThen(member.member_id, member.instance_id, member.client_id, member.host, member.library)
+def _member_then(member: MemberVerdict, state: Member | None) -> MemberThen:
+    return MemberThen(
+        member_id=member.member_id,
+        instance_id=member.instance_id,
+        client_id=member.client_id,
+        host=member.host,
+        library=member.library,
+        session_ms=0 if state is None else state.session_timeout_ms,
+        rebalance_ms=0 if state is None else state.rebalance_timeout_ms,
+    )
+
+
+class _TopicFollower:
+    """How many partitions the group's topics have. A topic that comes or goes with a subscription has not changed."""
+
+    def __init__(self) -> None:
+        self.changes: list[TopicChanged] = []
+        self._counts: dict[str, int] = {}
+
+    def take(self, at_ms: int, catalog: Catalog, view: AssignmentView) -> None:
+        before, self._counts = self._counts, {name: len(each.partitions) for name, each in catalog.topics.items()}
+        if before == self._counts:
+            return
+        for name, count in before.items():
+            now = self._counts.get(name)
+            if now is None and any(name in member.topics for member in view.group.members):
+                self.changes.append(TopicChanged(at_ms, name, count, 0))
+            elif now is not None and now != count:
+                seen = [each.first_seen_ms for each in catalog.topics[name].partitions[count:]]
+                self.changes.append(TopicChanged(max([*seen]) if seen else at_ms, name, count, now))
+
+
+class _ExtremeFollower:
+    """The group at its first instant, at that with the most lag, and at its last."""
+
+    def __init__(self) -> None:
+        self._first: GroupVerdict | None = None
+        self._worst: GroupVerdict | None = None
+        self._last: GroupVerdict | None = None
+
+    def take(self, verdict: GroupVerdict) -> None:
+        self._first, self._last = self._first or verdict, verdict
+        if self._worst is None or (verdict.lag or 0) > (self._worst.lag or 0):
+            self._worst = verdict
+
+    @property
+    def peak(self) -> GroupPoint | None:
+        """The group at the instant with the most lag; None: no lag was known."""
+        return None if self._worst is None or self._worst.lag is None else _group_point(self._worst)
+
+    def points(self) -> tuple[PartitionPoint, ...]:
+        """Their partitions, in the order of time; each instant once."""
+        verdicts = {each.evaluated_ms: each for each in (self._first, self._worst, self._last) if each is not None}
+        return tuple(point for at_ms in sorted(verdicts) for point in _partition_points(verdicts[at_ms]))

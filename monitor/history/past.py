@@ -9,6 +9,8 @@ from monitor.history.chronicle import Chronicle
 from monitor.history.chronicler import chronicle_of
 from monitor.history.days import read_days
 from monitor.history.replay import inputs_at
+from monitor.history.report.assemble import group_report
+from monitor.history.report.facts import IncidentReport
 from monitor.history.story import GroupStory, tell_story
 
 if TYPE_CHECKING:
@@ -36,6 +38,10 @@ class RecordedPast:
     def days(self, cluster: str, group: str, since_ms: int, until_ms: int) -> Chronicle | None:
         """The same of days, as far as they are evaluated; see :func:`monitor.history.days.read_days`."""
         return read_days(self._open(), cluster, group, since_ms, until_ms)
+
+    def report(self, cluster: str, group: str, since_ms: int, until_ms: int) -> IncidentReport | None:
+        """A report on the same; see :func:`monitor.history.report.assemble.group_report`."""
+        return group_report(self._open(), cluster, group, since_ms, until_ms)
 
     def _open(self) -> DeltaRecording:
         from monitor.history.delta_tables import DeltaRecording  # noqa: PLC0415 -- 0.1 s that most starts need not

@@ -10,6 +10,7 @@ from typing import Final
 from monitor.detection.evaluation_input import GroupInputs, only_concerned
 from monitor.history.recorded import RecordedEntity, RecordedEvent, RecordedRow, decode_events
 from monitor.history.replay import (
+    CatalogEvent,
     CatalogFold,
     Key,
     Recording,
@@ -20,18 +21,26 @@ from monitor.history.replay import (
     topics_of,
 )
 from monitor.model import (
+    CommitRun,
+    CurrentStored,
     EpochStored,
     GroupDeleted,
     GroupState,
     MemberRemoved,
     MembershipStored,
     MemberStored,
+    OffsetCommitted,
+    PassCompleted,
     TargetEpochStored,
+    TopicObserved,
     Value,
 )
 
 OF_MEMBERS: Final = (EpochStored, GroupDeleted, MembershipStored, MemberRemoved, MemberStored, TargetEpochStored)
 """What changes who is in a group, or who is to have what. Everything else happens all the time."""
+
+GONE_AFTER: Final = 2
+"""A topic that so many passes in a row have missed is gone (monitor.tracking.topic.expire_topic)."""
 
 
 class _Portion(Value):
@@ -86,6 +95,27 @@ class GroupWalk:
         """The last instant before each portion, in order: the group as of then is known without folding anything."""
         return [portion.first_ms - 1 for portion in self._portions if portion.rows]
 
+    @property
+    def further_times(self) -> list[int]:
+        """When members took or gave back partitions one by one (KIP-848), and when topics changed, in order."""
+        rows = [row for portion in self._portions for row in portion.rows if row.entity is RecordedEntity.GROUP]
+        events = (event for row in rows for event in decode_events(row))
+        taken = {each.at_ms for each in events if isinstance(each.event, CurrentStored)}
+        return sorted(taken.union(topic_times(self._changes)))
+
+    @property
+    def first_state(self) -> GroupState | None:
+        """The group before all that the walk has; None: there was none."""
+        return self._portions[0].before
+
+    def commits(self) -> Iterator[OffsetCommitted | CommitRun]:
+        """What the walk has of the group's commits, in the order of its log."""
+        for portion in self._portions:
+            rows = sorted(portion.rows, key=lambda row: row.position)
+            for event in (each.event for row in rows for each in decode_events(row)):
+                if isinstance(event, OffsetCommitted | CommitRun):
+                    yield event
+
     def state(self, at_ms: int) -> GroupState | None:
         """The group at an instant; None: there was none."""
         place = bisect_left(self._portions, at_ms, key=lambda portion: portion.last_ms)
@@ -119,6 +149,22 @@ class GroupWalk:
         catalog = self._catalog.catalog(self._settings.connect_topics)
         settings = self._settings.rules.of(self.cluster, self.group)
         return only_concerned(GroupInputs(group=state, catalog=catalog, now_ms=at_ms, settings=settings))
+
+
+def topic_times(changes: Iterable[CatalogEvent]) -> Iterator[int]:
+    """When topics were seen with another number of partitions, and when the second pass in a row had missed one."""
+    counts: dict[str, int] = {}
+    missed: dict[str, int] = {}
+    for each in changes:
+        match each.event:
+            case TopicObserved() as event:
+                if counts.get(each.name, len(event.partitions)) != len(event.partitions):
+                    yield each.at_ms
+                counts[each.name], missed[each.name] = len(event.partitions), -1
+            case PassCompleted():
+                missed = {name: count + 1 for name, count in missed.items()}
+                if GONE_AFTER in missed.values():
+                    yield each.at_ms
 
 
 def _count_partitions(group: GroupState) -> int:

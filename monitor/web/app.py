@@ -22,6 +22,7 @@ from monitor.web.api.types import ApiError
 from monitor.web.http.concurrency import Turns
 from monitor.web.http.exact_routes import exact_app
 from monitor.web.page.render import Pages
+from monitor.web.page.report import report_routes
 from monitor.web.page.routes import group_now, page_routes
 from monitor.web.probes import metrics_routes
 from monitor.web.views.past import Past, PastReader
@@ -44,6 +45,7 @@ def create_app(
     metrics = metrics_routes(source, process)
     routes = [
         *page_routes(source, pages, clock, turns, reader),
+        *report_routes(reader, turns),
         *metrics,
         *api_routes(source, clock, turns, reader),
     ]

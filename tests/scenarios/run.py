@@ -21,6 +21,8 @@ import msgspec
 
 from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.demo.servers.settings import BrokerSettings
+from monitor.history.delta_tables import DeltaRecording
+from monitor.history.report.assemble import group_report
 from tests.scenarios.churn_groups import Churn
 from tests.scenarios.hearing import Hearing, Pace, cpu_seconds, evaluated_s, now_ms
 from tests.scenarios.judging import differences, has_opened, is_complete, is_past, latencies, timeline
@@ -37,6 +39,15 @@ NAME: Final = "scenarios"
 """The cluster's."""
 CALM_S: Final = 8
 """How long is listened after the last step, and after the last thing that had to be told."""
+
+RECORDED_EVERY_S: Final = 2
+"""How often the job writes its recording: the reports of incidents are made of it at the end."""
+
+HISTORY: Final = "history"
+"""The folder of the recording."""
+
+CALM_BEFORE_S: Final = 5
+"""A report begins so long before the script."""
 
 SETTLED_S: Final = 60
 """How long a step waits for its group to settle."""
@@ -187,6 +198,7 @@ def run(scenarios: Sequence[Scenario], folder: Path, seed: int | None, tell: Tel
         stories = play.stories()
         return {
             "stories": [as_json(story) for story in stories],
+            "reports": {story.scenario: reported(folder, story) for story in stories},
             "churn": churn.report(hearing, pace.late_s) if churn is not None else None,
             "failures": [*stage.failures(), *load.errors],
             "evaluation_errors": job.metrics().value("groupwatch_evaluation_errors_total", cluster=NAME),
@@ -199,11 +211,25 @@ def run(scenarios: Sequence[Scenario], folder: Path, seed: int | None, tell: Tel
         }
 
 
+def reported(folder: Path, story: Story) -> Any:
+    """The report on a scenario from the recording, without what diagrams are drawn from; None: there was no group."""
+    eventually(lambda: recording_of(folder).reach_ms(NAME) >= story.ended_ms, "the recording of all that happened")
+    recording = recording_of(folder)
+    report = group_report(recording, NAME, story.scenario, story.began_ms - CALM_BEFORE_S * 1000, story.ended_ms)
+    return None if report is None else as_json(msgspec.structs.replace(report, points=(), owners=()))
+
+
+def recording_of(folder: Path) -> DeltaRecording:
+    """What is recorded by now."""
+    return DeltaRecording(str(folder / HISTORY))
+
+
 def job_of(bootstrap: str, folder: Path, scenarios: Sequence[Scenario] = ()) -> JobProcess:
     """A job with small thresholds, smaller ones for the scenarios that want them."""
     overrides = [{"groups": each.name, **DETECTION, **each.thresholds} for each in scenarios if each.thresholds]
     detection = DETECTION | {"overrides": overrides}
-    return JobProcess(folder, {NAME: {"bootstrap_servers": bootstrap, **CLUSTER}}, detection=detection)
+    history = {"folder": str(folder / HISTORY), "every_s": RECORDED_EVERY_S}
+    return JobProcess(folder, {NAME: {"bootstrap_servers": bootstrap, **CLUSTER}}, detection=detection, history=history)
 
 
 def await_evaluations(job: JobProcess, count: int) -> None:

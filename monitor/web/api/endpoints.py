@@ -6,11 +6,12 @@ from typing import Final
 
 from monitor.explain.statements import Explanation
 from monitor.explain.what_if import WhatIf
+from monitor.history.report.facts import IncidentReport
 from monitor.history.story import GroupStory
 from monitor.model import FindingKind, GroupKind, GroupSummary, LibraryUse, Phase, Value
 from monitor.web.api.lists import Order
 from monitor.web.api.types import ApiIndex, ClusterCondition, GroupHistory, OpenFinding
-from monitor.web.views.addresses import API, LIBRARIES_API, SAVED, STORY
+from monitor.web.views.addresses import API, LIBRARIES_API, REPORT_API, SAVED, STORY
 from monitor.web.views.query import Parameter
 from monitor.web.views.summary import ToldVerdict
 
@@ -67,6 +68,10 @@ _PARTIAL: Final = Parameter(
 _AT: Final = Parameter(
     name="at",
     meaning="As of this instant of the recording: 2026-11-22 02:14 (UTC), with an offset such as +01:00, or -3h.",
+)
+_SPAN: Final = (
+    Parameter(name="since", meaning="From this instant, as at of the other addresses; -1h if left out."),
+    Parameter(name="until", meaning="Until this instant; now if left out."),
 )
 _CURSOR: Final = Parameter(name="cursor", meaning="Continue after the response whose Link has this cursor.")
 
@@ -166,10 +171,15 @@ ADDRESSES: Final = (
         name="story",
         meaning="What happened to a group in a span of the recording: rebalances, findings, its lag.",
         answer=Answer(type=GroupStory),
-        parameters=(
-            Parameter(name="since", meaning="From this instant, as at of the other addresses; -1h if left out."),
-            Parameter(name="until", meaning="Until this instant; now if left out."),
-        ),
+        parameters=_SPAN,
+    ),
+    Address(
+        path=f"{REPORT_API}{GROUP}",
+        name="report",
+        meaning="A report on an incident, of a span of the recording: what happened, what it did, how it ended, with "
+        "evidence.",
+        answer=Answer(type=IncidentReport),
+        parameters=_SPAN,
     ),
     Address(
         path=SAVED.rstrip("/"),

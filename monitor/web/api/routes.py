@@ -30,7 +30,7 @@ from monitor.web.api.openapi import openapi_document
 from monitor.web.api.response import JSON, JsonAnswer
 from monitor.web.api.types import ApiAddress, ApiIndex, GroupHistory
 from monitor.web.http.concurrency import Turns
-from monitor.web.views.addresses import API, SAVED, STORY
+from monitor.web.views.addresses import API, REPORT_API, SAVED, STORY
 from monitor.web.views.past import PastReader, verdict_then
 from monitor.web.views.query import Query
 from monitor.web.views.snapshot_source import GroupFinder, Source, address_of
@@ -43,7 +43,7 @@ Handler = Callable[[Request, Query], Response]
 Runner = Callable[[Callable[[], Response]], Awaitable[Response]]
 
 _LINES_OF_JSON: Final = "application/x-ndjson"
-_TAKING_TURNS: Final = frozenset({"group", "explain", "what-if", "snapshot-of-group", "story"})
+_TAKING_TURNS: Final = frozenset({"group", "explain", "what-if", "snapshot-of-group", "story", "report"})
 """Of a huge group, or of the past, these take a second or so; else a few milliseconds."""
 
 
@@ -198,6 +198,7 @@ class _OfGroups:
             "what-if": self._what_if,
             "history": self._history,
             "story": self._story,
+            "report": self._report,
             "snapshot-of-group": self._saved,
         }
 
@@ -232,6 +233,10 @@ class _OfGroups:
     def _story(self, request: Request, query: Query) -> Response:
         since, until = query.text("since") or "-1h", query.text("until") or "now"
         return _json_answer(self._past.story(address_of(request, STORY), since, until)).to(request)
+
+    def _report(self, request: Request, query: Query) -> Response:
+        since, until = query.text("since") or "-1h", query.text("until") or "now"
+        return _json_answer(self._past.report(address_of(request, REPORT_API), since, until)).to(request)
 
     def _saved(self, request: Request, query: Query) -> Response:
         return Response(group_lines(self._inputs(request, query, SAVED)), media_type=_LINES_OF_JSON)

@@ -20,7 +20,10 @@ SECURITY_HEADERS: Final = {
 
 
 class SecurityHeaders:
-    """Adds SECURITY_HEADERS to every answer, and forbids to store those that say nothing of it themselves."""
+    """Adds SECURITY_HEADERS to every answer, and forbids to store those that say nothing of it themselves.
+
+    An answer that needs another policy, such as a file that has its style in it, brings its own.
+    """
 
     def __init__(self, app: ASGIApp, hsts: Callable[[], str | None] = lambda: None) -> None:
         """``hsts`` gives the header Strict-Transport-Security of answers over TLS, None if there is none."""
@@ -33,7 +36,8 @@ class SecurityHeaders:
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                headers.update(SECURITY_HEADERS)
+                for name, value in SECURITY_HEADERS.items():
+                    headers.setdefault(name, value)
                 headers.setdefault("Cache-Control", "no-store")
                 if hsts := self._hsts():
                     headers["Strict-Transport-Security"] = hsts

@@ -22,6 +22,8 @@ API: Final = "/api/v1/groups/"
 LIBRARIES_PAGE: Final = "/libraries"
 LIBRARIES_API: Final = "/api/v1/libraries"
 STORY: Final = "/api/v1/story/"
+REPORT: Final = "/report/"
+REPORT_API: Final = "/api/v1/report/"
 SAVED: Final = "/api/v1/snapshot/"
 """Under it is the snapshot of a group; without the last slash, that of all."""
 

@@ -13,6 +13,7 @@ from monitor.detection.evaluation_input import GroupInputs
 from monitor.history.chronicle import Chronicle
 from monitor.history.instants import InstantError, read_instant, read_span
 from monitor.history.recorded import NotRecordedError, RecordingError
+from monitor.history.report.facts import IncidentReport
 from monitor.history.story import GroupStory
 from monitor.history.tables import DAY_MS
 from monitor.messages.formatting import counted, visible
@@ -58,6 +59,13 @@ class Past(Protocol):
 
     def days(self, cluster: str, group: str, since_ms: int, until_ms: int) -> Chronicle | None:
         """The same, as far as it is evaluated for the tables; None: there was no such group.
+
+        Raises:
+            RecordingError: as above.
+        """
+
+    def report(self, cluster: str, group: str, since_ms: int, until_ms: int) -> IncidentReport | None:
+        """A report on the same; None: there was no such group.
 
         Raises:
             RecordingError: as above.
@@ -125,6 +133,15 @@ class PastReader:
         """
         since_ms, until_ms = self.span(since, until)
         return self._within(self._recording.story, address, since_ms, until_ms)
+
+    def report(self, address: GroupAddress, since: str, until: str) -> IncidentReport:
+        """A report on what happened to the group between two instants.
+
+        Raises:
+            HTTPException: as above.
+        """
+        since_ms, until_ms = self.span(since, until)
+        return self._within(self._recording.report, address, since_ms, until_ms)
 
     def timeline(self, address: GroupAddress, since_ms: int, until_ms: int) -> Timeline:
         """What is drawn of the group between two instants (see :meth:`span`); of more than a day, as it was evaluated.

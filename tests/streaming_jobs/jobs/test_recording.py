@@ -305,12 +305,14 @@ def test_the_command_backtest_reads_the_thresholds_and_the_folder_of_the_job(rec
         ("what-if", CLUSTER, GROUP, "--without", "nobody"),
         ("snapshot", CLUSTER, GROUP),
         ("history", CLUSTER, GROUP),
+        ("report", CLUSTER, GROUP),
     ],
     ids=lambda command: command[0],
 )
 def test_the_commands_answer_from_the_folder_as_the_job_does(recorded: Recorded, command: tuple[str, ...]):
     at_ms = recorded.shown[len(recorded.shown) // 2].now_ms
-    span = ["--since", str(at_ms), "--until", str(at_ms + 5_000)] if command[0] == "history" else ["--at", str(at_ms)]
+    is_of_span = command[0] in {"history", "report"}
+    span = ["--since", str(at_ms), "--until", str(at_ms + 5_000)] if is_of_span else ["--at", str(at_ms)]
     answers = [
         subprocess.run(
             [sys.executable, "-m", "monitor.cli", *command, *span, *source], capture_output=True, text=True, check=False

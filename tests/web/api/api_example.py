@@ -9,9 +9,20 @@ from monitor.detection.evaluation_input import GroupInputs
 from monitor.detection.ownership.assignment_view import view_assignment
 from monitor.detection.ownership.catalog_view import Topics
 from monitor.detection.thresholds.thresholds import DetectionSettings
+from monitor.history.chronicle import MemberThen
 from monitor.history.recorded import RecordingError
+from monitor.history.report.facts import Departure, IncidentReport, LagCourse, MemberLeft, NotCommitted, ReportLine
 from monitor.history.story import GroupStory, Happened, HappenedKind, LagThen
-from monitor.model import ClusterSnapshot, GroupState, GroupVerdict, Phase, WarmUpProgress, WireForm
+from monitor.model import (
+    ClusterSnapshot,
+    GroupKind,
+    GroupState,
+    GroupVerdict,
+    Phase,
+    TopicPartition,
+    WarmUpProgress,
+    WireForm,
+)
 from monitor.web.views.lag_history import LagPoint
 from tests.support.builders import NOW, catalog, commit, group, member, topic
 from tests.web.examples import Served, ready_cluster, snapshot
@@ -64,6 +75,7 @@ EXAMPLES: Final = {
     "what-if": "/api/v1/what-if/main/orders?members=3&partitions=orders%3D6",
     "history": "/api/v1/history/main/orders",
     "story": "/api/v1/story/main/orders?since=-10m",
+    "report": "/api/v1/report/main/orders?since=-10m",
     "snapshot": "/api/v1/snapshot?partial=1",
     "snapshot-of-group": "/api/v1/snapshot/main/mail",
     "openapi": "/api/v1/openapi.json",
@@ -90,6 +102,38 @@ STORY: Final = GroupStory(
 )
 
 
+REPORT: Final = IncidentReport(
+    cluster="main",
+    group="orders",
+    kind=GroupKind.CLASSIC,
+    since_ms=NOW_MS - SPAN_MS,
+    until_ms=NOW_MS,
+    asked_until_ms=NOW_MS,
+    step_ms=10_000,
+    began_ms=NOW - 75_000,
+    summary=(
+        "beta at /10.0.0.2 left or timed out at 00:49:00 UTC (last commit at 00:48:45 UTC).",
+        "1 partition of orders (2) was not committed for up to 15 s.",
+        "The lag did not rise: it was 10 records at 00:50:03 UTC.",
+    ),
+    timeline=(ReportLine(NOW - 60_000, "beta at /10.0.0.2 left or timed out: the log does not show which."),),
+    left=(
+        MemberLeft(
+            at_ms=NOW - 60_000,
+            member=MemberThen("beta-1", client_id="beta", host="/10.0.0.2", session_ms=10_000),
+            departure=Departure.LEFT_OR_TIMED_OUT,
+            partitions=(TopicPartition("orders", 2),),
+            last_commit_ms=NOW - 75_000,
+        ),
+    ),
+    not_committed=(NotCommitted((TopicPartition("orders", 2),), NOW - 75_000, NOW - 60_000, 15_000, records=4),),
+    lag=LagCourse(before=10, peak=10, peak_ms=NOW_MS, last=10, last_ms=NOW_MS),
+    hit=(TopicPartition("orders", 2),),
+    first_generation=3,
+    last_generation=4,
+)
+
+
 class Recorded:
     """A recording of the ten minutes before, in which the groups were as they are."""
 
@@ -106,6 +150,11 @@ class Recorded:
             raise RecordingError("The recording cannot be read.")
         is_known = (cluster, group) == (STORY.cluster, STORY.group) and until_ms >= STORY.since_ms
         return replace(STORY, since_ms=since_ms, until_ms=until_ms) if is_known else None
+
+    def report(self, cluster: str, group: str, since_ms: int, until_ms: int) -> IncidentReport | None:
+        """Likewise."""
+        is_known = self.story(cluster, group, since_ms, until_ms) is not None
+        return replace(REPORT, since_ms=since_ms, until_ms=until_ms) if is_known else None
 
 
 def states() -> tuple[GroupState, ...]:

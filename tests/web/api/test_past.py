@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +14,7 @@ import pytest
 from monitor.detection.evaluation_input import GroupInputs
 from monitor.history.chronicle import Chronicle
 from monitor.history.recorded import NotRecordedError, RecordingError
+from monitor.history.report.facts import IncidentReport
 from monitor.history.story import GroupStory
 from monitor.snapshot_file import find_inputs
 from monitor.web.app import create_app
@@ -31,6 +34,9 @@ class Damaged:
         raise RecordingError("The recording in /x cannot be read: no\nwonder.")
 
     def chronicle(self, cluster: str, group: str, since_ms: int, until_ms: int) -> Chronicle | None:
+        raise RecordingError("The recording in /x cannot be read: no\nwonder.")
+
+    def report(self, cluster: str, group: str, since_ms: int, until_ms: int) -> IncidentReport | None:
         raise RecordingError("The recording in /x cannot be read: no\nwonder.")
 
 
@@ -67,6 +73,27 @@ def test_a_story_is_of_its_span_which_is_the_last_hour_unless_said(client: httpx
     assert (told["since_ms"], told["until_ms"]) == (NOW_MS - 540_000, AT_MS)
 
 
+def test_a_report_has_the_facts_of_its_span(client: httpx.Client):
+    report = client.get("/api/v1/report/main/orders?since=-9m&until=-5m").json()
+    assert (report["since_ms"], report["until_ms"]) == (NOW_MS - 540_000, AT_MS)
+    assert report["left"][0]["member"]["client_id"] == "beta"
+
+
+def test_a_report_is_a_file_of_html_or_markdown_that_runs_nothing(client: httpx.Client):
+    page = client.get("/report/main/orders?since=-9m")
+    assert page.headers["content-type"].startswith("text/html")
+    assert page.headers["content-security-policy"].startswith("default-src 'none'; style-src 'sha256-")
+    assert "<script" not in page.text
+    style = page.text.partition("<style>")[2].partition("</style>")[0]
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    assert f"'sha256-{digest}'" in page.headers["content-security-policy"]
+    file = client.get("/report/main/orders?since=-9m&format=md&download")
+    assert file.headers["content-disposition"].startswith("attachment; ")
+    assert file.text.startswith("# Incident report: group orders of cluster main\n")
+    assert "default-src 'none'; style-src 'self'" in file.headers["content-security-policy"]
+    assert client.get("/report/main/orders?format=pdf").status_code == 400
+
+
 @pytest.mark.parametrize(
     ("path", "status", "sentence"),
     [
@@ -83,6 +110,8 @@ def test_a_story_is_of_its_span_which_is_the_last_hour_unless_said(client: httpx
         ),
         ("explain/main/nobody?at=-5m", 404, "No group named nobody was known in cluster main at "),
         ("story/main/nobody", 404, "No group named nobody was known in cluster main from "),
+        ("report/main/orders?since=-1h&until=-2h", 400, "-1h is not before -2h."),
+        ("report/main/nobody", 404, "No group named nobody was known in cluster main from "),
         ("findings?at=-5m", 400, "Unknown parameter at"),
     ],
 )
@@ -92,7 +121,7 @@ def test_what_cannot_be_answered_is_told_in_a_sentence(client: httpx.Client, pat
     assert sentence in answer.json()["error"]
 
 
-@pytest.mark.parametrize("path", ["groups/main/orders?at=-5m", "story/main/orders"])
+@pytest.mark.parametrize("path", ["groups/main/orders?at=-5m", "story/main/orders", "report/main/orders"])
 def test_without_a_recording_the_setting_is_named(path: str):
     with served(None) as client:
         answer = client.get(f"/api/v1/{path}")
@@ -121,7 +150,7 @@ def test_what_is_not_recorded_is_not_found():
     assert (answer.status_code, answer.json()["error"]) == (404, "The recording of cluster main reaches until then.")
 
 
-@pytest.mark.parametrize("path", ["groups/main/orders?at=-5m", "story/main/orders"])
+@pytest.mark.parametrize("path", ["groups/main/orders?at=-5m", "story/main/orders", "report/main/orders"])
 def test_a_recording_that_cannot_be_read_is_no_fault_of_the_question(path: str):
     with served(Damaged()) as client:
         answer = client.get(f"/api/v1/{path}")

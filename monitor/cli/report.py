@@ -1,0 +1,96 @@
+"""The command report. It ends as the other commands that answer: with 0, or with 2 and one sentence on stderr."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import msgspec
+import typer
+
+from monitor.cli.commands import (
+    DEFAULT_URL,
+    CaFile,
+    Cluster,
+    HistoryFolder,
+    PasswordFile,
+    TokenFile,
+    Url,
+    User,
+    exit_with,
+    now_ms,
+    way_in_of,
+)
+
+if TYPE_CHECKING:  # loaded when a report is report_bytes: --help must be quick
+    from monitor.history.report.cluster import ClusterReport
+    from monitor.history.report.facts import IncidentReport
+
+
+class Format(StrEnum):
+    """What a report can be report_bytes as."""
+
+    MARKDOWN = "md"
+    HTML = "html"
+    JSON = "json"
+
+
+def add_report(app: typer.Typer) -> None:
+    """Give the app this command."""
+    app.command()(report)
+
+
+def report(  # noqa: PLR0913, PLR0917 -- each is an argument or an option
+    cluster: Cluster,
+    group: Annotated[str | None, typer.Argument(help="The group; not set: all groups of the cluster.")] = None,
+    since: Annotated[str, typer.Option(metavar="INSTANT", help='From here: "2026-11-22 02:00" (UTC), or -3h.')] = "-1h",
+    until: Annotated[str, typer.Option(metavar="INSTANT", help="Until here.")] = "now",
+    format_: Annotated[
+        Format, typer.Option("--format", help="Markdown, HTML in one file with diagrams, or JSON.")
+    ] = Format.MARKDOWN,
+    url: Url = DEFAULT_URL,
+    folder: HistoryFolder = None,
+    token_file: TokenFile = None,
+    user: User = None,
+    password_file: PasswordFile = None,
+    ca_file: CaFile = None,
+) -> None:
+    """Write a report on an incident: what happened to which members, what it did, and how it ended."""
+
+    def answer() -> None:
+        from monitor.cli import report_source as source  # noqa: PLC0415 -- --help must be quick
+
+        asked = source.ReportQuery(cluster, group, since, until, now_ms())
+        if folder is not None and url == DEFAULT_URL:
+            found = source.report_from_recording(folder, asked, _progress())
+        else:
+            job = source.Job(url, way_in_of(token_file, user, password_file, ca_file))
+            found = source.report_from_job(job, asked, _progress())
+        sys.stdout.buffer.write(report_bytes(found, format_))
+        sys.stdout.buffer.flush()
+
+    exit_with(answer)
+
+
+def report_bytes(report: IncidentReport | ClusterReport, format_: Format) -> bytes:
+    """The report in a format."""
+    from monitor.history.report.document import document_of  # noqa: PLC0415 -- as above
+    from monitor.history.report.markdown import write_markdown  # noqa: PLC0415 -- as above
+    from monitor.history.report_html import write_html  # noqa: PLC0415 -- as above
+
+    if format_ is Format.JSON:
+        return msgspec.json.format(msgspec.json.encode(report)) + b"\n"
+    document = document_of(report)
+    return (write_markdown(document) if format_ is Format.MARKDOWN else write_html(document)).encode()
+
+
+def _progress() -> Callable[[int, int], None] | None:
+    return _show_progress if sys.stderr.isatty() else None
+
+
+def _show_progress(done: int, groups: int) -> None:
+    """One line on the terminal, which goes away with the last group."""
+    sys.stderr.write("\r\x1b[K" if done >= groups else f"\r\x1b[K{done} of {groups} groups")
+    sys.stderr.flush()

@@ -1,0 +1,183 @@
+"""Makes a report on a group from its recording: the chronicle, the gaps between its commits, and what follows."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from msgspec.structs import replace
+
+from monitor.history.chronicle import Chronicle, FindingSpan
+from monitor.history.chronicler import CLOSE_STEP_MS, Steps, recorded_walk, step_ms, write_chronicle
+from monitor.history.commit_gaps import commit_gaps, merged_moments
+from monitor.history.replay import Recording
+from monitor.history.report.facts import Departure, FindingThen, IncidentReport, MemberLeft
+from monitor.history.report.lag import lag_course
+from monitor.history.report.members import Gaps, Owned, members_hung, members_joined, members_left, place_of
+from monitor.history.report.partitions import (
+    not_committed,
+    offsets_then,
+    orphan_spans,
+    owned_twice,
+    partitions_hit,
+    records_lost,
+)
+from monitor.history.report.rebalances import rebalances_then
+from monitor.history.report.sentences import Wording
+from monitor.history.report.summary import summarize
+from monitor.messages.units import unit_of
+from monitor.model import FindingKind, Phase, TopicPartition
+from monitor.model.findings import Severity
+
+COMMITS_MATTER: Final = frozenset(
+    {FindingKind.DEAD_MEMBER, FindingKind.UNATTENDED, FindingKind.ORPHANED, FindingKind.LAG}
+)
+"""The findings beside which it is told how long partitions were not committed."""
+
+USUAL_SESSION_MS: Final = 45_000
+"""The default of session.timeout.ms."""
+
+
+def group_report(recording: Recording, cluster: str, group: str, since_ms: int, until_ms: int) -> IncidentReport | None:
+    """What happened to a group, as far as it is recorded by now; None: it was not known in that time.
+
+    Raises:
+        RecordingError: the recording cannot be read, or ends before that time.
+    """
+    walk, last_ms = recorded_walk(recording, cluster, group, since_ms, until_ms)
+    steps = Steps(step_ms(since_ms, last_ms, walk.partitions, is_close=True), is_close=True)
+    chronicle = write_chronicle(walk, since_ms, last_ms, steps=steps)
+    if chronicle is None:
+        return None
+    gaps = commit_gaps(walk, merged_moments(list(_moments(chronicle))), last_ms)
+    return report_of(replace(chronicle, gaps=gaps), asked_until_ms=until_ms, every_ms=steps.apart_ms)
+
+
+def _moments(chronicle: Chronicle) -> Iterator[tuple[TopicPartition, int]]:
+    """The instants at which it matters when partitions were committed: members went, or a finding opened."""
+    owned = Owned(chronicle.owners)
+    for change in chronicle.changes:
+        for member in change.left:
+            for span in owned.before(member.member_id, change.at_ms):
+                yield place_of(span), change.at_ms
+    for finding in findings_then(chronicle):
+        if finding.kind in COMMITS_MATTER:
+            for place in finding.partitions:
+                yield place, finding.opened_ms
+
+
+def findings_then(chronicle: Chronicle) -> tuple[FindingThen, ...]:
+    """The findings, each from its opening to its closing with all partitions that it had, in the order of time."""
+    open_spans: defaultdict[str, list[FindingSpan]] = defaultdict(list)
+    found: list[FindingThen] = []
+    for span in chronicle.findings:
+        open_spans[span.told.id].append(span)
+        if span.is_closed or span.until_ms >= chronicle.until_ms:
+            found.append(_finding(open_spans.pop(span.told.id)))
+    found += [_finding(spans) for spans in open_spans.values()]
+    return tuple(sorted(found, key=lambda each: (each.opened_ms, each.kind, each.reason)))
+
+
+def is_brief(finding: FindingThen) -> bool:
+    """Whether it was there for so short a time that a job would hardly have seen it."""
+    return finding.is_over and finding.until_ms - finding.opened_ms < CLOSE_STEP_MS
+
+
+def _finding(spans: Sequence[FindingSpan]) -> FindingThen:
+    """``sentence`` is that of the time with most partitions."""
+    first, last = spans[0], spans[-1]
+    widest = max(spans, key=lambda span: span.told.partition_count)
+    places = {TopicPartition(each.topic, p) for span in spans for each in span.told.partitions for p in each.partitions}
+    return FindingThen(
+        kind=first.told.kind,
+        reason=first.told.reason,
+        severity=first.severity,
+        since_ms=min(span.told.since_ms for span in spans),
+        opened_ms=first.from_ms,
+        until_ms=last.until_ms,
+        is_over=last.is_closed,
+        sentence=widest.sentence,
+        partitions=tuple(sorted(places)),
+        members=tuple(dict.fromkeys(member for span in spans for member in span.told.members)),
+    )
+
+
+def report_of(chronicle: Chronicle, asked_until_ms: int, every_ms: int) -> IncidentReport:
+    """The report that follows from a chronicle, with its sentences."""
+    facts = _facts(chronicle, asked_until_ms, every_ms)
+    wording = Wording(facts, chronicle)
+    return replace(facts, summary=summarize(facts, wording), timeline=wording.timeline())
+
+
+def _facts(chronicle: Chronicle, asked_until_ms: int, every_ms: int) -> IncidentReport:
+    findings, owned, gaps = findings_then(chronicle), Owned(chronicle.owners), Gaps(chronicle.gaps)
+    left = tuple(members_left(chronicle, owned, gaps))
+    gone = [begun.at_ms for begun in chronicle.phases[-1:] if begun.phase is Phase.GONE]
+    report = IncidentReport(
+        cluster=chronicle.cluster,
+        group=chronicle.group,
+        kind=chronicle.kind,
+        since_ms=chronicle.since_ms,
+        until_ms=chronicle.until_ms,
+        asked_until_ms=asked_until_ms,
+        step_ms=every_ms,
+        left=left,
+        joined=tuple(members_joined(chronicle, left)),
+        hung=tuple(members_hung(chronicle, findings, owned, gaps)),
+        unowned=orphan_spans(chronicle, findings),
+        owned_twice=owned_twice(chronicle, findings),
+        not_committed=not_committed(chronicle),
+        rebalances=rebalances_then(chronicle),
+        rewinds=chronicle.rewinds,
+        redelivered=chronicle.redelivered,
+        lost=tuple(records_lost(chronicle, findings)),
+        topics=chronicle.topics,
+        findings=tuple(each for each in findings if not is_brief(each)),
+        points=chronicle.points,
+        owners=chronicle.owners,
+        members=chronicle.members,
+        first_generation=chronicle.points[0].generation if chronicle.points else 0,
+        last_generation=chronicle.points[-1].generation if chronicle.points else 0,
+        deleted_ms=gone[-1] if gone else None,
+        unit=unit_of(chronicle.kind),
+    )
+    return _with_evidence(report, chronicle)
+
+
+def _with_evidence(report: IncidentReport, chronicle: Chronicle) -> IncidentReport:
+    """With the lag and the offsets: which of them matter follows from what happened."""
+    began_ms = min(_beginnings(report), default=None)
+    hit = partitions_hit(report.left, report.rewinds, *_disturbed_places(report))
+    offsets, more = offsets_then(chronicle, hit)
+    lag = lag_course(chronicle, began_ms)
+    return replace(report, began_ms=began_ms, hit=hit, offsets=offsets, more_offsets=more, lag=lag)
+
+
+def _disturbed_places(report: IncidentReport) -> Iterator[tuple[TopicPartition, ...]]:
+    yield from (each.partitions for each in report.hung)
+    yield from (each.partitions for each in report.unowned)
+    yield from (each.partitions for each in report.owned_twice)
+    yield from (each.partitions for each in report.not_committed)
+
+
+def _beginnings(report: IncidentReport) -> Iterator[int]:
+    yield from (_stopped_ms(each) for each in report.left)
+    yield from (each.at_ms for each in report.joined)
+    yield from (each.at_ms for each in report.rewinds)
+    yield from (each.at_ms for each in report.topics)
+    yield from (each.at_ms for each in report.lost)
+    yield from (each.from_ms for each in report.hung)
+    yield from (each.from_ms for each in report.unowned)
+    yield from (each.from_ms for each in report.owned_twice)
+    yield from (each.from_ms for each in report.not_committed)
+    yield from (each.since_ms for each in report.findings if each.severity is not Severity.INFO)
+    if report.deleted_ms is not None:
+        yield report.deleted_ms
+
+
+def _stopped_ms(left: MemberLeft) -> int:
+    """When a member may have stopped that is missed later: not before its last commit, nor before its last session."""
+    if left.departure is not Departure.LEFT_OR_TIMED_OUT or left.last_commit_ms is None:
+        return left.at_ms
+    return max(left.last_commit_ms, left.at_ms - max(left.member.session_ms, USUAL_SESSION_MS))

@@ -1,0 +1,239 @@
+"""What a report on an incident has: facts first, then the sentences made of them. Times are ms since the epoch."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Final
+
+from monitor.history.chronicle import GroupPoint, MemberThen, OwnerSpan, RewindThen, TopicChanged
+from monitor.model import GroupKind, PartitionId, RebalanceCause, TopicPartition, Value
+from monitor.model.findings import Severity
+
+SHORT_MS: Final = 1_000
+"""For less than that, partitions have no owner in any handover."""
+
+
+class Departure(StrEnum):
+    """How a member went, as far as the log can tell."""
+
+    LEFT = "left"
+    """Neither its session nor the time that it had to rejoin was over."""
+    LEFT_OR_TIMED_OUT = "left_or_timed_out"
+    TIMED_OUT = "timed_out"
+    """A static member: it does not leave when it closes."""
+    REPLACED = "replaced"
+    """A static member came back under another member id, and took its place at once."""
+
+
+class MemberLeft(Value):
+    """A member went. ``partitions`` are those that it had.
+
+    ``last_commit_ms``: the last commit in any of them while it had them (None: not known). ``back_ms``: when a member
+    with its instance id, or with its client id and host, joined after that (None: none did).
+    """
+
+    at_ms: int
+    member: MemberThen
+    departure: Departure
+    partitions: tuple[TopicPartition, ...] = ()
+    last_commit_ms: int | None = None
+    back_ms: int | None = None
+
+
+class MemberJoined(Value):
+    """A member came. ``is_back``: it replaces one that left before."""
+
+    at_ms: int
+    member: MemberThen
+    is_back: bool = False
+
+
+class MemberHung(Value):
+    """A member was listed, owned partitions and committed nothing in them, while records waited and others went on.
+
+    ``from_ms`` is when it had committed last. ``until_ms``: when the first of the partitions was committed again, or
+    when the finding closed (``is_over``); else the end of the report. ``reason`` is that of the finding: of the kind
+    ``dead_member``, or ``lag/not_committing``, where it is not known that others went on.
+    """
+
+    member: MemberThen
+    reason: str
+    from_ms: int
+    until_ms: int
+    is_over: bool
+    partitions: tuple[TopicPartition, ...] = ()
+
+
+class Unowned(Value):
+    """Partitions that no member owned from one instant to another. ``reason``: why, where the log tells it.
+
+    ``is_over``: they have an owner since, or they or the group are gone.
+    """
+
+    partitions: tuple[TopicPartition, ...]
+    from_ms: int
+    until_ms: int
+    is_over: bool
+    reason: str = ""
+
+    @property
+    def is_brief(self) -> bool:
+        """Whether it lasted no longer than any handover."""
+        return self.until_ms - self.from_ms < SHORT_MS
+
+
+class OwnedTwice(Value):
+    """Partitions that several members owned at once."""
+
+    partitions: tuple[TopicPartition, ...]
+    owners: tuple[str, ...]
+    from_ms: int
+    until_ms: int
+    is_over: bool
+
+
+class NotCommitted(Value):
+    """Partitions none of which was committed from one instant to another (None: not by the end of the report).
+
+    That is much longer than usual there. ``records`` are covered by the first commits after it (None: there are none).
+    ``longest_ms`` is the longest time of a single one of them.
+    """
+
+    partitions: tuple[TopicPartition, ...]
+    from_ms: int
+    until_ms: int | None
+    longest_ms: int
+    records: int | None = None
+
+
+class Lost(Value):
+    """Records that retention removed before the group had committed them: so many at most."""
+
+    at_ms: int
+    records: int | None
+    partitions: tuple[TopicPartition, ...] = ()
+
+
+class LagCourse(Value):
+    """How the lag went. ``before`` is the most that it was in the minutes before the incident (None: not known).
+
+    ``rose``: it was more than that for some time, and the oldest record older than then, and than 5 s. ``peak`` is the
+    most that was seen then (else at any time), first at ``peak_ms``; it may have been more between two instants.
+    ``peak_oldest_ms`` is the age of the oldest record that waited then (None: not known).
+    ``oldest_ms`` is the greatest age of the oldest record that waited, seen at ``oldest_at_ms``. ``caught_up_ms``: the
+    first instant after the peak at which the lag or that age was as before (None: not by the end). They were
+    ``caught_up_lag`` and ``caught_up_oldest_ms`` then. ``rose_again``: since then it rose, and is high at the end.
+    """
+
+    before: int | None = None
+    peak: int | None = None
+    peak_ms: int = 0
+    peak_oldest_ms: int | None = None
+    oldest_ms: int | None = None
+    oldest_at_ms: int = 0
+    last: int | None = None
+    last_ms: int = 0
+    caught_up_ms: int | None = None
+    caught_up_lag: int | None = None
+    caught_up_oldest_ms: int | None = None
+    rose: bool = False
+    rose_again: bool = False
+
+
+class RebalanceThen(Value):
+    """A rebalance that ended. ``took_ms`` None: its beginning is not known. ``why`` is a clause.
+
+    The other fields are those of monitor.model.Rebalance.
+    """
+
+    at_ms: int
+    generation: int
+    why: str
+    took_ms: int | None = None
+    causes: tuple[RebalanceCause, ...] = ()
+    joined: int = 0
+    left: int = 0
+    moved: int = 0
+    avoidable: int = 0
+    paused_partitions: int = 0
+    pause_ms: int = 0
+    burst_records: int = 0
+
+
+class FindingThen(Value):
+    """A finding of the time: since when it was true, when it opened here and when it closed (``is_over``) or stayed."""
+
+    kind: str
+    reason: str
+    severity: Severity
+    since_ms: int
+    opened_ms: int
+    until_ms: int
+    is_over: bool
+    sentence: str
+    partitions: tuple[TopicPartition, ...] = ()
+    members: tuple[str, ...] = ()
+
+
+class OffsetsThen(Value):
+    """A partition at an instant: what was committed, where the log ended, and who owned it."""
+
+    at_ms: int
+    topic: str
+    partition: PartitionId
+    committed: int | None
+    end: int | None
+    lag: int | None
+    owner: str | None
+
+
+class ReportLine(Value):
+    """What happened at an instant, in a sentence."""
+
+    at_ms: int
+    sentence: str
+
+
+class IncidentReport(Value):
+    """What happened to a group from one instant to another.
+
+    ``began_ms`` is when the first thing happened that the summary tells (None: nothing did). ``asked_until_ms`` is
+    until when it was asked for, ``until_ms`` until when it was recorded. ``summary`` are three sentences, or fewer.
+    ``offsets`` are at the start, at the peak of the lag and at the end, of the partitions that were hit (``hit``), or
+    of those with the most lag; ``more_offsets`` partitions are left out. ``step_ms``: the group was evaluated so often
+    at least.
+    """
+
+    cluster: str
+    group: str
+    kind: GroupKind
+    since_ms: int
+    until_ms: int
+    asked_until_ms: int
+    step_ms: int
+    began_ms: int | None = None
+    summary: tuple[str, ...] = ()
+    timeline: tuple[ReportLine, ...] = ()
+    left: tuple[MemberLeft, ...] = ()
+    joined: tuple[MemberJoined, ...] = ()
+    hung: tuple[MemberHung, ...] = ()
+    unowned: tuple[Unowned, ...] = ()
+    owned_twice: tuple[OwnedTwice, ...] = ()
+    not_committed: tuple[NotCommitted, ...] = ()
+    rebalances: tuple[RebalanceThen, ...] = ()
+    rewinds: tuple[RewindThen, ...] = ()
+    redelivered: int = 0
+    lost: tuple[Lost, ...] = ()
+    topics: tuple[TopicChanged, ...] = ()
+    lag: LagCourse = LagCourse()
+    findings: tuple[FindingThen, ...] = ()
+    hit: tuple[TopicPartition, ...] = ()
+    offsets: tuple[OffsetsThen, ...] = ()
+    more_offsets: int = 0
+    points: tuple[GroupPoint, ...] = ()
+    owners: tuple[OwnerSpan, ...] = ()
+    members: tuple[MemberThen, ...] = ()
+    first_generation: int = 0
+    last_generation: int = 0
+    deleted_ms: int | None = None
+    unit: str = "record"

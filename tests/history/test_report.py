@@ -1,0 +1,396 @@
+"""Reports on incidents that are made by hand: what is expected follows from the second at which each thing happens."""
+
+from __future__ import annotations
+
+import pytest
+
+from monitor.history.chronicle import CommitGap
+from monitor.history.commit_gaps import commit_gaps
+from monitor.history.recorded import NotRecordedError, RecordedEntity, RecordedEvent, RecordedRow, encode_events
+from monitor.history.report.assemble import group_report
+from monitor.history.report.cluster import Common, cluster_report
+from monitor.history.report.facts import Departure, FindingThen, IncidentReport, LagCourse, NotCommitted, Unowned
+from monitor.history.report.recorded import recorded_cluster_report
+from monitor.history.walk import GroupWalk
+from monitor.model import CommitPoint, CommitRun, GroupKind, TopicPartition
+from monitor.model.findings import Severity
+from tests.history.incidents import Made, killed, ms
+from tests.history.memory import MemoryRecording
+
+T0, T1, T2 = (TopicPartition("t", number) for number in range(3))
+
+
+def report_on(made: Made, since: int = 10, until: int = 200) -> IncidentReport:
+    found = group_report(made.recording(), "c", "g", ms(since), ms(until))
+    assert found is not None
+    return found
+
+
+# --- a member is killed -----------------------------------------------------------------------------------------------
+
+
+def test_a_killed_member_is_named_with_its_last_commit_and_what_it_left_behind():
+    """Nobody commits partition 1 from 60 to 75: 15 records of it, one a second."""
+    report = report_on(killed())
+    [left] = report.left
+    assert (left.at_ms, left.member.member_id, left.member.host) == (ms(72), "b", "/10.0.0.2")
+    assert (left.departure, left.last_commit_ms, left.partitions) == (Departure.LEFT_OR_TIMED_OUT, ms(60), (T1,))
+    assert report.not_committed == (NotCommitted((T1,), ms(60), ms(75), 15_000, records=15),)
+    assert (report.hung, report.unowned, report.rewinds, report.lost, report.joined) == ((), (), (), (), ())
+
+
+def test_the_lag_of_a_killed_member_is_told_from_before_to_its_end():
+    """At 70, 10 records wait in partition 1. At 75, both partitions are committed beyond the ends that are known."""
+    lag = report_on(killed()).lag
+    assert (lag.before, lag.peak, lag.peak_ms, lag.caught_up_ms, lag.caught_up_lag) == (0, 10, ms(70), ms(75), 0)
+
+
+def test_the_summary_of_a_killed_member_is_cause_effect_and_end():
+    """A commit every 5 s is usual: 15 s without one are a pause of 10 s."""
+    assert report_on(killed()).summary == (
+        "b at /10.0.0.2 left or timed out at 02:15:12 UTC (last commit at 02:15:00 UTC).",
+        "1 partition of t (1) was not committed for up to 15 s. 1 rebalance moved 1 partition and paused partitions "
+        "for 10 s in total. The lag rose from 0 to at least 10 records.",
+        "The group had caught up by 02:15:15 UTC, 15 s after the incident began.",
+    )
+
+
+def test_the_timeline_of_a_killed_member_has_its_session_timeout():
+    lines = [(line.at_ms, line.sentence) for line in report_on(killed()).timeline]
+    assert lines == [
+        (
+            ms(60),
+            "1 partition of t (1) was not committed from 02:15:00 UTC to 02:15:15 UTC (15 s). 15 records had "
+            "accumulated by then.",
+        ),
+        (ms(70), "The lag was 10 records, the most that was seen; its oldest record was 10 s old."),
+        (
+            ms(72),
+            "b at /10.0.0.2 left or timed out: the log does not show which. It had 1 partition of t (1). Its last "
+            "commit was 12 s earlier, at 02:15:00 UTC; its session timeout is 10 s.",
+        ),
+        (
+            ms(72),
+            "Rebalance to generation 2, because members left or timed out (0 joined, 1 left). It moved 1 partition. 1 "
+            "partition was paused for 10 s in total, and 15 records had accumulated by then.",
+        ),
+        (ms(75), "The group had caught up: its lag was 0 records."),
+    ]
+
+
+def test_offsets_are_those_of_the_start_the_peak_and_the_end():
+    rows = [(row.partition, row.at_ms, row.committed, row.end, row.owner) for row in report_on(killed()).offsets]
+    assert rows == [
+        (1, ms(10), 110, 110, "b"),
+        (1, ms(70), 160, 170, "b"),
+        (1, ms(200), 300, 300, "a"),
+    ]
+
+
+def test_an_incident_that_goes_on_has_not_ended():
+    """Until 74, nobody has committed partition 1 since 60."""
+    report = report_on(killed(), until=74)
+    assert report.not_committed == (NotCommitted((T1,), ms(60), None, 14_000),)
+    assert report.summary[2] == "The group has not caught up: its lag was 10 records at 02:15:14 UTC."
+
+
+def test_a_static_member_that_is_missed_has_timed_out():
+    made = Made(200)
+    made.poll()
+    made.assign(5, 1, {"b": [0, 1]}, instance_id="i")
+    made.commits(range(10, 61, 5), 0, 1)
+    made.assign(72, 2, {})
+    [left] = report_on(made).left
+    assert left.departure is Departure.TIMED_OUT
+
+
+# --- a member hangs ---------------------------------------------------------------------------------------------------
+
+
+def hung() -> Made:
+    """b commits nothing from 60 to 150, and stays in the group."""
+    made = Made(200)
+    made.poll()
+    made.assign(5, 1, {"a": [0], "b": [1]})
+    made.commits(range(10, 201, 5), 0)
+    made.commits(range(10, 61, 5), 1)
+    made.commits(range(150, 201, 5), 1)
+    return made
+
+
+def test_a_member_that_hangs_is_named_from_its_last_commit_to_its_next():
+    [found] = report_on(hung()).hung
+    assert (found.member.member_id, found.reason, found.partitions) == ("b", "silent", (T1,))
+    assert (found.from_ms, found.until_ms, found.is_over) == (ms(60), ms(150), True)
+
+
+def test_the_summary_of_a_member_that_hangs():
+    """At 140, 80 records wait: those since 60."""
+    assert report_on(hung()).summary == (
+        "b at /10.0.0.2 hung or stopped committing from 02:15:00 UTC to 02:16:30 UTC.",
+        "1 partition of t (1) was not committed for up to 1 min 30 s. The lag rose from 0 to at least 80 records.",
+        "The group had caught up by 02:16:30 UTC, 1 min 30 s after the incident began.",
+    )
+
+
+def test_a_member_that_still_hangs_is_said_to():
+    report = report_on(hung(), until=140)
+    [found] = report.hung
+    assert (found.until_ms, found.is_over) == (ms(140), False)
+    assert (
+        report.summary[0] == "b at /10.0.0.2 hung or stopped committing from 02:15:00 UTC until at least 02:16:20 UTC."
+    )
+    assert report.summary[2] == (
+        "The group has not caught up: its lag was 80 records at 02:16:20 UTC. 1 finding is still open "
+        "(dead_member/silent)."
+    )
+
+
+def test_a_commit_of_the_owner_before_is_no_sign_of_the_one_that_left():
+    """a takes over at 60 and is gone at 64: the commit at 60 was b's."""
+    made = Made(200)
+    made.poll()
+    made.assign(5, 1, {"b": [0, 1]})
+    made.commits(range(10, 60, 5), 0, 1)
+    made.assign(60, 2, {"a": [0], "b": [1]})
+    made.assign(64, 3, {"b": [0, 1]})
+    made.commits(range(65, 201, 5), 0, 1)
+    [left] = report_on(made).left
+    assert (left.member.member_id, left.last_commit_ms) == ("a", None)
+
+
+# --- a rolling restart ------------------------------------------------------------------------------------------------
+
+
+def rolling() -> Made:
+    """a, b and c leave one after the other and are back ten seconds later."""
+    made = Made(200)
+    made.poll(partitions=lambda _: 3)
+    made.assign(5, 1, {"a": [0], "b": [1], "c": [2]})
+    made.assign(60, 2, {"b": [0, 1], "c": [2]})
+    made.assign(70, 3, {"a-2": [0], "b": [1], "c": [2]})
+    made.assign(80, 4, {"a-2": [0, 1], "c": [2]})
+    made.assign(90, 5, {"a-2": [0], "b-2": [1], "c": [2]})
+    made.assign(100, 6, {"a-2": [0, 1], "b-2": [2]})
+    made.assign(110, 7, {"a-2": [0], "b-2": [1], "c-2": [2]})
+    made.commits(range(10, 201, 5), 0, 1, 2)
+    return made
+
+
+def test_members_that_restart_have_left_and_are_back():
+    """Each had committed 5 s before, within its session; the generation before was not as old as a rebalance waits."""
+    report = report_on(rolling(), since=0)
+    assert [(each.member.member_id, each.at_ms, each.back_ms) for each in report.left] == [
+        ("a", ms(60), ms(70)),
+        ("b", ms(80), ms(90)),
+        ("c", ms(100), ms(110)),
+    ]
+    assert {each.departure for each in report.left} == {Departure.LEFT}
+    back = [each.member.member_id for each in report.joined if each.is_back]
+    assert back == ["a-2", "b-2", "c-2"]
+
+
+def test_the_summary_of_a_rolling_restart_has_the_moves():
+    """0 moves to b and back, 1 to a and back, 2 to b and 1 to a, and both back. Without c, 1 could have stayed."""
+    report = report_on(rolling())
+    assert report.summary == (
+        "3 members left or timed out from 02:15:00 UTC to 02:15:40 UTC, and all of them came back: a at /10.0.0.1, b "
+        "at /10.0.0.2, c at /10.0.0.3.",
+        "6 rebalances moved 8 partitions (2 avoidable).",
+        "The lag did not rise: it was 0 records at 02:17:20 UTC.",
+    )
+
+
+def test_members_with_the_same_client_id_and_host_are_not_taken_for_one_that_restarts():
+    """Both are "b" at the same host at the same time; a third one that joins may be either, or neither."""
+    made = Made(200)
+    made.poll(partitions=lambda _: 3)
+    made.assign(5, 1, {"a": [0], "b-1": [1], "b-2": [2]})
+    made.assign(60, 2, {"a": [0, 1, 2]})
+    made.assign(90, 3, {"a": [0, 1], "b-3": [2]})
+    made.commits(range(10, 201, 5), 0, 1, 2)
+    report = report_on(made, since=0)
+    assert [(each.member.member_id, each.back_ms) for each in report.left] == [("b-1", None), ("b-2", None)]
+    assert report.summary[0] == "2 members left at 02:15:00 UTC: b (b-1) at /10.0.0.2, b (b-2) at /10.0.0.2."
+
+
+# --- a group is deleted -----------------------------------------------------------------------------------------------
+
+
+def test_a_group_that_all_leave_and_that_is_deleted():
+    """Nobody owns the partitions from 60 on, and at 120 the group is gone: 6 x 10 records waited in each of two."""
+    made = Made(200)
+    made.poll()
+    made.assign(5, 1, {"a": [0, 1]})
+    made.commits(range(10, 61, 5), 0, 1)
+    made.assign(60, 2, {})
+    made.delete(120)
+    report = report_on(made)
+    assert report.deleted_ms == ms(120)
+    assert report.unowned == (Unowned((T0, T1), ms(60), ms(120), is_over=True, reason="no_members"),)
+    assert report.not_committed == (NotCommitted((T0, T1), ms(60), None, 60_000),)
+    assert report.summary[0].endswith(" The group was deleted at 02:16:00 UTC.")
+    assert report.summary[2] == "The group no longer exists."
+
+
+# --- offsets and topics -----------------------------------------------------------------------------------------------
+
+
+def test_a_commit_that_goes_back_is_told_with_the_offsets_that_are_delivered_again():
+    made = Made(200)
+    made.poll()
+    made.assign(5, 1, {"a": [0, 1]})
+    made.commits(range(10, 201, 5), 1)
+    made.commits(range(10, 61, 5), 0)
+    made.commit(62, 0, 100)
+    made.commits(range(65, 201, 5), 0)
+    report = report_on(made)
+    assert [(each.at_ms, each.topic, each.partition, each.before, each.after) for each in report.rewinds] == [
+        (ms(62), "t", 0, 160, 100)
+    ]
+    assert report.redelivered == 60
+    assert report.timeline[0].sentence == (
+        "The committed offset of partition 0 of t went back from 160 to 100: 60 records (offsets 100 to 159) are "
+        "delivered again."
+    )
+    assert report.summary[:2] == (
+        "Committed offsets of 1 partition of t (0) went back at 02:15:02 UTC.",
+        "The lag rose from 0 to at least 60 records. 60 records were delivered again.",
+    )
+
+
+def test_a_topic_that_grows_has_a_partition_without_an_owner_until_the_next_generation():
+    """The poll at 60 sees the third partition, generation 2 at 95 assigns it."""
+    made = Made(200)
+    made.poll(partitions=lambda second: 2 if second < 60 else 3)
+    made.assign(5, 1, {"a": [0], "b": [1]})
+    made.assign(95, 2, {"a": [0, 2], "b": [1]})
+    made.commits(range(10, 201, 5), 0, 1)
+    made.commits(range(100, 201, 5), 2)
+    report = report_on(made)
+    assert [(each.at_ms, each.topic, each.before, each.after) for each in report.topics] == [(ms(60), "t", 2, 3)]
+    assert report.unowned == (Unowned((T2,), ms(60), ms(95), is_over=True, reason="grew"),)
+    assert report.summary[0] == "Topic t grew from 2 to 3 partitions (seen at 02:15:00 UTC)."
+    assert report.summary[1] == "1 partition of t (2) had no owner for up to 35 s."
+
+
+def test_a_partition_with_two_owners_is_told_with_both():
+    made = Made(200)
+    made.poll()
+    made.assign(5, 1, {"a": [0], "b": [1]})
+    made.assign(60, 2, {"a": [0, 1], "b": [1]})
+    made.assign(90, 3, {"a": [0], "b": [1]})
+    made.commits(range(10, 201, 5), 0, 1)
+    [twice] = report_on(made).owned_twice
+    assert (twice.partitions, twice.owners, twice.from_ms, twice.until_ms) == ((T1,), ("a", "b"), ms(60), ms(90))
+
+
+def test_what_retention_removed_is_lost_at_most():
+    """At 100, the log of both partitions begins at 190; the group has committed 160."""
+    made = Made(200)
+    made.poll(earliest=lambda second: 0 if second < 100 else 190)
+    made.assign(5, 1, {"a": [0, 1]})
+    made.commits(range(10, 61, 5), 0, 1)
+    report = report_on(made)
+    assert [(each.records, each.partitions) for each in report.lost] == [(2 * (190 - 160), (T0, T1))]
+    assert "Up to 60 records were lost." in report.summary[1]
+
+
+# --- nothing, and less ------------------------------------------------------------------------------------------------
+
+
+def test_of_a_healthy_group_nothing_is_told():
+    made = Made(200)
+    made.poll()
+    made.assign(5, 1, {"a": [0, 1]})
+    made.commits(range(10, 201, 5), 0, 1)
+    report = report_on(made)
+    assert report.began_ms is None
+    assert report.timeline == ()
+    assert report.summary[0] == "Nothing happened to group g from 02:14:10 UTC to 02:17:20 UTC."
+
+
+def test_a_group_that_was_not_there_has_no_report_and_the_future_is_not_recorded():
+    recording = killed().recording()
+    assert group_report(recording, "c", "other", ms(10), ms(100)) is None
+    with pytest.raises(NotRecordedError, match="reaches until"):
+        group_report(recording, "c", "g", ms(1_000), ms(1_100))
+
+
+def gaps_of(run: CommitRun, moment: int) -> tuple[CommitGap, ...]:
+    row = RecordedRow(ms(240), RecordedEntity.GROUP, "g", 0, encode_events([RecordedEvent(ms(200), run)]))
+    walk = GroupWalk(MemoryRecording([row]), "c", "g", ms(0), ms(200))
+    return commit_gaps(walk, {T0: [ms(moment)]}, ms(200))
+
+
+@pytest.mark.parametrize(
+    ("commits", "found"),
+    [
+        pytest.param(12, [], id="a commit may have been left out between the first and the newest ten"),
+        pytest.param(11, [(ms(0), ms(100))], id="there was none between the first and the newest ten"),
+    ],
+)
+def test_where_the_recording_left_commits_out_nothing_is_said_to_have_stopped(commits: int, found: list):
+    points = tuple(CommitPoint(ms(100 + n), 200 + n) for n in range(10))
+    run = CommitRun("g", "t", 0, first=CommitPoint(ms(0), 100), points=points, commits=commits)
+    assert [(gap.from_ms, gap.until_ms) for gap in gaps_of(run, 50)] == found
+
+
+# --- a whole cluster --------------------------------------------------------------------------------------------------
+
+
+class Held(MemoryRecording):
+    """Holds all that it has."""
+
+    def groups(self, _cluster: str, _since_ms: int, _until_ms: int) -> list[str]:
+        return sorted({row.name for row in self._rows if row.entity is RecordedEntity.GROUP})
+
+    def hold(self, *_: object) -> MemoryRecording:
+        return self
+
+
+def test_the_groups_of_a_cluster_come_worst_first_with_what_they_have_in_common():
+    """b's host has members of g and h. Both go at 72; h is left without members. Nothing happens to i."""
+    made = killed()
+    made.assign(5, 1, {"b": [0, 1]}, group="h")
+    made.commits(range(10, 61, 5), 0, 1, group="h")
+    made.assign(72, 2, {}, group="h")
+    made.assign(5, 1, {"c": [0, 1]}, group="i")
+    made.commits(range(10, 201, 5), 0, 1, group="i")
+    made.assign(5, 1, {"a": [0, 1]}, group="j")
+    made.commits(range(10, 201, 5), 0, 1, group="j")
+    report = recorded_cluster_report(Held(made.recording()._rows), "c", ms(10), ms(200))
+    assert (report.groups, [each.group for each in report.hit]) == (4, ["h", "g"])
+    assert report.hit[0].finding == "unattended/no_members"
+    assert report.hit[1].sentence.startswith("b at /10.0.0.2 left or timed out at 02:15:12 UTC")
+    assert report.common == (Common("host", "/10.0.0.2", hit=2, groups=2), Common("topic", "t", hit=2, groups=4))
+
+
+def found(group: str, finding: str, until: int, lag: int = 0) -> IncidentReport:
+    """A report with one finding, which lasted from 0 on, and partitions without an owner for as long."""
+    kind, reason = finding.split("/")
+    return IncidentReport(
+        cluster="c",
+        group=group,
+        kind=GroupKind.CLASSIC,
+        since_ms=0,
+        until_ms=100,
+        asked_until_ms=100,
+        step_ms=1,
+        began_ms=0,
+        findings=(FindingThen(kind, reason, Severity.CRITICAL, 0, 0, until, is_over=True, sentence="A finding."),),
+        unowned=(Unowned((T0,), 0, until, is_over=True),),
+        lag=LagCourse(peak=lag, rose=True),
+    )
+
+
+def test_the_worst_group_is_that_of_the_worst_finding_then_of_the_longest_then_of_the_most_lag():
+    """The order of findings is that of docs/findings.md."""
+    reports = [
+        found("short", "orphaned/grew", 10),
+        found("long", "orphaned/grew", 50),
+        found("far behind", "orphaned/grew", 50, lag=9),
+        found("lost", "retention/records_lost", 1),
+    ]
+    hit = cluster_report("c", 0, 100, reports).hit
+    assert [each.group for each in hit] == ["lost", "far behind", "long", "short"]

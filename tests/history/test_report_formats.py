@@ -1,0 +1,142 @@
+"""A report as Markdown, HTML and JSON: the same facts, and no name that starts markup, a link or a script."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+
+import msgspec
+import pytest
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from monitor.history.report.assemble import group_report
+from monitor.history.report.document import document_of
+from monitor.history.report.facts import IncidentReport
+from monitor.history.report.markdown import markdown_text, write_markdown
+from monitor.history.report_html import write_html
+from tests.history.incidents import Made, killed, ms
+
+HOSTILE = (
+    "[x](http://evil.example)",
+    "![x](https://evil.example/x.png)",
+    "<img src=x onerror=alert(1)>",
+    "<script>alert(1)</script>",
+    "www.evil.example",
+    "https://evil.example",
+    "a@evil.example",
+    "@everybody",
+    "#1 and owner/name#12",
+    "`code` **bold** _it_ ~~no~~",
+    "a | b | c",
+    "- item",
+    "1. item",
+    "# head",
+    "&lt;b&gt; &amp;",
+    "$x$ :tada:",
+    "\\",
+    "line\nbreak\n\n# head",
+    "\u202egnp.x",
+    '"><b>',
+    "{{ 7 * 7 }}",
+)
+
+
+def report_on(made: Made) -> IncidentReport:
+    found = group_report(made.recording(), "c", "g", ms(10), ms(200))
+    assert found is not None
+    return found
+
+
+def tokens(text: str) -> list[Token]:
+    """Everything in it, in the order of reading, with what GitHub makes links of."""
+    return [each for block in blocks(text) for each in (block, *(block.children or []))]
+
+
+def blocks(text: str) -> list[Token]:
+    """Its headings, lists and tables."""
+    return MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(text)
+
+
+def shown(text: str) -> str:
+    """What a reader sees."""
+    return "".join(each.content for each in tokens(text) if each.type in ("text", "text_special", "code_inline"))
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_name_in_markdown_is_what_it_was_and_nothing_more(name: str):
+    text = markdown_text(name)
+    allowed = {"paragraph_open", "inline", "text", "text_special", "paragraph_close", "html_inline"}
+    assert {each.type for each in tokens(text)} <= allowed
+    assert {each.content for each in tokens(text) if each.type == "html_inline"} <= {"<!-- -->"}
+    assert shown(text) == name.replace("\n", "\\n").replace("\u202e", "\\u202e")
+
+
+@pytest.mark.parametrize(
+    ("name", "apart"),
+    [
+        ("https://x.example", "https:<!-- -->//x.example"),
+        ("www.x.example", "www<!-- -->.x.example"),
+        ("a@x.example", "a@<!-- -->x.example"),
+        ("#12", "\\#<!-- -->12"),
+        (":tada:", ":<!-- -->tada:"),
+    ],
+)
+def test_what_github_makes_a_link_or_a_picture_of_is_kept_apart(name: str, apart: str):
+    """GitHub looks for these in the text that is left after markup, where escapes are gone."""
+    assert markdown_text(name) == apart
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_report_with_hostile_names_has_only_its_own_markup(name: str):
+    """A client id and a host may be any text."""
+    report = report_on(killed(client_id=name, host=name))
+    text, ordinary = write_markdown(document_of(report)), write_markdown(document_of(report_on(killed())))
+    kinds = {each.type for each in tokens(text)}
+    assert not {"link_open", "image", "html_block", "em_open", "strong_open", "s_open"} & kinds
+    assert {each.content for each in tokens(text) if each.type == "html_inline"} <= {"<!-- -->"}
+    assert [each.type for each in blocks(text)] == [each.type for each in blocks(ordinary)]
+
+
+class Seen(HTMLParser):
+    """The elements of a page, and its text."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, frozenset[str]]] = []
+        self.text = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, frozenset(name for name, _ in attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_html_with_hostile_names_has_the_elements_of_any_other(name: str):
+    page, ordinary = (Seen(write_html(document_of(report_on(made)))) for made in (killed(client_id=name), killed()))
+    assert page.tags == ordinary.tags
+    assert name.replace("\n", "\\n").replace("\u202e", "\\u202e") in page.text
+
+
+def test_html_stands_alone_with_its_diagrams():
+    page = Seen(write_html(document_of(report_on(killed()))))
+    names = [tag for tag, _ in page.tags]
+    assert names.count("svg") >= 2
+    assert not {"script", "link", "img", "iframe"} & set(names)
+    assert not {"src", "href", "onclick", "onload"} & {name for _, attributes in page.tags for name in attributes}
+    assert "prefers-color-scheme: dark" in write_html(document_of(report_on(killed())))
+
+
+def test_all_formats_have_the_summary_and_the_timeline():
+    report = report_on(killed())
+    page, text = Seen(write_html(document_of(report))).text, shown(write_markdown(document_of(report)))
+    sentences = [*report.summary, *(line.sentence for line in report.timeline)]
+    assert [each for each in sentences if each not in page] == []
+    assert [each for each in sentences if each not in text] == []
+
+
+def test_json_has_all_facts_of_a_report():
+    report = report_on(killed())
+    assert msgspec.json.decode(msgspec.json.encode(report), type=IncidentReport) == report

@@ -1,0 +1,52 @@
+"""Reports on the scenarios, from the recording of their job: all that the script did, when it did it, and no more."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from monitor.history.report.facts import IncidentReport
+from tests.scenarios.reporting import WANTED, errors, faults
+from tests.scenarios.run import story_of
+from tests.scenarios.scenario import Scenario
+from tests.scenarios.table import SCENARIOS
+from tests.support.beside import Beside
+
+pytestmark = [pytest.mark.broker, pytest.mark.spark, pytest.mark.timeout(900)]
+
+
+@pytest.fixture(scope="module")
+def scenarios_run(beside: Beside) -> dict[str, Any]:
+    """The report of all scenarios, over; the broker is gone as well."""
+    return beside.report("scenarios_run")
+
+
+def test_every_scenario_has_what_its_report_must_have():
+    assert list(WANTED) == [each.name for each in SCENARIOS]
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.name)
+def test_a_report_names_what_the_script_did_within_seconds_and_nothing_else(
+    scenarios_run: dict[str, Any], scenario: Scenario
+):
+    [story] = [story for story in map(story_of, scenarios_run["stories"]) if story.scenario == scenario.name]
+    report = msgspec.convert(scenarios_run["reports"][scenario.name], IncidentReport)
+    wrong = faults(scenario, story, report)
+    exact = [error.line() for error in errors(scenario, story, report)]
+    told = [f"{line.at_ms - story.began_ms:>7} {line.sentence}" for line in report.timeline]
+    assert not wrong, "\n".join([f"{scenario.name}: {scenario.why}", *wrong, "", *exact, "", *report.summary, *told])
+
+
+def test_a_rewind_is_told_with_its_records(scenarios_run: dict[str, Any]):
+    """200 records in each of two partitions, from the beginning."""
+    report = msgspec.convert(scenarios_run["reports"]["rewind"], IncidentReport)
+    assert {(each.before, each.after) for each in report.rewinds} == {(200, 0)}
+    assert report.redelivered == 400
+
+
+def test_a_burst_is_a_lag_that_is_made_up_for(scenarios_run: dict[str, Any]):
+    lag = msgspec.convert(scenarios_run["reports"]["burst"], IncidentReport).lag
+    assert lag.rose
+    assert lag.caught_up_ms is not None
