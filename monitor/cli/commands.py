@@ -162,19 +162,21 @@ def snapshot(  # noqa: PLR0913, PLR0917 -- as above
     """Save the input of the verdicts for explain and what-if, later or elsewhere: groupwatch snapshot > file."""
     if (cluster is None) != (group is None):
         raise typer.BadParameter("give both a cluster and a group, or neither")
-    if at is not None and group is None:
-        raise typer.BadParameter("--at needs a cluster and a group")
+    asked = _Asked(url, None, at, history)
+    if at is not None and group is None and asked.folder is None:
+        raise typer.BadParameter("--at needs a cluster and a group, or --history: a job answers for one group")
 
     def answer() -> None:
-        from monitor.cli.snapshot_source import saved_from_job  # noqa: PLC0415 -- as above
+        from monitor.cli.snapshot_source import saved_from_job, saved_from_recording  # noqa: PLC0415 -- as above
         from monitor.snapshot_file import group_lines  # noqa: PLC0415 -- as above
         from monitor.web.views.addresses import GroupAddress  # noqa: PLC0415 -- as above
 
         address = GroupAddress(cluster, group) if cluster is not None and group is not None else None
         way_in = way_in_of(token_file, user, password_file, ca_file)
-        asked = _Asked(url, None, at, history)
         if asked.folder is not None and address is not None:
             lines: Iterable[bytes] = [group_lines(_inputs(asked, address.cluster, address.group, way_in))]
+        elif asked.folder is not None and at is not None:
+            lines = saved_from_recording(asked.folder, at, now_ms())
         else:
             lines = saved_from_job(url, address, way_in, partial=partial, at=at)
         for line in lines:

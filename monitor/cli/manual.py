@@ -145,6 +145,10 @@ MANUALS: Final[Mapping[str, Manual]] = {
                 "groupwatch snapshot prod orders --url http://watch:9464 > orders.jsonl",
                 "Save one group of a remote job.",
             ),
+            Example(
+                "groupwatch snapshot --at -3h --history /srv/history > night.jsonl",
+                "Save all groups as they were three hours ago.",
+            ),
         ),
         exit_codes=(AS_ASKED, NO_ANSWER, INTERRUPTED),
         environment=(HISTORY,),

@@ -25,7 +25,7 @@ from monitor.messages.formatting import visible
 from monitor.messages.names import shown
 from monitor.messages.notification import utc
 from monitor.model import LibraryMembers, LibraryUse
-from monitor.snapshot_file import SnapshotFileError, find_inputs, group_states, read_lines
+from monitor.snapshot_file import SnapshotFileError, all_lines, find_inputs, group_states, read_lines
 from monitor.web.views.addresses import LIBRARIES_API, SAVED, STORY, GroupAddress
 
 Told = TypeVar("Told")
@@ -97,6 +97,16 @@ def inputs_from_recording(folder: str, cluster: str, group: str, at: str, now_ms
     if found is None:
         raise SourceError(f"No group {shown(group)} was known in cluster {shown(cluster)} at {utc(at_ms)}.")
     return found
+
+
+def saved_from_recording(folder: str, at: str, now_ms: int) -> Iterator[bytes]:
+    """The lines of a snapshot of all groups at an instant, from the tables of a recording.
+
+    Raises:
+        SourceError: the text names no instant, or the recording cannot be read.
+    """
+    with _past(folder) as past:
+        yield from all_lines(past.clusters(read_instant(at, now_ms)))
 
 
 def story_from_recording(folder: str, address: GroupAddress, since: str, until: str, now_ms: int) -> GroupStory:

@@ -82,8 +82,15 @@ class HeldRecording:
     @property
     def groups(self) -> list[str]:
         """The names of all groups of which something is held."""
-        held = [*self._states, *self._rows]
-        return sorted({name for entity, name in held if entity == RecordedEntity.GROUP})
+        return self._names(RecordedEntity.GROUP)
+
+    @property
+    def topics(self) -> list[str]:
+        """The names of all topics of which something is held."""
+        return self._names(RecordedEntity.TOPIC)
+
+    def _names(self, entity: RecordedEntity) -> list[str]:
+        return sorted({name for each, name in (*self._states, *self._rows) if each == entity})
 
     def base(self, cluster: str, at_ms: int, keys: Collection[Key]) -> Base:
         """The states that are held; see monitor.history.replay.Recording."""

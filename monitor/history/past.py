@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 from monitor.detection.evaluation_input import GroupInputs
 from monitor.history.chronicle import Chronicle
 from monitor.history.chronicler import chronicle_of
+from monitor.history.cluster_then import ClusterThen
 from monitor.history.days import read_days
 from monitor.history.replay import inputs_at
 from monitor.history.report.assemble import group_report
 from monitor.history.report.facts import IncidentReport
 from monitor.history.story import GroupStory, tell_story
+from monitor.snapshot_file import Evaluated
 
 if TYPE_CHECKING:
     from monitor.history.delta_tables import DeltaRecording
@@ -42,6 +44,19 @@ class RecordedPast:
     def report(self, cluster: str, group: str, since_ms: int, until_ms: int) -> IncidentReport | None:
         """A report on the same; see :func:`monitor.history.report.assemble.group_report`."""
         return group_report(self._open(), cluster, group, since_ms, until_ms)
+
+    def clusters(self, at_ms: int) -> list[Evaluated]:
+        """All clusters of the recording at an instant, with the groups that may have been there.
+
+        Raises:
+            RecordingError: the recording cannot be read, or does not reach until then.
+        """
+        recording = self._open()
+        found = []
+        for cluster in recording.clusters():
+            held = recording.hold(cluster, at_ms, at_ms)
+            found.append(Evaluated(inputs=ClusterThen(held, cluster, at_ms), groups=tuple(held.groups)))
+        return found
 
     def _open(self) -> DeltaRecording:
         from monitor.history.delta_tables import DeltaRecording  # noqa: PLC0415 -- 0.1 s that most starts need not

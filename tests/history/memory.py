@@ -12,14 +12,14 @@ class MemoryRecording:
     """Rows, and states after some of them."""
 
     def __init__(self, rows: Sequence[RecordedRow], bases: Sequence[Base] = ()) -> None:
-        self._rows = rows
+        self.every_row = rows
         self._bases = bases
 
     def base(self, _: str, at_ms: int, keys: Collection[Key]) -> Base:
         return max((each for each in self._bases if each.recorded_ms <= at_ms), key=_recorded_ms, default=Base())
 
     def reach_ms(self, _: str) -> int:
-        return max(row.recorded_ms for row in self._rows)
+        return max(row.recorded_ms for row in self.every_row)
 
     def settings(self, _cluster: str, _at_ms: int) -> bytes | None:
         return None
@@ -27,7 +27,7 @@ class MemoryRecording:
     def rows(self, _: str, after_ms: int, at_ms: int, keys: Collection[Key]) -> list[RecordedRow]:
         return [
             row
-            for row in self._rows
+            for row in self.every_row
             if row.recorded_ms > after_ms and (row.entity, row.name) in keys and _first_ms(row) <= at_ms
         ]
 

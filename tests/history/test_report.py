@@ -343,7 +343,7 @@ class Held(MemoryRecording):
     """Holds all that it has."""
 
     def groups(self, _cluster: str, _since_ms: int, _until_ms: int) -> list[str]:
-        return sorted({row.name for row in self._rows if row.entity is RecordedEntity.GROUP})
+        return sorted({row.name for row in self.every_row if row.entity is RecordedEntity.GROUP})
 
     def hold(self, *_: object) -> MemoryRecording:
         return self
@@ -359,7 +359,7 @@ def test_the_groups_of_a_cluster_come_worst_first_with_what_they_have_in_common(
     made.commits(range(10, 201, 5), 0, 1, group="i")
     made.assign(5, 1, {"a": [0, 1]}, group="j")
     made.commits(range(10, 201, 5), 0, 1, group="j")
-    report = recorded_cluster_report(Held(made.recording()._rows), "c", ms(10), ms(200))
+    report = recorded_cluster_report(Held(made.recording().every_row), "c", ms(10), ms(200))
     assert (report.groups, [each.group for each in report.hit]) == (4, ["h", "g"])
     assert report.hit[0].finding == "unattended/no_members"
     assert report.hit[1].sentence.startswith("b at /10.0.0.2 left or timed out at 02:15:12 UTC")
