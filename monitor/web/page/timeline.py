@@ -22,7 +22,7 @@ from monitor.model.findings import FindingKind
 from monitor.web.page.kind_words import KIND_WORDS
 from monitor.web.page.options import AT
 from monitor.web.page.past import Step
-from monitor.web.views.addresses import PAGE, TIMELINE, GroupAddress
+from monitor.web.views.addresses import PAGE, REPORT, TIMELINE, GroupAddress
 from monitor.web.views.timeline import Timeline, timeline_href
 
 SPANS: Final = (
@@ -82,7 +82,8 @@ class TimelineLinks(Value):
     """Where the page leads.
 
     ``spans`` are other lengths of time; ``span`` is the label of the present one, "" if it has none. ``now`` is the
-    page of the group, ``then`` the same at the marked instant. A link that is "" is not there.
+    page of the group, ``then`` the same at the marked instant, ``report`` the incident report on this time. A link that
+    is "" is not there.
     """
 
     spans: tuple[Step, ...]
@@ -92,6 +93,7 @@ class TimelineLinks(Value):
     now: str
     then: str
     form: str
+    report: str = ""
 
 
 class TimelinePage(Value):
@@ -148,7 +150,16 @@ def _links(address: GroupAddress, query: TimelineQuery, now_ms: int, longest_ms:
         now=address.under(PAGE),
         then="" if query.at_ms is None else _then_href(address, query.at_ms),
         form=address.under(TIMELINE),
+        report=_report_href(address, query),
     )
+
+
+def _report_href(address: GroupAddress, query: TimelineQuery) -> str:
+    """The report on the same time; "" where that is longer than a job reads events of."""
+    if query.until_ms - query.since_ms > DAY_MS:
+        return ""
+    span = {"since": instant_text(query.since_ms), "until": instant_text(query.until_ms)}
+    return f"{address.under(REPORT)}?{urlencode(span, safe=':')}"
 
 
 def timeline_chart(address: GroupAddress, timeline: Timeline, at_ms: int | None = None) -> LagChart:

@@ -9,6 +9,8 @@ from monitor.history.chronicle import Chronicle
 from monitor.history.chronicler import chronicle_of
 from monitor.history.recorded import RecordedEntity, RecordedEvent, RecordedRow, encode_events
 from monitor.history.replay import Recording, inputs_at
+from monitor.history.report.assemble import group_report
+from monitor.history.report.facts import IncidentReport
 from monitor.history.story import GroupStory, tell_story
 from monitor.model import (
     AnyEvent,
@@ -45,6 +47,9 @@ class MemoryPast:
     def days(self, cluster: str, group: str, since_ms: int, until_ms: int) -> Chronicle | None:
         """No tables here: as if all were evaluated."""
         return self.chronicle(cluster, group, since_ms, until_ms)
+
+    def report(self, cluster: str, group: str, since_ms: int, until_ms: int) -> IncidentReport | None:
+        return group_report(self._recording, cluster, group, since_ms, until_ms)
 
 
 HOSTILE: Final = '<svg onload="window.__pwned=1">\u202e'

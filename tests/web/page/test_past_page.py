@@ -184,6 +184,12 @@ def test_links_lead_to_earlier_and_later_times_and_to_other_lengths():
         assert links(page, "6 hours") == [f"{TIMELINE}?since=2026-11-21T20:18:00Z&until=2026-11-22T02:18:00Z"]
         assert links(page, "24 hours")
         assert links(page, "30 days")
+        assert links(page, "Incident report on this time") == [
+            "/report/c/g?since=2026-11-22T02:14:00Z&until=2026-11-22T02:18:00Z"
+        ]
+        report = client.get(links(page, "Incident report on this time")[0])
+        assert report.status_code == 200
+        assert "<svg" in report.text
         latest = client.get(TIMELINE, params={"since": "-1h"}).text
     assert (
         "Timeline from 2026-11-22 02:14:00 UTC to 2026-11-22 02:19:00 UTC. The recording reaches until 2026-11-22"
