@@ -98,7 +98,7 @@ _FINDING: Final = (
     Column("kind", "STRING", "the kind of the finding"),
     Column("reason", "STRING", "its reason"),
     Column("severity", "STRING", "critical, warning or info"),
-    Column("from_ms", "LONG", "since when the finding was as the row tells it (ms since the epoch)"),
+    Column("from_ms", "LONG", "since when the finding was like this (ms since the epoch)"),
     Column("until_ms", "LONG", "until when (ms since the epoch)"),
 )
 
@@ -110,7 +110,7 @@ FINDINGS: Final = Table(
         *_FINDING,
         Column("event", "STRING", "what happened at from_ms: opened, changed, or continues (nothing)"),
         Column("is_closed", "BOOLEAN", "whether the finding closed at until_ms"),
-        Column("since_ms", "LONG", "when what the finding tells began (ms since the epoch)"),
+        Column("since_ms", "LONG", "when the finding began (ms since the epoch)"),
         Column("partitions", "INT", "the number of its partitions"),
         Column("members", "INT", "the number of its members"),
         Column("topics", "STRING", "the topics of its partitions, separated by commas"),
@@ -140,7 +140,7 @@ REBALANCES: Final = Table(
         *OF_A_GROUP,
         Column("group_kind", "STRING", "the kind of the group"),
         Column("generation", "LONG", "the generation (or epoch, or change) that it led to"),
-        Column("started_ms", "LONG", "when it began, as far as the log tells (ms since the epoch)"),
+        Column("started_ms", "LONG", "when it began, as far as the log shows (ms since the epoch)"),
         Column("ended_ms", "LONG", "when it ended (ms since the epoch)"),
         Column("causes", "STRING", "its causes, separated by commas"),
         Column("joined_members", "INT", "how many members joined"),
@@ -159,7 +159,7 @@ MEMBER_CHANGES: Final = Table(
     "A member that joined or left a group.",
     (
         *OF_A_GROUP,
-        Column("at_ms", "LONG", "when the log tells it (ms since the epoch)"),
+        Column("at_ms", "LONG", "the time of the record (ms since the epoch)"),
         Column("change", "STRING", "joined or left"),
         Column("generation", "LONG", "the generation (or epoch, or change) with which it did"),
         *_MEMBER,

@@ -79,7 +79,7 @@ class BucketRows:
         failed = 0
         for group in held.groups:
             try:
-                for table, own in self._of_group(held, group):
+                for table, own in self._group_rows(held, group):
                     told[table] += own
             except Exception:  # as in a bucket of the job: one group's failure is its own
                 failed += 1
@@ -100,7 +100,7 @@ class BucketRows:
         minutes = self.minutes
         return HeldRecording(minutes.recorded_ms, states, events, minutes.reach_ms, minutes.settings)
 
-    def _of_group(self, held: HeldRecording, group: str) -> Iterator[tuple[Table, list[Row]]]:
+    def _group_rows(self, held: HeldRecording, group: str) -> Iterator[tuple[Table, list[Row]]]:
         minutes = self.minutes
         walk = GroupWalk(held, minutes.cluster, group, minutes.since_ms, minutes.reach_ms)
         steps = Steps(minutes.step_ms, partitions_every_ms=MINUTE_MS)

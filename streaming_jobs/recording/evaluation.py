@@ -55,7 +55,7 @@ class Evaluation:
             for table in TOLD:
                 if counts.get(table.name) or not self._tables.has(table):  # a table without rows can be asked, too
                     self._append(table, told.where(F.col(TABLE) == table.name), until_ms)
-            self._append(EVALUATED, _sum_of(told, day_of(since_ms)), until_ms)
+            self._append(EVALUATED, _evaluated_sum(told, day_of(since_ms)), until_ms)
         finally:
             told.unpersist()
         self._until_ms = until_ms
@@ -129,7 +129,7 @@ class Evaluation:
         self._tables.append_once(table, own.coalesce(1), f"evaluated-{self._cluster}", until_ms // CHUNK_MS)
 
 
-def _sum_of(told: DataFrame, day: str) -> DataFrame:
+def _evaluated_sum(told: DataFrame, day: str) -> DataFrame:
     """What the buckets evaluated, as one row."""
     return (
         told.where(F.col(TABLE) == EVALUATED.name)

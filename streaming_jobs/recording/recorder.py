@@ -111,6 +111,7 @@ class Recorder:
                 pause_s = 0.0 if self._logs is not logs else pause_s
             except Exception as error:
                 self._note(error)
+                self._stop_query()  # two of them would not get along
             if time.monotonic() - began > LONGEST_PAUSE_S:
                 pause_s = FIRST_PAUSE_S
             self._stopping.wait(pause_s)
@@ -147,6 +148,8 @@ class Recorder:
             self._upkeep.run_if_due(self._reach.complete_ms)
             self._upkeep_problem = None
         except Exception as error:
+            if self._stopping.is_set():
+                return
             self._upkeep_after_s = time.monotonic() + UPKEEP_PAUSE_S
             self._upkeep_problem = f"The recording in {self._folder} is not kept up: {cause_of(error)}."
             log.warning("Cluster %s: %s Trying again in ten minutes.", self._cluster, self._upkeep_problem)
