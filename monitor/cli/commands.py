@@ -167,7 +167,7 @@ def snapshot(  # noqa: PLR0913, PLR0917 -- as above
         raise typer.BadParameter("--at needs a cluster and a group, or --history: a job answers for one group")
 
     def answer() -> None:
-        from monitor.cli.snapshot_source import saved_from_job, saved_from_recording  # noqa: PLC0415 -- as above
+        from monitor.cli.snapshot_source import lines_from_recording, saved_from_job  # noqa: PLC0415 -- as above
         from monitor.snapshot_file import group_lines  # noqa: PLC0415 -- as above
         from monitor.web.views.addresses import GroupAddress  # noqa: PLC0415 -- as above
 
@@ -176,7 +176,7 @@ def snapshot(  # noqa: PLR0913, PLR0917 -- as above
         if asked.folder is not None and address is not None:
             lines: Iterable[bytes] = [group_lines(_inputs(asked, address.cluster, address.group, way_in))]
         elif asked.folder is not None and at is not None:
-            lines = saved_from_recording(asked.folder, at, now_ms())
+            lines = lines_from_recording(asked.folder, at, now_ms())
         else:
             lines = saved_from_job(url, address, way_in, partial=partial, at=at)
         for line in lines:

@@ -99,7 +99,7 @@ def inputs_from_recording(folder: str, cluster: str, group: str, at: str, now_ms
     return found
 
 
-def saved_from_recording(folder: str, at: str, now_ms: int) -> Iterator[bytes]:
+def lines_from_recording(folder: str, at: str, now_ms: int) -> Iterator[bytes]:
     """The lines of a snapshot of all groups at an instant, from the tables of a recording.
 
     Raises:

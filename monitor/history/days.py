@@ -31,7 +31,7 @@ class ToldTables(Protocol):
             RecordingError: they have none, or cannot be read.
         """
 
-    def told(self, table: Table, cluster: str, group: str, since_ms: int, until_ms: int) -> Sequence[RowMap]:
+    def group_rows(self, table: Table, cluster: str, group: str, since_ms: int, until_ms: int) -> Sequence[RowMap]:
         """The group's rows of the days from one instant to another.
 
         Raises:
@@ -51,19 +51,19 @@ def read_days(tables: ToldTables, cluster: str, group: str, since_ms: int, until
     last_ms = min(until_ms, tables.evaluated_ms(cluster))
     if last_ms <= since_ms:
         raise NotRecordedError(f"Cluster {shown(cluster)} is evaluated until {utc(last_ms)}.")
-    minutes = tables.told(GROUP_MINUTES, cluster, group, since_ms, last_ms)
+    minutes = tables.group_rows(GROUP_MINUTES, cluster, group, since_ms, last_ms)
     rows = sorted((row for row in minutes if since_ms <= row["at_ms"] <= last_ms), key=lambda row: int(row["at_ms"]))
     if not rows:
         return None
-    findings = tables.told(FINDINGS, cluster, group, since_ms, last_ms)
-    rebalances = map(_rebalance, tables.told(REBALANCES, cluster, group, since_ms, last_ms))
+    findings = tables.group_rows(FINDINGS, cluster, group, since_ms, last_ms)
+    rebalances = map(_rebalance, tables.group_rows(REBALANCES, cluster, group, since_ms, last_ms))
     return Chronicle(
         cluster=cluster,
         group=group,
         kind=GroupKind(rows[-1]["group_kind"]),
         since_ms=since_ms,
         until_ms=last_ms,
-        points=tuple(_thinned([_point(row) for row in rows], since_ms, last_ms)),
+        points=tuple(_highest_points([_point(row) for row in rows], since_ms, last_ms)),
         findings=tuple(_spans(row for row in findings if row["until_ms"] > since_ms and row["from_ms"] < last_ms)),
         rebalances=tuple(
             sorted(
@@ -89,7 +89,7 @@ def _point(row: RowMap) -> GroupPoint:
     )
 
 
-def _thinned(points: Sequence[GroupPoint], since_ms: int, until_ms: int) -> Iterator[GroupPoint]:
+def _highest_points(points: Sequence[GroupPoint], since_ms: int, until_ms: int) -> Iterator[GroupPoint]:
     """The highest point of each slot of time, and the last of all."""
     slot_ms = max(1, -(-(until_ms - since_ms) // MOST_POINTS))
     kept: GroupPoint | None = None

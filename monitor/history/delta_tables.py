@@ -230,7 +230,7 @@ class DeltaRecording:
             raise NotRecordedError(f"Nothing of cluster {shown(cluster)} has been evaluated for the tables yet.")
         return int(max(found))
 
-    def told(self, table: Table, cluster: str, group: str, since_ms: int, until_ms: int) -> list[dict[str, Any]]:
+    def group_rows(self, table: Table, cluster: str, group: str, since_ms: int, until_ms: int) -> list[dict[str, Any]]:
         """The group's rows of some days; see monitor.history.days.ToldTables."""
         found = self._open_table(table.name)
         if found is None:

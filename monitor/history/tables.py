@@ -190,7 +190,7 @@ GROUP_MINUTES: Final = Table(
         Column("generation", "LONG", "the generation, epoch or change"),
         Column("members", "INT", "the number of members"),
         Column("partitions", "INT", "the number of partitions that concern the group"),
-        Column("orphaned_partitions", "INT", "how many of them nobody owned, but should"),
+        Column("orphaned_partitions", "INT", "how many of them had no owner, but should"),
         Column("lag", "LONG", "the lag in records (of MetaQ: bytes); null: not known"),
         Column("lag_ms", "LONG", "the age of the oldest record that waits (ms); null: not known"),
         Column("imbalance_ratio", "DOUBLE", "1.0 is as even as it can be; null: not known"),
@@ -210,8 +210,8 @@ PARTITION_MINUTES: Final = Table(
         Column("end_offset", "LONG", "the end of the partition; null: not known"),
         Column("lag", "LONG", "the lag in records (of MetaQ: bytes); null: not known"),
         Column("lag_ms", "LONG", "the age of the oldest record that waits (ms); null: not known"),
-        Column("owner", "STRING", "the member id of the owner; null: nobody"),
-        Column("orphan", "STRING", "why nobody owns it, although somebody should; null: otherwise"),
+        Column("owner", "STRING", "the member id of the owner; null: none"),
+        Column("orphan", "STRING", "why no member owns it, although one should; null: otherwise"),
     ),
 )
 

@@ -83,7 +83,7 @@ class BucketRows:
                     told[table] += own
             except Exception:  # as in a bucket of the job: one group's failure is its own
                 failed += 1
-        told[EVALUATED].append(self._evaluated(len(held.groups), failed))
+        told[EVALUATED].append(self._count_row(len(held.groups), failed))
         return pa.Table.from_batches([_batch(table, own) for table, own in told.items() if own], _SCHEMA)
 
     def _hold(self, rows: pa.Table) -> HeldRecording:
@@ -107,7 +107,7 @@ class BucketRows:
         chronicle = write_chronicle(walk, minutes.since_ms, minutes.until_ms, steps=steps)
         return iter(()) if chronicle is None else rows_of(chronicle)
 
-    def _evaluated(self, groups: int, failed: int) -> Row:
+    def _count_row(self, groups: int, failed: int) -> Row:
         minutes = self.minutes
         return minutes.cluster, "", minutes.since_ms, minutes.until_ms, groups, failed
 

@@ -40,7 +40,7 @@ class Evaluation:
     def next_chunk(self) -> tuple[int, int] | None:
         """The minutes that are evaluated next, from the first instant to the last; None: nothing is recorded."""
         if self._until_ms is None:
-            self._until_ms = self._evaluated_until_ms()
+            self._until_ms = self._last_instant_ms()
         return None if self._until_ms is None else (self._until_ms, self._until_ms + CHUNK_MS)
 
     def evaluate(self, since_ms: int, until_ms: int) -> None:
@@ -55,13 +55,13 @@ class Evaluation:
             for table in TOLD:
                 if counts.get(table.name) or not self._tables.has(table):  # a table without rows can be asked, too
                     self._append(table, told.where(F.col(TABLE) == table.name), until_ms)
-            self._append(EVALUATED, _evaluated_sum(told, day_of(since_ms)), until_ms)
+            self._append(EVALUATED, _sum_counts(told, day_of(since_ms)), until_ms)
         finally:
             told.unpersist()
         self._until_ms = until_ms
         self._step_ms = _next_step_ms(counts, until_ms - since_ms)
 
-    def _evaluated_until_ms(self) -> int | None:
+    def _last_instant_ms(self) -> int | None:
         """Until when the tables have all rows; at first, the beginning of the chunk in which the recording begins."""
         known = self._tables.only_value(EVALUATED, F.max("until_ms"))
         if known is not None:
@@ -129,7 +129,7 @@ class Evaluation:
         self._tables.append_once(table, own.coalesce(1), f"evaluated-{self._cluster}", until_ms // CHUNK_MS)
 
 
-def _evaluated_sum(told: DataFrame, day: str) -> DataFrame:
+def _sum_counts(told: DataFrame, day: str) -> DataFrame:
     """What the buckets evaluated, as one row."""
     return (
         told.where(F.col(TABLE) == EVALUATED.name)

@@ -27,7 +27,7 @@ class Rows:
     def evaluated_ms(self, cluster: str) -> int:
         return self._evaluated_ms
 
-    def told(self, table: Table, cluster: str, group: str, since_ms: int, until_ms: int) -> Sequence[RowMap]:
+    def group_rows(self, table: Table, cluster: str, group: str, since_ms: int, until_ms: int) -> Sequence[RowMap]:
         return self._rows.get(table, [])
 
 
