@@ -28,6 +28,7 @@ TIMES: Final = 5
 
 INSTANTS: Final = {"first minutes": 10, "after states": 723, "before states": 1_079, "last": 1_439}
 """The instants that are asked for, in minutes after midnight."""
+KEEP_UP: Final = "tests.streaming_jobs.recording.keep_up"
 STORY: Final = (1_019, 1_079)
 
 
@@ -47,7 +48,9 @@ def main() -> None:
         write_recording(folder, fleet)
         sizes = [_bytes_of_each(folder, fleet)]
         asked = {"small files": _asked(folder, fleet)}
-        tidying = _run([sys.executable, "-m", "tests.streaming_jobs.recording.keep_up", name, CLUSTER, "0"])
+        tidying = _run(
+            [sys.executable, "-m", "tests.streaming_jobs.recording.keep_up", name, CLUSTER, "--days-later", "0"]
+        )
         sizes.append(_bytes_of_each(folder, fleet))
         asked["tidied"] = _asked(folder, fleet)
     slowest = max(costs[instant].wall_s for costs in asked.values() for instant in INSTANTS)
