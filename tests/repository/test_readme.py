@@ -38,6 +38,15 @@ RUN_BY = {
     ".venv/bin/groupwatch census prod": (
         "tests.cli.test_census:test_the_table_has_members_and_groups_by_library_of_a_job_and_of_a_file"
     ),
+    '.venv/bin/groupwatch explain prod orders --at "2026-11-22 02:14"': (
+        "tests.streaming_jobs.jobs.test_recording:test_the_commands_answer_from_the_folder_as_the_job_does"
+    ),
+    '.venv/bin/groupwatch report prod orders --since "2026-11-22 02:00" --until "2026-11-22 03:00"': (
+        "tests.streaming_jobs.jobs.test_recording:test_the_commands_answer_from_the_folder_as_the_job_does"
+    ),
+    ".venv/bin/groupwatch backtest --config new.toml --since -7d": (
+        "tests.cli.test_backtest:test_an_override_concerns_the_groups_of_its_pattern_alone"
+    ),
     ".venv/bin/groupwatch snapshot > prod.jsonl": (
         "tests.cli.test_commands:test_a_snapshot_of_a_job_can_be_asked_later"
     ),
