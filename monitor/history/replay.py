@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
 from itertools import chain
 from typing import Final, NamedTuple, Protocol
 
@@ -130,10 +131,31 @@ def fold_group_rows(
         if own:
             state = fold_group(cluster, group, state, until(_events_of(own), at_ms))  # type: ignore[arg-type] # its own
         listings = [row for row in portions[recorded_ms] if row.entity is RecordedEntity.LISTING]
-        for event in until(_events_of(listings), at_ms):
-            if isinstance(event, GroupsListed) and state is not None and is_deleted(state, event, set(event.groups)):
-                state = None
+        for row in sorted(listings, key=lambda row: row.position):
+            for listing in _listings_of(row.events):
+                if state is not None and listing.at_ms <= at_ms and is_deleted(state, listing.event, listing.named):
+                    state = None
     return state
+
+
+class _Listing(NamedTuple):
+    """A listing, and the groups in it."""
+
+    at_ms: int
+    event: GroupsListed
+    named: frozenset[str]
+
+
+@lru_cache(maxsize=256)
+def _listings_of(events: bytes) -> tuple[_Listing, ...]:
+    """The listings in a row: they concern each group, and are read once for many. Most name the same groups."""
+    found: list[_Listing] = []
+    for recorded in decode_events(RecordedRow(0, RecordedEntity.LISTING, "", 0, events)):
+        event = recorded.event
+        if isinstance(event, GroupsListed):
+            is_same = bool(found) and found[-1].event.groups == event.groups
+            found.append(_Listing(recorded.at_ms, event, found[-1].named if is_same else frozenset(event.groups)))
+    return tuple(found)
 
 
 def settings_at(recording: Recording, cluster: str, at_ms: int) -> RecordedSettings:
