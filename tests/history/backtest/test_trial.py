@@ -15,7 +15,7 @@ from monitor.detection.thresholds.burrow import BurrowSettings
 from monitor.detection.thresholds.overrides import DetectionRules
 from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.history.backtest.episodes import Change, Pair
-from monitor.history.backtest.trial import GroupTrial, try_rules
+from monitor.history.backtest.trial import STEP_MS, GroupTrial, try_rules
 from monitor.history.recorded import RecordedEntity, RecordedEvent, RecordedSettings, encode_settings
 from monitor.history.walk import GroupWalk
 from monitor.model import GroupDeleted
@@ -219,9 +219,10 @@ def test_several_thresholds_together_find_what_each_finds_alone(events, one, oth
 @ANY_GROUP
 @given(histories(), THRESHOLDS)
 def test_part_by_part_is_found_what_is_found_at_once(events, after):
-    """The parts end at instants at which the group is judged anyway."""
+    """The parts end at instants at which the group is judged anyway: of each minute, the last one that is quiet."""
     walk = GroupWalk(recording(events, DEFAULTS, 4), "c", "g", START, START + END * 1_000)
-    quiet = [second(at_ms) for at_ms in walk.quiet_times if 60 < second(at_ms) < END]
+    last = {at_ms // STEP_MS: at_ms for at_ms in walk.quiet_times}
+    quiet = [second(at_ms) for at_ms in last.values() if 60 < second(at_ms) < END]
     at_once, in_parts = (tried(events, after, partitions=4, ends=ends) for ends in ((END,), (*quiet[::3], END)))
     until_ms = START + END * 1_000
     assert in_parts.findings(until_ms) == at_once.findings(until_ms)
