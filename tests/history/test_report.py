@@ -269,7 +269,7 @@ def test_the_summary_of_a_rolling_restart_has_the_moves():
     assert report.summary == (
         "Rolling restart of all 3 members, one at a time, from 02:15:00.0 to 02:15:50.0: a at /10.0.0.1, b at "
         "/10.0.0.2, c at /10.0.0.3.",
-        "6 rebalances moved 8 partitions (2 avoidable). There was no lag.",
+        "6 rebalances moved 8 partitions (2 avoidable). No lag was seen.",
         "Over. All 3 members rejoined. The group has 3 members, as before. The lag was 0 records at 02:17:20.0.",
     )
 
@@ -319,7 +319,9 @@ def test_rebalances_that_moved_nothing_and_follow_one_another_are_one_line():
     made.assign(80, 4, {"a": [0], "c": [1], "d": []})
     made.commits(range(10, 201, 5), 0, 1)
     lines = [line.sentence for line in report_on(made).timeline if "ebalance" in line.sentence]
-    assert lines[0] == "2 rebalances (generations 2 to 3): 2 members joined. They moved no partitions."
+    assert lines[0] == (
+        "2 rebalances (generations 2 to 3) until 02:15:10.0: 2 members joined. They moved no partitions."
+    )
     assert lines[1].startswith("Rebalance to generation 4: ")
     assert lines[1].endswith(" It moved 1 partition.")
 

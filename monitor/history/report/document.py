@@ -26,6 +26,9 @@ BARS: Final = "▁▂▃▄▅▆▇█"
 MOST_BARS: Final = 60
 
 ARROW: Final = " → "
+NOT_THERE: Final = "n/a"
+"""A value of a partition at an instant at which the group did not have it."""
+
 MOST_ALIKE: Final = 3
 """Of findings of the same kind and reason, so many are listed."""
 
@@ -168,7 +171,7 @@ def _offsets_text(report: IncidentReport, clock: Clock) -> Iterator[str]:
         f"{names.get(each.at_ms, 'at the highest lag')} ({clock.at(each.at_ms)}, lag {grouped(each.lag)})"
         for each in report.instants
     ]
-    yield f"{_listed(parts)}." if len(parts) > 1 else f"{_capital(parts[0])}."
+    yield f"{_enumeration(parts)}." if len(parts) > 1 else f"{_capital(parts[0])}."
     if report.more_offsets:
         yield f"{counted(report.more_offsets, 'more partition')} had {counted(peak.more_lag, report.unit)} of the lag "
         yield f"at {clock.at(peak.at_ms)}."
@@ -184,15 +187,15 @@ def _capital(text: str) -> str:
     return f"{text[0].upper()}{text[1:]}"
 
 
-def _listed(parts: Sequence[str]) -> str:
+def _enumeration(parts: Sequence[str]) -> str:
     return _capital(f"{', '.join(parts[:-1])} and {parts[-1]}")
 
 
 def _offset_cells(rows: Sequence[OffsetsThen], instants: Sequence[int], people: People) -> tuple[str, ...]:
-    """One partition: its values at each instant; "-" where it was not known then."""
+    """One partition: its values at each instant."""
     known = {row.at_ms: row for row in rows}
     found = [known.get(at_ms) for at_ms in instants]
-    owners = [("-" if row is None else people.label(row.owner) if row.owner else "none") for row in found]
+    owners = [(NOT_THERE if row is None else people.label(row.owner) if row.owner else "none") for row in found]
     return (
         f"{shown(rows[0].topic)} {shown(str(rows[0].partition))}",
         ARROW.join(_number(None if row is None else row.committed, row) for row in found),
@@ -204,7 +207,7 @@ def _offset_cells(rows: Sequence[OffsetsThen], instants: Sequence[int], people: 
 
 def _number(count: int | None, row: OffsetsThen | None) -> str:
     if row is None:
-        return "-"
+        return NOT_THERE
     return "unknown" if count is None else grouped(count)
 
 
@@ -214,7 +217,7 @@ def _number(count: int | None, row: OffsetsThen | None) -> str:
 def _findings(report: IncidentReport, clock: Clock) -> Section:
     if not report.findings:
         return Section("Findings", text="None.")
-    chosen, more = _chosen(report.findings)
+    chosen, more = _longest_findings(report.findings)
     text = (
         "True since: from when its condition held. Opened: when it had held for its threshold. The severity is that of "
         "a finding that lasts: alerts wait for that."
@@ -234,7 +237,7 @@ def _findings(report: IncidentReport, clock: Clock) -> Section:
     )
 
 
-def _chosen(findings: Sequence[FindingThen]) -> tuple[list[FindingThen], int]:
+def _longest_findings(findings: Sequence[FindingThen]) -> tuple[list[FindingThen], int]:
     """Of each kind and reason the longest three in the order of time, and how many others there are."""
     own: defaultdict[tuple[str, str], list[FindingThen]] = defaultdict(list)
     for each in sorted(findings, key=lambda each: each.opened_ms - each.until_ms):

@@ -40,7 +40,7 @@ class People:
         """By what a member is the same after a restart."""
         return identity(member, self._alike)
 
-    def listed(self, members: Sequence[MemberThen]) -> str:
+    def names(self, members: Sequence[MemberThen]) -> str:
         """Members, the first ten of them by name."""
         head = ", ".join(self.who(member) for member in members[:LISTED])
         return head if len(members) <= LISTED else f"{head} and {len(members) - LISTED} more"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from monitor.history.chronicle import Chronicle
 from monitor.history.report.facts import RebalanceThen
-from monitor.history.report.times import TENTH_MS, lasting
+from monitor.history.report.times import TENTH_MS, duration_text
 from monitor.messages.findings import CAUSES
 from monitor.messages.formatting import counted, grouped
 from monitor.model import KINDS, Era, Rebalance, RebalanceCause
@@ -63,22 +63,22 @@ def rebalance_sentence(rebalance: RebalanceThen, era: str, unit: str = "record")
     >>> rebalance_sentence(RebalanceThen(0, 5, "1 member joined", moved=2, avoidable=1), "generation")
     'Rebalance to generation 5: 1 member joined. It moved 2 partitions (1 avoidable).'
     """
-    took = "" if rebalance.took_ms is None else f" (took {lasting(rebalance.took_ms)})"
+    took = "" if rebalance.took_ms is None else f" (took {duration_text(rebalance.took_ms)})"
     text = f"Rebalance to {era} {rebalance.generation}{took}: {rebalance.why}. It {moves_of([rebalance])}."
     return f"{text} {delay_of([rebalance], unit)}".rstrip()
 
 
-def quiet_sentence(quiet: Sequence[RebalanceThen], era: str) -> str:
-    """Several rebalances that moved nothing and followed one another."""
+def quiet_sentence(quiet: Sequence[RebalanceThen], era: str, until: str) -> str:
+    """Several rebalances that moved nothing and followed one another, the last one at that time."""
     joined, left = (sum(getattr(each, name) for each in quiet) for name in ("joined", "left"))
     why = cause_words((cause for each in quiet for cause in each.causes), joined, left)
-    return f"{numbered(quiet, era)}: {why}. They moved no partitions."
+    return f"{rebalance_numbers(quiet, era)} until {until}: {why}. They moved no partitions."
 
 
-def numbered(rebalances: Sequence[RebalanceThen], era: str) -> str:
+def rebalance_numbers(rebalances: Sequence[RebalanceThen], era: str) -> str:
     """Rebalances that followed one another.
 
-    >>> numbered([RebalanceThen(0, 5, ""), RebalanceThen(1, 6, "")], "epoch")
+    >>> rebalance_numbers([RebalanceThen(0, 5, ""), RebalanceThen(1, 6, "")], "epoch")
     '2 rebalances (epochs 5 to 6)'
     """
     first, last = rebalances[0].generation, rebalances[-1].generation

@@ -28,7 +28,7 @@ class Restart(Value):
     unowned: tuple[Unowned, ...] = ()
 
 
-def restarted(report: IncidentReport) -> tuple[MemberLeft, ...]:
+def restart_departures(report: IncidentReport) -> tuple[MemberLeft, ...]:
     """All departures, if every member was back soon; else none. Static members need no rebalance and are left out."""
     left = tuple(each for each in report.left if each.departure is not Departure.REPLACED)
     is_back = all(each.back_ms is not None and each.back_ms - each.at_ms <= MAX_RESTART_MS for each in left)
@@ -43,7 +43,7 @@ def is_one_at_a_time(left: Sequence[MemberLeft]) -> bool:
 
 def folded_restarts(report: IncidentReport) -> tuple[Restart, ...]:
     """Restarts that a timeline lists in a row each: three or more, one at a time, and nobody else came or went."""
-    left = restarted(report)
+    left = restart_departures(report)
     if len(left) < FEWEST_FOLDED or not is_one_at_a_time(left):
         return ()
     ends = [each.at_ms for each in left[1:]] + [(left[-1].back_ms or left[-1].at_ms) + SETTLED_MS]

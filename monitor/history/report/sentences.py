@@ -25,12 +25,12 @@ from monitor.history.report.rebalances import (
     delay_of,
     is_quiet,
     moves_of,
-    numbered,
     quiet_sentence,
+    rebalance_numbers,
     rebalance_sentence,
 )
 from monitor.history.report.restarts import Restart, folded_restarts
-from monitor.history.report.times import Clock, lasted_between, lasting
+from monitor.history.report.times import Clock, duration_text, time_between
 from monitor.history.story import PHASES
 from monitor.messages.formatting import counted, grouped
 from monitor.messages.names import LISTED, places, seconds, shown
@@ -113,19 +113,19 @@ class Wording:
     def restart(self, each: Restart) -> str:
         """One restart of several, with what followed from it."""
         left = each.left
-        took = lasted_between(left.at_ms, each.back_ms)
+        took = time_between(left.at_ms, each.back_ms)
         parts = [f"{self.who(left.member)} {GONE[left.departure]}, and rejoined {took} later."]
         if left.partitions:
             parts.append(f"It had {places(left.partitions)}.")
         if each.rebalances:
             era = KINDS[self._report.kind].era.value
-            parts.append(f"{numbered(each.rebalances, era)} {moves_of(each.rebalances)}.")
+            parts.append(f"{rebalance_numbers(each.rebalances, era)} {moves_of(each.rebalances)}.")
             parts.append(delay_of(each.rebalances, self._report.unit))
         without_owner = [span for span in each.unowned if not span.is_brief]
         if without_owner:
             longest = max(without_owner, key=lambda span: span.until_ms - span.from_ms)
             where = places({place for span in without_owner for place in span.partitions})
-            took = lasted_between(longest.from_ms, longest.until_ms)
+            took = time_between(longest.from_ms, longest.until_ms)
             parts.append(f"{where} had no owner for up to {took} ({self.clock(longest.from_ms)}).")
         return " ".join(part for part in parts if part)
 
@@ -150,7 +150,7 @@ class Wording:
     def _last_sign(self, each: MemberLeft) -> str:
         if each.last_commit_ms is None:
             return ""
-        silent, session_ms = lasted_between(each.last_commit_ms, each.at_ms), each.member.session_ms
+        silent, session_ms = time_between(each.last_commit_ms, each.at_ms), each.member.session_ms
         sign = f"Its last commit was {silent} earlier, at {self.clock(each.last_commit_ms)}"
         return f"{sign}; its session timeout is {seconds(session_ms)}." if session_ms else f"{sign}."
 
@@ -165,7 +165,7 @@ class Wording:
         for at_ms, group in groupby(joined, attrgetter("at_ms")):
             came = list(group)
             verb = "rejoined" if all(each.is_back for each in came) else "joined"
-            yield ReportLine(at_ms, f"{self.people.listed([each.member for each in came])} {verb}.")
+            yield ReportLine(at_ms, f"{self.people.names([each.member for each in came])} {verb}.")
 
     def hung(self, each: MemberHung) -> str:
         """That a member committed nothing, from when to when."""
@@ -186,7 +186,7 @@ class Wording:
     def _until(self, from_ms: int, until_ms: int | None, is_over: bool) -> str:
         """From when to when, and for how long."""
         end_ms = self._report.until_ms if until_ms is None else until_ms
-        took, start = lasted_between(from_ms, end_ms), f"from {self.clock(from_ms)}"
+        took, start = time_between(from_ms, end_ms), f"from {self.clock(from_ms)}"
         if is_over:
             return f"{start} to {self.clock(end_ms)} ({took})"
         return f"{start} until at least {self.clock(end_ms)} ({took})"
@@ -205,7 +205,7 @@ class Wording:
         for quiet, group in groupby((each for each in self._report.rebalances if each not in folded), is_quiet):
             found = list(group)
             if quiet and len(found) > 1:
-                yield ReportLine(found[0].at_ms, quiet_sentence(found, era))
+                yield ReportLine(found[0].at_ms, quiet_sentence(found, era, self.clock(found[-1].at_ms)))
                 continue
             for each in found:
                 yield ReportLine(each.at_ms, rebalance_sentence(each, era, self._report.unit))
@@ -225,7 +225,7 @@ class Wording:
         return f"{places(each.partitions)} had no owner {until}{why}."
 
     def _owned_twice(self, each: OwnedTwice) -> str:
-        owners = self.people.listed([self.people.member(name) for name in each.owners])
+        owners = self.people.names([self.people.member(name) for name in each.owners])
         until = self._until(each.from_ms, each.until_ms, each.is_over)
         return f"{places(each.partitions)} had {len(each.owners)} owners {until}: {owners}."
 
@@ -290,12 +290,12 @@ class Wording:
         lag, unit = self._report.lag, self._report.unit
         if lag.peak is None or not lag.rose:
             return
-        oldest = f"; its oldest record was {lasting(lag.peak_oldest_ms)} old" if lag.peak_oldest_ms else ""
+        oldest = f"; its oldest record was {duration_text(lag.peak_oldest_ms)} old" if lag.peak_oldest_ms else ""
         yield ReportLine(lag.peak_ms, f"Peak lag: at least {counted(lag.peak, unit)} in the whole group{oldest}.")
         if lag.caught_up_ms is not None:
             text = f"The group had caught up: its lag was {counted(lag.caught_up_lag or 0, unit)}"
             is_late = lag.caught_up_lag and lag.caught_up_oldest_ms is not None
-            text += f", the oldest {lasting(lag.caught_up_oldest_ms or 0)} old." if is_late else "."
+            text += f", the oldest {duration_text(lag.caught_up_oldest_ms or 0)} old." if is_late else "."
             yield ReportLine(lag.caught_up_ms, text)
 
 

@@ -9,9 +9,9 @@ from typing import Final
 from monitor.history.report.facts import Departure, IncidentReport, MemberHung, MemberLeft, NotCommitted
 from monitor.history.report.members import NOT_COMMITTING
 from monitor.history.report.rebalances import moves_of, partition_seconds
-from monitor.history.report.restarts import is_one_at_a_time, restarted
+from monitor.history.report.restarts import is_one_at_a_time, restart_departures
 from monitor.history.report.sentences import GONE, Wording
-from monitor.history.report.times import lasted_between, lasting
+from monitor.history.report.times import duration_text, time_between
 from monitor.messages.formatting import counted
 from monitor.messages.kind_words import finding_words
 from monitor.messages.names import places, shown
@@ -65,9 +65,7 @@ def _hung_and_gone(report: IncidentReport, wording: Wording) -> str:
         return ""
     since, at = wording.clock(hung.from_ms), wording.clock(left.at_ms)
     back = "" if left.back_ms is None else f" It rejoined at {wording.clock(left.back_ms)}"
-    text = (
-        f"{_some(1, left.members)} {_hung_verb([hung])} and was gone {lasted_between(hung.from_ms, left.at_ms)} later"
-    )
+    text = f"{_some(1, left.members)} {_hung_verb([hung])} and was gone {time_between(hung.from_ms, left.at_ms)} later"
     text += f": {wording.who(hung.member)} had its last commit at {since}, and {GONE[left.departure]} at {at}"
     return f"{text}.{back}" if back else text
 
@@ -104,8 +102,8 @@ def _hung(report: IncidentReport, wording: Wording) -> str:
     some = _some(len(members), _members_at(report, first.from_ms))
     is_over = all(each.is_over for each in report.hung)
     least, until = ("", "to") if is_over else ("at least ", "until at least")
-    took = lasted_between(first.from_ms, until_ms)
-    text = f"{some} {_hung_verb(report.hung)} for {least}{took}: {wording.people.listed(list(members.values()))}"
+    took = time_between(first.from_ms, until_ms)
+    text = f"{some} {_hung_verb(report.hung)} for {least}{took}: {wording.people.names(list(members.values()))}"
     return f"{text}, from {wording.clock(first.from_ms)} {until} {wording.clock(until_ms)}"
 
 
@@ -121,8 +119,8 @@ def _departures(report: IncidentReport, wording: Wording) -> str:
     newest = {wording.people.identity(each.member): each for each in left}
     if len(newest) == 1:
         return _one_member(left, wording)
-    names = wording.people.listed([each.member for each in newest.values()])
-    if restarted(report):
+    names = wording.people.names([each.member for each in newest.values()])
+    if restart_departures(report):
         return f"{_restart_verdict(left, len(newest), wording)}: {names}"
     back = sum(each.back_ms is not None for each in newest.values())
     again = f"{'all' if back == len(newest) else back} of them rejoined" if back else "none of them rejoined"
@@ -174,7 +172,7 @@ def _one_departure(each: MemberLeft, wording: Wording) -> str:
     if each.is_uncertain and each.last_commit_ms is not None:
         sign = f" (last commit at {wording.clock(each.last_commit_ms)})"
     if each.back_ms is not None:
-        took = lasted_between(each.at_ms, each.back_ms)
+        took = time_between(each.at_ms, each.back_ms)
         way = f"{GONE[each.departure]} at {at}{sign} and rejoined at {wording.clock(each.back_ms)}"
         return f"{some} was away for {took}: {name} {way}"
     if each.departure in {Departure.LIKELY_TIMED_OUT, Departure.TIMED_OUT}:
@@ -196,7 +194,7 @@ def _arrivals(report: IncidentReport, wording: Wording) -> str:
     span = f"at {wording.clock(first)}"
     if first != last:
         span = f"from {wording.clock(first)} to {wording.clock(last)}"
-    return f"{wording.people.listed([each.member for each in report.joined])} joined {span}"
+    return f"{wording.people.names([each.member for each in report.joined])} joined {span}"
 
 
 def _worst_finding(report: IncidentReport, wording: Wording) -> list[str]:
@@ -240,9 +238,9 @@ def _peak(report: IncidentReport, wording: Wording) -> str:
         return f"peak lag: at least {counted(lag.peak, report.unit)} at {at} (before: {_at_most(before)})"
     text = f"peak lag: {counted(lag.peak, report.unit)}"
     if lag.peak <= before:
-        return f"{text}; it stayed at its usual level (before: {_at_most(before)})" if lag.peak else "there was no lag"
+        return f"{text}; it stayed at its usual level (before: {_at_most(before)})" if lag.peak else "no lag was seen"
     text += f" at {at} (before: {_at_most(before)})"
-    return text if lag.oldest_ms is None else f"{text}; no record of it was older than {lasting(lag.oldest_ms)}"
+    return text if lag.oldest_ms is None else f"{text}; no record of it was older than {duration_text(lag.oldest_ms)}"
 
 
 def _at_most(count: int) -> str:
@@ -255,7 +253,7 @@ def _disturbed_partitions(report: IncidentReport) -> Iterator[str]:
     orphans = {place for each in without_owner for place in each.partitions}
     silent = {place for each in report.not_committed for place in each.partitions}
     longest = max(without_owner, key=lambda each: each.until_ms - each.from_ms, default=None)
-    had_none = "" if longest is None else f"had no owner for up to {lasted_between(longest.from_ms, longest.until_ms)}"
+    had_none = "" if longest is None else f"had no owner for up to {time_between(longest.from_ms, longest.until_ms)}"
     slowest = max(report.not_committed, key=lambda each: each.longest_ms, default=None)
     stopped = "" if slowest is None else f"had no commits for up to {_longest(slowest, report.until_ms)}"
     if orphans and orphans == silent:
@@ -269,8 +267,8 @@ def _longest(each: NotCommitted, end_ms: int) -> str:
     """As the timeline has it, where that is the time of a single partition."""
     until_ms = end_ms if each.until_ms is None else each.until_ms
     if until_ms - each.from_ms == each.longest_ms:
-        return lasted_between(each.from_ms, until_ms)
-    return lasting(each.longest_ms)
+        return time_between(each.from_ms, until_ms)
+    return duration_text(each.longest_ms)
 
 
 def _moves(report: IncidentReport) -> Iterator[str]:
@@ -343,6 +341,6 @@ def _caught_up(report: IncidentReport, wording: Wording) -> str:
     last = f"{counted(lag.last, report.unit)} at {wording.clock(lag.last_ms)}"
     if lag.caught_up_ms is None:
         return f"The group has not caught up: its lag was {last}"
-    after = lasted_between(report.began_ms or lag.peak_ms, lag.caught_up_ms)
+    after = time_between(report.began_ms or lag.peak_ms, lag.caught_up_ms)
     text = f"The group had caught up by {wording.clock(lag.caught_up_ms)}, {after} after the incident began"
     return f"{text}. But its lag rose again, and was {last}" if lag.rose_again else text

@@ -44,10 +44,10 @@ class Clock:
         return f"{day}{self.at(self._since_ms)} to {self.at(self._until_ms)}. All times are UTC."
 
 
-def lasting(duration_ms: int) -> str:
+def duration_text(duration_ms: int) -> str:
     """A duration of less than an hour in tenths of seconds, a longer one in its two largest units.
 
-    >>> lasting(11_299), lasting(25_000), lasting(90_400), lasting(4_000_000), lasting(20)
+    >>> duration_text(11_299), duration_text(25_000), duration_text(90_400), duration_text(4_000_000), duration_text(20)
     ('11.2 s', '25 s', '1 min 30.4 s', '1 h 6 min', 'less than 0.1 s')
     """
     if duration_ms < TENTH_MS:
@@ -61,10 +61,10 @@ def lasting(duration_ms: int) -> str:
     return " ".join(parts)
 
 
-def lasted_between(from_ms: int, until_ms: int) -> str:
+def time_between(from_ms: int, until_ms: int) -> str:
     """What a reader gets who subtracts the two instants as they are shown.
 
-    >>> lasted_between(17_290, 28_310)
+    >>> time_between(17_290, 28_310)
     '11.1 s'
     """
-    return lasting((until_ms // TENTH_MS - from_ms // TENTH_MS) * TENTH_MS)
+    return duration_text((until_ms // TENTH_MS - from_ms // TENTH_MS) * TENTH_MS)
