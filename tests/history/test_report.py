@@ -34,7 +34,8 @@ def test_a_killed_member_is_named_with_its_last_commit_and_what_it_left_behind()
     report = report_on(killed())
     [left] = report.left
     assert (left.at_ms, left.member.member_id, left.member.host) == (ms(72), "b", "/10.0.0.2")
-    assert (left.departure, left.last_commit_ms, left.partitions) == (Departure.LEFT_OR_TIMED_OUT, ms(60), (T1,))
+    assert (left.departure, left.last_commit_ms, left.partitions) == (Departure.LIKELY_TIMED_OUT, ms(60), (T1,))
+    assert (left.members, left.rest, left.back_ms) == (2, 1, None)
     assert report.not_committed == (NotCommitted((T1,), ms(60), ms(75), 15_000, records=15),)
     assert (report.hung, report.unowned, report.rewinds, report.lost, report.joined) == ((), (), (), (), ())
 
@@ -46,36 +47,83 @@ def test_the_lag_of_a_killed_member_is_told_from_before_to_its_end():
 
 
 def test_the_summary_of_a_killed_member_is_cause_effect_and_end():
-    """A commit every 5 s is usual: 15 s without one are a pause of 10 s."""
+    """Its session of 10 s was over 2 s before it was gone, 12 s after its last commit; a is left."""
     assert report_on(killed()).summary == (
-        "b at /10.0.0.2 left or timed out at 02:15:12 UTC (last commit at 02:15:00 UTC).",
-        "1 partition of t (1) was not committed for up to 15 s. 1 rebalance moved 1 partition and paused partitions "
-        "for 10 s in total. The lag rose from 0 to at least 10 records.",
-        "The group had caught up by 02:15:15 UTC, 15 s after the incident began.",
+        "1 member of 2 was lost: b at /10.0.0.2 most likely timed out at 02:15:12.0 (last commit at 02:15:00.0).",
+        "1 partition of t (1) had no commits for up to 15 s. 1 rebalance moved 1 partition. Peak lag: at least 10 "
+        "records at 02:15:10.0 (before: 0).",
+        "Over. The member did not rejoin. The group went from 2 members to 1. The group had caught up by 02:15:15.0, "
+        "15 s after the incident began.",
     )
 
 
 def test_the_timeline_of_a_killed_member_has_its_session_timeout():
+    """A commit every 5 s is usual: 15 s without one are a delay of 10 s."""
     lines = [(line.at_ms, line.sentence) for line in report_on(killed()).timeline]
     assert lines == [
         (
             ms(60),
-            "1 partition of t (1) was not committed from 02:15:00 UTC to 02:15:15 UTC (15 s). 15 records had "
-            "accumulated by then.",
+            "1 partition of t (1) had no commits from 02:15:00.0 to 02:15:15.0 (15 s); the backlog reached 15 records.",
         ),
-        (ms(70), "The lag was 10 records, the most that was seen; its oldest record was 10 s old."),
+        (ms(70), "Peak lag: at least 10 records in the whole group; its oldest record was 10 s old."),
         (
             ms(72),
-            "b at /10.0.0.2 left or timed out: the log does not show which. It had 1 partition of t (1). Its last "
-            "commit was 12 s earlier, at 02:15:00 UTC; its session timeout is 10 s.",
+            "b at /10.0.0.2 most likely timed out. It had 1 partition of t (1). Its last commit was 12 s earlier, at "
+            "02:15:00.0; its session timeout is 10 s. It did not rejoin by 02:17:20.0.",
         ),
         (
             ms(72),
-            "Rebalance to generation 2, because members left or timed out (0 joined, 1 left). It moved 1 partition. 1 "
-            "partition was paused for 10 s in total, and 15 records had accumulated by then.",
+            "Rebalance to generation 2: 1 member gone. It moved 1 partition. Commits of 1 partition were delayed by 10 "
+            "partition-seconds (estimate), and the backlog reached 15 records.",
         ),
         (ms(75), "The group had caught up: its lag was 0 records."),
     ]
+
+
+@pytest.mark.parametrize(
+    ("gone", "fields", "departure"),
+    [
+        pytest.param(69, {}, Departure.LEFT, id="9 s after its last commit, its session of 10 s is not over"),
+        pytest.param(71, {}, Departure.LIKELY_TIMED_OUT, id="its session has just ended"),
+        pytest.param(79, {}, Departure.LIKELY_TIMED_OUT, id="it may have died 5 s after its last commit"),
+        pytest.param(85, {}, Departure.LEFT_OR_TIMED_OUT, id="25 s later, it had lived on without commits"),
+        pytest.param(
+            75,
+            {"rebalance_timeout_ms": 14_000},
+            Departure.LEFT_OR_TIMED_OUT,
+            id="it may also have left since it did not poll for 14 s",
+        ),
+    ],
+)
+def test_a_member_has_most_likely_timed_out_when_it_is_gone_about_at_the_end_of_its_session(
+    gone: int, fields: dict[str, object], departure: Departure
+):
+    """Its last commit was at 60. Generation 2, in which the others rejoin, took a second before generation 3."""
+    made = Made(200)
+    made.poll()
+    made.assign(5, 1, {"a": [0], "b": [1]}, **fields)
+    made.assign(gone - 1, 2, {"a": [0], "b": [1]}, **fields)
+    made.commits(range(10, 201, 5), 0)
+    made.commits(range(10, 61, 5), 1)
+    made.assign(gone, 3, {"a": [0, 1]}, **fields)
+    made.commits(range(95, 201, 5), 1)
+    [left] = report_on(made).left
+    assert (left.last_commit_ms, left.departure) == (ms(60), departure)
+
+
+def test_a_member_without_records_to_commit_is_not_said_to_have_timed_out():
+    """It is gone 12 s after its last commit, but nothing was written to its partition since: it may have left."""
+    made = Made(200)
+    made.poll()
+    made.assign(5, 1, {"a": [0], "b": [1]})
+    made.commits(range(10, 201, 5), 0)
+    for second in range(10, 61, 5):
+        made.commit(second, 1, 1_000)
+    made.assign(72, 2, {"a": [0, 1]})
+    for second in range(75, 201, 5):
+        made.commit(second, 1, 1_000)
+    [left] = report_on(made).left
+    assert (left.last_commit_ms, left.departure) == (ms(60), Departure.LEFT_OR_TIMED_OUT)
 
 
 def test_offsets_are_those_of_the_start_the_peak_and_the_end():
@@ -87,11 +135,33 @@ def test_offsets_are_those_of_the_start_the_peak_and_the_end():
     ]
 
 
+def test_the_lags_of_the_listed_and_of_the_other_partitions_add_up():
+    """At 70, 24 partitions have 10 records of lag each, and 20 of them are listed; partition 24 has none."""
+    made = Made(200)
+    made.poll(partitions=lambda _: 25)
+    made.assign(5, 1, {"a": [24], "b": list(range(24))})
+    made.commits(range(10, 201, 5), 24)
+    made.commits(range(10, 61, 5), *range(24))
+    made.assign(72, 2, {"a": list(range(25))})
+    made.commits(range(75, 201, 5), *range(24))
+    report = report_on(made)
+    assert (len({row.partition for row in report.offsets}), report.more_offsets, report.calm) == (20, 4, 1)
+    assert [(each.at_ms, each.lag, each.more_lag) for each in report.instants] == [
+        (ms(10), 0, 0),
+        (ms(70), 240, 40),
+        (ms(200), 0, 0),
+    ]
+    assert sum(row.lag or 0 for row in report.offsets if row.at_ms == ms(70)) == 200
+
+
 def test_an_incident_that_goes_on_has_not_ended():
     """Until 74, nobody has committed partition 1 since 60."""
     report = report_on(killed(), until=74)
     assert report.not_committed == (NotCommitted((T1,), ms(60), None, 14_000),)
-    assert report.summary[2] == "The group has not caught up: its lag was 10 records at 02:15:14 UTC."
+    assert report.summary[2] == (
+        "Ongoing at 02:15:14.0. The member did not rejoin. The group went from 2 members to 1. The group has not "
+        "caught up: its lag was 10 records at 02:15:14.0."
+    )
 
 
 def test_a_static_member_that_is_missed_has_timed_out():
@@ -127,9 +197,11 @@ def test_a_member_that_hangs_is_named_from_its_last_commit_to_its_next():
 def test_the_summary_of_a_member_that_hangs():
     """At 140, 80 records wait: those since 60."""
     assert report_on(hung()).summary == (
-        "b at /10.0.0.2 hung or stopped committing from 02:15:00 UTC to 02:16:30 UTC.",
-        "1 partition of t (1) was not committed for up to 1 min 30 s. The lag rose from 0 to at least 80 records.",
-        "The group had caught up by 02:16:30 UTC, 1 min 30 s after the incident began.",
+        "1 member of 2 hung or stopped committing for 1 min 30 s: b at /10.0.0.2, from 02:15:00.0 to 02:16:30.0.",
+        "1 partition of t (1) had no commits for up to 1 min 30 s. Peak lag: at least 80 records at 02:16:20.0 "
+        "(before: 0).",
+        "Over. b at /10.0.0.2 committed again at 02:16:30.0, without a rebalance. The group has 2 members, as before. "
+        "The group had caught up by 02:16:30.0, 1 min 30 s after the incident began.",
     )
 
 
@@ -137,12 +209,13 @@ def test_a_member_that_still_hangs_is_said_to():
     report = report_on(hung(), until=140)
     [found] = report.hung
     assert (found.until_ms, found.is_over) == (ms(140), False)
-    assert (
-        report.summary[0] == "b at /10.0.0.2 hung or stopped committing from 02:15:00 UTC until at least 02:16:20 UTC."
+    assert report.summary[0] == (
+        "1 member of 2 hung or stopped committing for at least 1 min 20 s: b at /10.0.0.2, from 02:15:00.0 until at "
+        "least 02:16:20.0."
     )
     assert report.summary[2] == (
-        "The group has not caught up: its lag was 80 records at 02:16:20 UTC. 1 finding is still open "
-        "(dead_member/silent)."
+        "Ongoing at 02:16:20.0. The group has 2 members, as before. The group has not caught up: its lag was 80 "
+        "records at 02:16:20.0. 1 finding is still open (Dead member: silent)."
     )
 
 
@@ -194,11 +267,91 @@ def test_the_summary_of_a_rolling_restart_has_the_moves():
     """0 moves to b and back, 1 to a and back, 2 to b and 1 to a, and both back. Without c, 1 could have stayed."""
     report = report_on(rolling())
     assert report.summary == (
-        "3 members left or timed out from 02:15:00 UTC to 02:15:40 UTC, and all of them came back: a at /10.0.0.1, b "
-        "at /10.0.0.2, c at /10.0.0.3.",
-        "6 rebalances moved 8 partitions (2 avoidable).",
-        "The lag did not rise: it was 0 records at 02:17:20 UTC.",
+        "Rolling restart of all 3 members, one at a time, from 02:15:00.0 to 02:15:50.0: a at /10.0.0.1, b at "
+        "/10.0.0.2, c at /10.0.0.3.",
+        "6 rebalances moved 8 partitions (2 avoidable). No lag was seen.",
+        "Over. All 3 members rejoined. The group has 3 members, as before. The lag was 0 records at 02:17:20.0.",
     )
+
+
+def test_the_timeline_of_a_rolling_restart_has_a_line_for_each_member():
+    lines = [(line.at_ms, line.sentence) for line in report_on(rolling(), since=0).timeline if line.at_ms >= ms(60)]
+    assert lines == [
+        (
+            ms(60),
+            "a at /10.0.0.1 left, and rejoined 10 s later. It had 1 partition of t (0). 2 rebalances (generations 2 to "
+            "3) moved 2 partitions.",
+        ),
+        (
+            ms(80),
+            "b at /10.0.0.2 left, and rejoined 10 s later. It had 1 partition of t (1). 2 rebalances (generations 4 to "
+            "5) moved 2 partitions.",
+        ),
+        (
+            ms(100),
+            "c at /10.0.0.3 left, and rejoined 10 s later. It had 1 partition of t (2). 2 rebalances (generations 6 to "
+            "7) moved 4 partitions (2 avoidable).",
+        ),
+    ]
+
+
+def test_members_that_are_away_at_the_same_time_are_no_rolling_restart():
+    """b goes before a is back."""
+    made = Made(200)
+    made.poll(partitions=lambda _: 3)
+    made.assign(5, 1, {"a": [0], "b": [1], "c": [2]})
+    made.assign(60, 2, {"b": [0, 1], "c": [2]})
+    made.assign(65, 3, {"c": [0, 1, 2]})
+    made.assign(75, 4, {"a-2": [0], "b-2": [1], "c": [2]})
+    made.commits(range(10, 201, 5), 0, 1, 2)
+    assert report_on(made, since=0).summary[0] == (
+        "2 members left and rejoined from 02:15:00.0 to 02:15:15.0 (2 times in total): a at /10.0.0.1, b at /10.0.0.2."
+    )
+
+
+def test_rebalances_that_moved_nothing_and_follow_one_another_are_one_line():
+    """c and d join without partitions at 60 and 70; at 80, c gets one."""
+    made = Made(200)
+    made.poll()
+    made.assign(5, 1, {"a": [0, 1]})
+    made.assign(60, 2, {"a": [0, 1], "c": []})
+    made.assign(70, 3, {"a": [0, 1], "c": [], "d": []})
+    made.assign(80, 4, {"a": [0], "c": [1], "d": []})
+    made.commits(range(10, 201, 5), 0, 1)
+    lines = [line.sentence for line in report_on(made).timeline if "ebalance" in line.sentence]
+    assert lines[0] == (
+        "2 rebalances (generations 2 to 3) until 02:15:10.0: 2 members joined. They moved no partitions."
+    )
+    assert lines[1].startswith("Rebalance to generation 4: ")
+    assert lines[1].endswith(" It moved 1 partition.")
+
+
+def test_a_lag_that_was_there_before_is_at_its_usual_level():
+    """a is 20 records behind in each partition all the time, and b joins; the log ends are polled every 10 s."""
+    made = Made(200)
+    made.poll()
+    made.assign(5, 1, {"a": [0, 1]})
+    for second in range(10, 201, 10):
+        for partition in range(2):
+            made.commit(second, partition, 100 + second - 20)
+    made.assign(105, 2, {"a": [0], "b": [1]})
+    report = report_on(made)
+    assert (report.lag.before, report.lag.peak, report.lag.rose) == (40, 40, False)
+    assert "Peak lag: 40 records; it stayed at its usual level (before: at most 40)." in report.summary[1]
+
+
+def test_durations_are_those_between_the_instants_that_are_shown():
+    """From 59.96 to 72.04 it is 12.08 s, but 02:14:59.9 and 02:15:12.0 are 12.1 s apart."""
+    made = Made(200)
+    made.poll()
+    made.assign(5, 1, {"a": [0], "b": [1]})
+    made.commits(range(10, 201, 5), 0)
+    made.commits(range(10, 59, 5), 1)
+    made.commit(59.96, 1, 159)
+    made.assign(72.04, 2, {"a": [0, 1]})
+    made.commits(range(75, 201, 5), 1)
+    [line] = [line.sentence for line in report_on(made).timeline if "timed out" in line.sentence]
+    assert "Its last commit was 12.1 s earlier, at 02:14:59.9;" in line
 
 
 def test_members_with_the_same_client_id_and_host_are_not_taken_for_one_that_restarts():
@@ -211,7 +364,9 @@ def test_members_with_the_same_client_id_and_host_are_not_taken_for_one_that_res
     made.commits(range(10, 201, 5), 0, 1, 2)
     report = report_on(made, since=0)
     assert [(each.member.member_id, each.back_ms) for each in report.left] == [("b-1", None), ("b-2", None)]
-    assert report.summary[0] == "2 members left at 02:15:00 UTC: b (b-1) at /10.0.0.2, b (b-2) at /10.0.0.2."
+    assert report.summary[0] == (
+        "2 members of 3 left at 02:15:00.0, and none of them rejoined: b (b-1) at /10.0.0.2, b (b-2) at /10.0.0.2."
+    )
 
 
 # --- a group is deleted -----------------------------------------------------------------------------------------------
@@ -229,7 +384,7 @@ def test_a_group_that_all_leave_and_that_is_deleted():
     assert report.deleted_ms == ms(120)
     assert report.unowned == (Unowned((T0, T1), ms(60), ms(120), is_over=True, reason="no_members"),)
     assert report.not_committed == (NotCommitted((T0, T1), ms(60), None, 60_000),)
-    assert report.summary[0].endswith(" The group was deleted at 02:16:00 UTC.")
+    assert report.summary[0].endswith(" The group was deleted at 02:16:00.0.")
     assert report.summary[2] == "The group no longer exists."
 
 
@@ -254,8 +409,8 @@ def test_a_commit_that_goes_back_is_told_with_the_offsets_that_are_delivered_aga
         "delivered again."
     )
     assert report.summary[:2] == (
-        "Committed offsets of 1 partition of t (0) went back at 02:15:02 UTC.",
-        "The lag rose from 0 to at least 60 records. 60 records were delivered again.",
+        "Committed offsets of 1 partition of t (0) went back at 02:15:02.0.",
+        "Peak lag: at least 60 records at 02:15:02.0 (before: 0). 60 records were delivered again.",
     )
 
 
@@ -270,8 +425,8 @@ def test_a_topic_that_grows_has_a_partition_without_an_owner_until_the_next_gene
     report = report_on(made)
     assert [(each.at_ms, each.topic, each.before, each.after) for each in report.topics] == [(ms(60), "t", 2, 3)]
     assert report.unowned == (Unowned((T2,), ms(60), ms(95), is_over=True, reason="grew"),)
-    assert report.summary[0] == "Topic t grew from 2 to 3 partitions (seen at 02:15:00 UTC)."
-    assert report.summary[1] == "1 partition of t (2) had no owner for up to 35 s."
+    assert report.summary[0] == "Topic t grew from 2 to 3 partitions (seen at 02:15:00.0)."
+    assert report.summary[1].startswith("1 partition of t (2) had no owner for up to 35 s. ")
 
 
 def test_a_partition_with_two_owners_is_told_with_both():
@@ -307,7 +462,7 @@ def test_of_a_healthy_group_nothing_is_told():
     report = report_on(made)
     assert report.began_ms is None
     assert report.timeline == ()
-    assert report.summary[0] == "Nothing happened to group g from 02:14:10 UTC to 02:17:20 UTC."
+    assert report.summary[0] == "Nothing happened to group g from 02:14:10.0 to 02:17:20.0."
 
 
 def test_a_group_that_was_not_there_has_no_report_and_the_future_is_not_recorded():
@@ -362,7 +517,7 @@ def test_the_groups_of_a_cluster_come_worst_first_with_what_they_have_in_common(
     report = recorded_cluster_report(Held(made.recording().every_row), "c", ms(10), ms(200))
     assert (report.groups, [each.group for each in report.hit]) == (4, ["h", "g"])
     assert report.hit[0].finding == "unattended/no_members"
-    assert report.hit[1].sentence.startswith("b at /10.0.0.2 left or timed out at 02:15:12 UTC")
+    assert report.hit[1].sentence.startswith("1 member of 2 was lost: b at /10.0.0.2 ")
     assert report.common == (Common("host", "/10.0.0.2", hit=2, groups=2), Common("topic", "t", hit=2, groups=4))
 
 

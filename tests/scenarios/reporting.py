@@ -160,7 +160,7 @@ def facts_of(report: IncidentReport) -> Iterator[Told]:
         member, where = _member(group, left.member.client_id), _numbers(group, left.partitions)
         what = "restarted" if left.departure is Departure.REPLACED else "left"
         yield Told(what, member, where, left.at_ms)
-        if left.departure is Departure.LEFT_OR_TIMED_OUT and left.last_commit_ms is not None:
+        if left.is_uncertain and left.last_commit_ms is not None:
             yield Told("stopped", member, where, left.last_commit_ms)
     for joined in report.joined:
         yield Told("joined", _member(group, joined.member.client_id), {}, joined.at_ms)

@@ -12,6 +12,7 @@ import msgspec
 import pytest
 from starlette.applications import Starlette
 
+from monitor.messages.kind_words import KIND_WORDS
 from monitor.model import (
     UNKNOWN_LIBRARY,
     Certainty,
@@ -29,7 +30,6 @@ from monitor.model import (
 )
 from monitor.snapshot_file import NotJudgedError, find_inputs
 from monitor.web.app import create_app
-from monitor.web.page.kind_words import KIND_WORDS
 from monitor.web.server import HttpServer
 from tests.support.builders import catalog, group, topic
 from tests.web.examples import (

@@ -12,9 +12,17 @@ from monitor.history.chronicle import Chronicle, FindingSpan
 from monitor.history.chronicler import CLOSE_STEP_MS, Steps, recorded_walk, step_ms, write_chronicle
 from monitor.history.commit_gaps import commit_gaps, merged_moments
 from monitor.history.replay import Recording
-from monitor.history.report.facts import Departure, FindingThen, IncidentReport, MemberLeft
+from monitor.history.report.facts import FindingThen, IncidentReport, MemberLeft
 from monitor.history.report.lag import lag_course
-from monitor.history.report.members import Gaps, Owned, members_hung, members_joined, members_left, place_of
+from monitor.history.report.members import (
+    Gaps,
+    Owned,
+    members_hung,
+    members_joined,
+    members_left,
+    namesakes,
+    place_of,
+)
 from monitor.history.report.partitions import (
     not_committed,
     offsets_then,
@@ -137,6 +145,9 @@ def _facts(chronicle: Chronicle, asked_until_ms: int, every_ms: int) -> Incident
         points=chronicle.points,
         owners=chronicle.owners,
         members=chronicle.members,
+        alike=tuple(sorted(namesakes(chronicle))),
+        first_members=chronicle.points[0].members if chronicle.points else 0,
+        last_members=chronicle.points[-1].members if chronicle.points else 0,
         first_generation=chronicle.points[0].generation if chronicle.points else 0,
         last_generation=chronicle.points[-1].generation if chronicle.points else 0,
         deleted_ms=gone[-1] if gone else None,
@@ -149,9 +160,30 @@ def _with_evidence(report: IncidentReport, chronicle: Chronicle) -> IncidentRepo
     """With the lag and the offsets: which of them matter follows from what happened."""
     began_ms = min(_beginnings(report), default=None)
     hit = partitions_hit(report.left, report.rewinds, *_disturbed_places(report))
-    offsets, more = offsets_then(chronicle, hit)
-    lag = lag_course(chronicle, began_ms)
-    return replace(report, began_ms=began_ms, hit=hit, offsets=offsets, more_offsets=more, lag=lag)
+    offsets = offsets_then(chronicle, report.unowned)
+    report = replace(
+        report,
+        began_ms=began_ms,
+        hit=hit,
+        offsets=offsets.rows,
+        more_offsets=offsets.more,
+        calm=offsets.calm,
+        instants=offsets.instants,
+        lag=lag_course(chronicle, began_ms),
+    )
+    return replace(report, is_over=began_ms is not None and not any(_goes_on(report)))
+
+
+def _goes_on(report: IncidentReport) -> Iterator[bool]:
+    """Whether each thing that can go on goes on at the end of the report."""
+    if report.deleted_ms is not None:
+        return
+    yield from (not each.is_over for each in report.hung)
+    yield from (not each.is_over for each in report.unowned if not each.is_brief)
+    yield from (not each.is_over for each in report.owned_twice)
+    yield from (each.until_ms is None for each in report.not_committed)
+    yield from (not each.is_over for each in report.findings if each.severity is not Severity.INFO)
+    yield report.lag.rose and (report.lag.caught_up_ms is None or report.lag.rose_again)
 
 
 def _disturbed_places(report: IncidentReport) -> Iterator[tuple[TopicPartition, ...]]:
@@ -178,6 +210,6 @@ def _beginnings(report: IncidentReport) -> Iterator[int]:
 
 def _stopped_ms(left: MemberLeft) -> int:
     """When a member may have stopped that is missed later: not before its last commit, nor before its last session."""
-    if left.departure is not Departure.LEFT_OR_TIMED_OUT or left.last_commit_ms is None:
+    if not left.is_uncertain or left.last_commit_ms is None:
         return left.at_ms
     return max(left.last_commit_ms, left.at_ms - max(left.member.session_ms, USUAL_SESSION_MS))

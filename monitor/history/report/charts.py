@@ -9,6 +9,7 @@ from monitor.charts.owners import owners_chart
 from monitor.charts.values import LagAt, LagChart, Mark, OwnersChart, OwnerSpan, Span, TimeRange
 from monitor.history.report.facts import IncidentReport
 from monitor.history.report.rebalances import rebalance_sentence
+from monitor.messages.kind_words import finding_words
 from monitor.messages.names import shown
 from monitor.model import KINDS, TopicPartition
 
@@ -26,7 +27,7 @@ def draw_lag(report: IncidentReport) -> str:
             from_ms=max(each.since_ms, report.since_ms),
             until_ms=each.until_ms,
             severity=each.severity,
-            label=f"{each.kind}/{each.reason}",
+            label=finding_words(f"{each.kind}/{each.reason}"),
             sentence=each.sentence,
         )
         for each in report.findings

@@ -2,23 +2,35 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import Final
 
 from monitor.history.chronicle import GroupPoint
 from monitor.history.report.charts import draw_lag, draw_owners
 from monitor.history.report.cluster import ClusterReport, GroupHit
-from monitor.history.report.facts import IncidentReport, OffsetsThen
+from monitor.history.report.facts import FindingThen, IncidentReport, OffsetsThen
 from monitor.history.report.member_table import HEADINGS, member_rows
 from monitor.history.report.notes import notes
+from monitor.history.report.people import People
+from monitor.history.report.times import Clock
 from monitor.messages.formatting import counted, grouped
-from monitor.messages.names import owner, shown
-from monitor.messages.notification import utc
+from monitor.messages.kind_words import finding_words
+from monitor.messages.names import shown
 from monitor.messages.units import unit_of
-from monitor.model import KINDS, Value
+from monitor.model import KINDS, FindingKind, Value
+from monitor.model.findings import FINDINGS, rank
 
 BARS: Final = "▁▂▃▄▅▆▇█"
 MOST_BARS: Final = 60
+
+ARROW: Final = " → "
+NOT_THERE: Final = "n/a"
+"""A value of a partition at an instant at which the group did not have it."""
+
+MOST_ALIKE: Final = 3
+"""Of findings of the same kind and reason, so many are listed."""
 
 CLUSTER_NOTES: Final = (
     "groupwatch report CLUSTER GROUP has the timeline and the evidence of one group.",
@@ -61,32 +73,35 @@ def report_document(report: IncidentReport) -> Document:
     """The report on a group."""
     return Document(
         title=f"Incident report: group {shown(report.group)} of cluster {shown(report.cluster)}",
-        span=f"{utc(report.since_ms)} to {utc(report.until_ms)}",
+        span=Clock(report.since_ms, report.until_ms).head(),
         summary=report.summary,
         sections=tuple(_sections(report)),
     )
 
 
 def _sections(report: IncidentReport) -> Iterator[Section]:
-    yield _timeline(report)
-    yield from _charts(report)
-    yield from _members(report)
-    yield from _evidence(report)
+    clock = Clock(report.since_ms, report.until_ms)
+    yield _timeline(report, clock)
+    yield from _charts(report, clock)
+    yield _members(report)
+    yield from _offsets(report, clock)
+    yield _findings(report, clock)
+    yield from _actions(report)
     yield Section("Accuracy", notes=tuple(notes(report)))
 
 
-def _timeline(report: IncidentReport) -> Section:
-    rows = tuple((utc(line.at_ms), line.sentence) for line in report.timeline)
+def _timeline(report: IncidentReport, clock: Clock) -> Section:
+    rows = tuple((clock.at(line.at_ms), line.sentence) for line in report.timeline)
     return Section("Timeline", text="" if rows else "Nothing happened.", headings=("time", "event"), rows=rows)
 
 
-def _charts(report: IncidentReport) -> Iterator[Section]:
+def _charts(report: IncidentReport, clock: Clock) -> Iterator[Section]:
     bars = lag_bars(report.points)
     if bars:
         most = max((point.lag or 0) for point in report.points)
         text = (
-            f"From {utc(report.points[0].at_ms)} to {utc(report.points[-1].at_ms)}. The most at these instants is "
-            f"{grouped(most)} {report.unit}s."
+            f"From {clock.at(report.points[0].at_ms)} to {clock.at(report.points[-1].at_ms)}, at most "
+            f"{counted(most, report.unit)} at these instants."
         )
         yield Section("Lag", text=text, chart=draw_lag(report), bars=bars)
     owners = draw_owners(report)
@@ -109,67 +124,170 @@ def lag_bars(points: Sequence[GroupPoint]) -> str:
     return "".join(BARS[round((len(BARS) - 1) * max(part) / max(1, most))] if part else " " for part in parts)
 
 
-def _members(report: IncidentReport) -> Iterator[Section]:
-    rows = tuple(
-        (row.event, row.member_id, row.client_id, row.host, row.instance_id, row.library, row.partitions)
+def _members(report: IncidentReport) -> Section:
+    """How large the group is, and who left, joined or hung; columns in which nobody has anything are left out."""
+    era, first, last = KINDS[report.kind].era.value, report.first_generation, report.last_generation
+    size = f"{counted(report.first_members, 'member')} at the start and {report.last_members:,} at the end"
+    moved = f"Its {era} was {first} throughout." if first == last else f"Its {era} rose from {first} to {last}."
+    if KINDS[report.kind].is_self_assigned:
+        moved = f"Its assignment changed {len(report.rebalances):,} times."
+    rows = [
+        (row.client_id, row.host, row.instance_id, row.library, row.events, row.partitions, row.member_ids)
         for row in member_rows(report)
+    ]
+    used = [place for place in range(len(HEADINGS)) if any(row[place] for row in rows)]
+    return Section(
+        "Members",
+        text=f"The group had {size}. {moved}",
+        headings=tuple(HEADINGS[place] for place in used),
+        rows=tuple(tuple(row[place] for place in used) for row in rows),
+    )
+
+
+# --- offsets ----------------------------------------------------------------------------------------------------------
+
+
+def _offsets(report: IncidentReport, clock: Clock) -> Iterator[Section]:
+    if not report.offsets:
+        return
+    people = People(report)
+    instants = [each.at_ms for each in report.instants]
+    yield Section(
+        "Offsets",
+        text=" ".join(_offsets_text(report, clock)),
+        headings=("partition", "committed", "log end offset (last poll)", "lag", "owner"),
+        rows=tuple(
+            _offset_cells(list(rows), instants, people)
+            for _, rows in groupby(report.offsets, lambda row: (row.topic, row.partition))
+        ),
+    )
+
+
+def _offsets_text(report: IncidentReport, clock: Clock) -> Iterator[str]:
+    """At which instants, how much lag there was, and what is left out of it."""
+    peak = max(report.instants, key=lambda each: each.lag)
+    names = {report.instants[0].at_ms: "at the start", report.instants[-1].at_ms: "at the end"}
+    parts = [
+        f"{names.get(each.at_ms, 'at the highest lag')} ({clock.at(each.at_ms)}, lag {grouped(each.lag)})"
+        for each in report.instants
+    ]
+    yield f"{_enumeration(parts)}." if len(parts) > 1 else f"{_capital(parts[0])}."
+    if report.more_offsets:
+        yield f"{counted(report.more_offsets, 'more partition')} had {counted(peak.more_lag, report.unit)} of the lag "
+        yield f"at {clock.at(peak.at_ms)}."
+    if report.calm:
+        yield f"{counted(report.calm, 'partition')} without lag at these instants {_is(report.calm)} not listed."
+
+
+def _is(count: int) -> str:
+    return "is" if count == 1 else "are"
+
+
+def _capital(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}"
+
+
+def _enumeration(parts: Sequence[str]) -> str:
+    return _capital(f"{', '.join(parts[:-1])} and {parts[-1]}")
+
+
+def _offset_cells(rows: Sequence[OffsetsThen], instants: Sequence[int], people: People) -> tuple[str, ...]:
+    """One partition: its values at each instant."""
+    known = {row.at_ms: row for row in rows}
+    found = [known.get(at_ms) for at_ms in instants]
+    owners = [(NOT_THERE if row is None else people.label(row.owner) if row.owner else "none") for row in found]
+    return (
+        f"{shown(rows[0].topic)} {shown(str(rows[0].partition))}",
+        ARROW.join(_number(None if row is None else row.committed, row) for row in found),
+        ARROW.join(_number(None if row is None else row.end, row) for row in found),
+        ARROW.join(_number(None if row is None else row.lag, row) for row in found),
+        ARROW.join(name for name, _ in groupby(owners)),
+    )
+
+
+def _number(count: int | None, row: OffsetsThen | None) -> str:
+    if row is None:
+        return NOT_THERE
+    return "unknown" if count is None else grouped(count)
+
+
+# --- findings ---------------------------------------------------------------------------------------------------------
+
+
+def _findings(report: IncidentReport, clock: Clock) -> Section:
+    if not report.findings:
+        return Section("Findings", text="None.")
+    chosen, more = _longest_findings(report.findings)
+    text = (
+        "True since: from when its condition held. Opened: when it had held for its threshold. The severity is that of "
+        "a finding that lasts: alerts wait for that."
+    )
+    if any(each.kind == FindingKind.DEAD_MEMBER for each in chosen):
+        text += (
+            " A member that hangs stopped after its last commit (see the timeline). Its finding is true since that "
+            "commit, its newest assignment or the first record after these, whichever is latest."
+        )
+    if more:
+        text += f" {counted(more, 'shorter finding')} of the same kinds {_is(more)} not listed."
+    return Section(
+        "Findings",
+        text=text,
+        headings=("kind", "severity", "true since", "opened", "closed", "finding"),
+        rows=tuple(_finding_cells(each, clock) for each in chosen),
+    )
+
+
+def _longest_findings(findings: Sequence[FindingThen]) -> tuple[list[FindingThen], int]:
+    """Of each kind and reason the longest three in the order of time, and how many others there are."""
+    own: defaultdict[tuple[str, str], list[FindingThen]] = defaultdict(list)
+    for each in sorted(findings, key=lambda each: each.opened_ms - each.until_ms):
+        own[each.kind, each.reason].append(each)
+    chosen = [each for found in own.values() for each in found[:MOST_ALIKE]]
+    ordered = sorted(chosen, key=lambda each: (each.opened_ms, each.kind, each.reason))
+    return ordered, len(findings) - len(chosen)
+
+
+def _finding_cells(each: FindingThen, clock: Clock) -> tuple[str, ...]:
+    closed = clock.at(each.until_ms) if each.is_over else "still open"
+    name = finding_words(f"{each.kind}/{each.reason}")
+    return name, each.severity.value, clock.at(each.since_ms), clock.at(each.opened_ms), closed, each.sentence
+
+
+def _actions(report: IncidentReport) -> Iterator[Section]:
+    """What to do first, once for each kind of finding, the worst first."""
+    is_open: dict[tuple[str, str], bool] = {}
+    for each in sorted(report.findings, key=lambda each: rank(each.kind, each.reason)):
+        is_open[each.kind, each.reason] = is_open.get((each.kind, each.reason), False) or not each.is_over
+    advice = {(spec.kind.value, spec.reason): spec.advice for spec in FINDINGS}
+    rows = tuple(
+        (finding_words("/".join(name)), "open" if goes_on else "closed: if it recurs", advice[name] or "")
+        for name, goes_on in is_open.items()
+        if advice.get(name)
     )
     if rows:
-        yield Section("Members", headings=HEADINGS, rows=rows)
+        yield Section("Recommended action", headings=("finding", "state", "action"), rows=rows)
 
 
-def _evidence(report: IncidentReport) -> Iterator[Section]:
-    era, first, last = KINDS[report.kind].era.value, report.first_generation, report.last_generation
-    text = f"The {era} was {first} all the time." if first == last else f"The {era} rose from {first} to {last}."
-    if KINDS[report.kind].is_self_assigned:
-        text = f"The assignment changed {len(report.rebalances):,} times."
-    more = f" {report.more_offsets:,} more partitions are not listed." if report.more_offsets else ""
-    if report.offsets:
-        yield Section(
-            "Offsets at the start, at the peak of the lag, and at the end",
-            text=f"{text}{more}",
-            headings=("partition", "time", "committed", "end of the log (last poll)", "lag", "owner"),
-            rows=tuple(map(_offset_cells, report.offsets)),
-            numbers=(2, 3, 4),
-        )
-    if report.findings:
-        yield Section(
-            "Findings",
-            headings=("finding", "severity", "true since", "opened", "closed", "sentence"),
-            rows=tuple(_findings(report)),
-        )
-
-
-def _findings(report: IncidentReport) -> Iterator[tuple[str, ...]]:
-    for each in report.findings:
-        closed = utc(each.until_ms) if each.is_over else "still open"
-        times = utc(each.since_ms), utc(each.opened_ms), closed
-        yield (f"{each.kind}/{each.reason}", each.severity.value, *times, each.sentence)
-
-
-def _offset_cells(row: OffsetsThen) -> tuple[str, ...]:
-    numbers = ["unknown" if each is None else grouped(each) for each in (row.committed, row.end, row.lag)]
-    place = f"{shown(row.topic)} {shown(str(row.partition))}"
-    return place, utc(row.at_ms), *numbers, owner(() if row.owner is None else (row.owner,))
+# --- a whole cluster --------------------------------------------------------------------------------------------------
 
 
 def cluster_document(report: ClusterReport) -> Document:
     """The report on a cluster."""
     return Document(
         title=f"Incident report: cluster {shown(report.cluster)}",
-        span=f"{utc(report.since_ms)} to {utc(report.until_ms)}",
+        span=Clock(report.since_ms, report.until_ms).head(),
         summary=tuple(_cluster_summary(report)),
         sections=tuple(_cluster_sections(report)),
     )
 
 
 def _cluster_summary(report: ClusterReport) -> Iterator[str]:
-    groups = counted(report.groups, "group")
+    groups, clock = counted(report.groups, "group"), Clock(report.since_ms, report.until_ms)
     if not report.hit:
         yield f"Nothing happened to any of {groups} that the recording has."
         return
     began_ms = min(hit.began_ms for hit in report.hit)
-    yield f"Something happened to {len(report.hit):,} of {groups}, the first time at {utc(began_ms)}."
+    yield f"Something happened to {len(report.hit):,} of {groups}, the first time at {clock.at(began_ms)}."
     most = [each for each in report.common if 2 * each.hit > len(report.hit)]
     if most:
         yield (
@@ -183,11 +301,12 @@ def _cluster_summary(report: ClusterReport) -> Iterator[str]:
 
 
 def _cluster_sections(report: ClusterReport) -> Iterator[Section]:
+    clock = Clock(report.since_ms, report.until_ms)
     if report.hit:
         yield Section(
             "Groups, worst first",
-            headings=("group", "since", "what happened", "worst finding", "lag at most", "caught up"),
-            rows=tuple(map(_hit_cells, report.hit)),
+            headings=("group", "since", "what happened", "worst finding", "peak lag", "caught up"),
+            rows=tuple(_hit_cells(hit, clock) for hit in report.hit),
             numbers=(4,),
         )
     if report.common:
@@ -202,14 +321,21 @@ def _cluster_sections(report: ClusterReport) -> Iterator[Section]:
     yield Section("Accuracy", notes=CLUSTER_NOTES)
 
 
-def _hit_cells(hit: GroupHit) -> tuple[str, ...]:
+def _hit_cells(hit: GroupHit, clock: Clock) -> tuple[str, ...]:
     lag = "" if hit.lag is None else counted(hit.lag, unit_of(hit.kind))
-    return shown(hit.group), utc(hit.began_ms), hit.sentence, hit.finding, lag, _end_text(hit)
+    return (
+        shown(hit.group),
+        clock.at(hit.began_ms),
+        hit.sentence,
+        finding_words(hit.finding) if hit.finding else "",
+        lag,
+        _end_text(hit, clock),
+    )
 
 
-def _end_text(hit: GroupHit) -> str:
+def _end_text(hit: GroupHit, clock: Clock) -> str:
     if hit.is_deleted:
         return "the group was deleted"
     if hit.lag is None:
         return ""
-    return "not yet" if hit.caught_up_ms is None else utc(hit.caught_up_ms)
+    return "not yet" if hit.caught_up_ms is None else clock.at(hit.caught_up_ms)

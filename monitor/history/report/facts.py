@@ -19,6 +19,8 @@ class Departure(StrEnum):
     LEFT = "left"
     """Neither its session nor the time that it had to rejoin was over."""
     LEFT_OR_TIMED_OUT = "left_or_timed_out"
+    LIKELY_TIMED_OUT = "likely_timed_out"
+    """It was gone when its session timeout after its last commit was over, and not much later."""
     TIMED_OUT = "timed_out"
     """A static member: it does not leave when it closes."""
     REPLACED = "replaced"
@@ -29,7 +31,8 @@ class MemberLeft(Value):
     """A member went. ``partitions`` are those that it had.
 
     ``last_commit_ms``: the last commit in any of them while it had them (None: not known). ``back_ms``: when a member
-    with its instance id, or with its client id and host, joined after that (None: none did).
+    with its instance id, or with its client id and host, joined after that (None: none did). ``members``: how many the
+    group had before, ``rest``: how many it had then.
     """
 
     at_ms: int
@@ -38,6 +41,13 @@ class MemberLeft(Value):
     partitions: tuple[TopicPartition, ...] = ()
     last_commit_ms: int | None = None
     back_ms: int | None = None
+    members: int = 0
+    rest: int = 0
+
+    @property
+    def is_uncertain(self) -> bool:
+        """Whether the log does not show when it stopped."""
+        return self.departure in {Departure.LEFT_OR_TIMED_OUT, Departure.LIKELY_TIMED_OUT}
 
 
 class MemberJoined(Value):
@@ -52,8 +62,9 @@ class MemberHung(Value):
     """A member was listed, owned partitions and committed nothing in them, while records waited and others went on.
 
     ``from_ms`` is when it had committed last. ``until_ms``: when the first of the partitions was committed again, or
-    when the finding closed (``is_over``); else the end of the report. ``reason`` is that of the finding: of the kind
-    ``dead_member``, or ``lag/not_committing``, where it is not known that others went on.
+    when the finding closed (``is_over``); else the end of the report. ``is_committed``: it was the former. ``reason``
+    is that of the finding: of the kind ``dead_member``, or ``lag/not_committing``, where it is not known that others
+    went on.
     """
 
     member: MemberThen
@@ -62,6 +73,7 @@ class MemberHung(Value):
     until_ms: int
     is_over: bool
     partitions: tuple[TopicPartition, ...] = ()
+    is_committed: bool = False
 
 
 class Unowned(Value):
@@ -187,6 +199,14 @@ class OffsetsThen(Value):
     owner: str | None
 
 
+class OffsetsInstant(Value):
+    """The lag of all partitions at an instant of which there are offsets, and how much of it is not in their rows."""
+
+    at_ms: int
+    lag: int
+    more_lag: int = 0
+
+
 class ReportLine(Value):
     """What happened at an instant, in a sentence."""
 
@@ -199,9 +219,10 @@ class IncidentReport(Value):
 
     ``began_ms`` is when the first thing happened that the summary tells (None: nothing did). ``asked_until_ms`` is
     until when it was asked for, ``until_ms`` until when it was recorded. ``summary`` are three sentences, or fewer.
-    ``offsets`` are at the start, at the peak of the lag and at the end, of the partitions that were hit (``hit``), or
-    of those with the most lag; ``more_offsets`` partitions are left out. ``step_ms``: the group was evaluated so often
-    at least.
+    ``is_over``: nothing of it goes on at the end. ``offsets`` are at the start, at the peak of the lag and at the end
+    (``instants``), of partitions that had lag or no owner, or whose lag is not known; ``more_offsets`` of these are
+    left out, and ``calm`` others were never like that. ``step_ms``: the group was evaluated so often at least.
+    ``alike`` are ids of members beside which another one had the same client id and host.
     """
 
     cluster: str
@@ -212,6 +233,7 @@ class IncidentReport(Value):
     asked_until_ms: int
     step_ms: int
     began_ms: int | None = None
+    is_over: bool = False
     summary: tuple[str, ...] = ()
     timeline: tuple[ReportLine, ...] = ()
     left: tuple[MemberLeft, ...] = ()
@@ -230,9 +252,14 @@ class IncidentReport(Value):
     hit: tuple[TopicPartition, ...] = ()
     offsets: tuple[OffsetsThen, ...] = ()
     more_offsets: int = 0
+    calm: int = 0
+    instants: tuple[OffsetsInstant, ...] = ()
     points: tuple[GroupPoint, ...] = ()
     owners: tuple[OwnerSpan, ...] = ()
     members: tuple[MemberThen, ...] = ()
+    alike: tuple[str, ...] = ()
+    first_members: int = 0
+    last_members: int = 0
     first_generation: int = 0
     last_generation: int = 0
     deleted_ms: int | None = None

@@ -2,66 +2,98 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from monitor.history.chronicle import MemberThen
-from monitor.history.report.facts import Departure, IncidentReport
+from monitor.history.report.facts import IncidentReport
+from monitor.history.report.people import People
+from monitor.history.report.sentences import GONE
+from monitor.history.report.times import Clock
 from monitor.messages.client_libraries import library_name
-from monitor.messages.names import places, shown
-from monitor.messages.notification import utc
+from monitor.messages.names import listed, places, shown
 from monitor.model import Certainty, TopicPartition, Value
-
-HEADINGS: Final = ("event", "member", "client id", "host", "instance id", "library", "partitions")
 
 MOST_ROWS: Final = 200
 """A table with more rows is cut."""
 
-DEPARTURES: Final = {
-    Departure.LEFT: "left",
-    Departure.LEFT_OR_TIMED_OUT: "left or timed out",
-    Departure.TIMED_OUT: "timed out or was removed",
-    Departure.REPLACED: "restarted (static member)",
-}
+MOST_EVENTS: Final = 4
+"""More events of one member are counted."""
 
 
 class MemberRow(Value):
-    """What happened to a member, and who it is; "" is not known, or none."""
+    """What happened to a member, and who it is; "" is not known, or none. ``member_ids``: another one for each return.
+
+    ``partitions`` are those that it had when it left or hung.
+    """
 
     at_ms: int
-    event: str
-    member_id: str
     client_id: str
     host: str
     instance_id: str
     library: str
+    events: str
     partitions: str
+    member_ids: str
+
+
+HEADINGS: Final = ("client id", "host", "instance id", "library", "what happened", "partitions", "member id")
+
+
+class _Event(Value):
+    at_ms: int
+    words: str
+    member: MemberThen
+    partitions: tuple[TopicPartition, ...] = ()
 
 
 def member_rows(report: IncidentReport) -> list[MemberRow]:
-    """The rows in the order of time, at most 200."""
-    return sorted(_rows(report), key=lambda row: row.at_ms)[:MOST_ROWS]
+    """The rows, the member first to which something happened first; at most 200."""
+    people, clock = People(report), Clock(report.since_ms, report.until_ms)
+    own: defaultdict[tuple[str, ...], list[_Event]] = defaultdict(list)
+    for event in sorted(_events(report, clock), key=lambda each: each.at_ms):
+        own[people.identity(event.member)].append(event)
+    return [_row(events, clock) for events in own.values()][:MOST_ROWS]
 
 
-def _rows(report: IncidentReport) -> Iterator[MemberRow]:
+def _events(report: IncidentReport, clock: Clock) -> Iterator[_Event]:
     for gone in report.left:
-        yield _row(gone.member, gone.at_ms, DEPARTURES[gone.departure], gone.partitions)
+        yield _Event(gone.at_ms, f"{GONE[gone.departure]} {clock.at(gone.at_ms)}", gone.member, gone.partitions)
     for came in report.joined:
-        yield _row(came.member, came.at_ms, "joined again" if came.is_back else "joined")
+        verb = "rejoined" if came.is_back else "joined"
+        yield _Event(came.at_ms, f"{verb} {clock.at(came.at_ms)}", came.member)
     for hung in report.hung:
-        yield _row(hung.member, hung.from_ms, "committed nothing", hung.partitions)
+        until = "to" if hung.is_over else "until at least"
+        words = f"no commits from {clock.at(hung.from_ms)} {until} {clock.at(hung.until_ms)}"
+        yield _Event(hung.from_ms, words, hung.member, hung.partitions)
 
 
-def _row(member: MemberThen, at_ms: int, event: str, had: tuple[TopicPartition, ...] = ()) -> MemberRow:
+def _row(events: Sequence[_Event], clock: Clock) -> MemberRow:
+    member = events[-1].member
     is_known = member.library.certainty is not Certainty.UNKNOWN
     likely = "probably " if member.library.certainty is Certainty.LIKELY else ""
+    had = [event.partitions for event in events if event.partitions]
     return MemberRow(
-        at_ms=at_ms,
-        event=f"{utc(at_ms)} {event}",
-        member_id=shown(member.member_id),
+        at_ms=events[0].at_ms,
         client_id=shown(member.client_id),
         host=shown(member.host),
         instance_id=shown(member.instance_id or ""),
         library=f"{likely}{library_name(member.library)}" if is_known else "",
-        partitions=places(had) if had else "",
+        events=_events_text(events, clock),
+        partitions=_partitions_text(had),
+        member_ids=listed(list(dict.fromkeys(event.member.member_id for event in events))),
     )
+
+
+def _events_text(events: Sequence[_Event], clock: Clock) -> str:
+    head = "; ".join(event.words for event in events[:MOST_EVENTS])
+    rest = len(events) - MOST_EVENTS
+    return head if rest <= 0 else f"{head}; {rest} more until {clock.at(events[-1].at_ms)}"
+
+
+def _partitions_text(had: Sequence[tuple[TopicPartition, ...]]) -> str:
+    """Those that it had first."""
+    if not had:
+        return ""
+    return places(had[0]) if len(set(had)) == 1 else f"{places(had[0])} at first"

@@ -10,12 +10,19 @@ from typing import Final
 
 from monitor.history.chronicle import Chronicle, CommitGap, MembersChanged, MemberThen, OwnerSpan
 from monitor.history.report.facts import Departure, FindingThen, MemberHung, MemberJoined, MemberLeft
-from monitor.model import FindingKind, GroupKind, TopicPartition
+from monitor.model import FindingKind, GroupKind, TopicPartition, Value
 
 Place = TopicPartition
 
 NOT_COMMITTING: Final = "not_committing"
 """The reason of the finding about partitions that nobody commits: of their owners it is known, not of others."""
+
+
+USUAL_COMMITS_MS: Final = 5_000
+"""The default of auto.commit.interval.ms: a member may have died so long after its last commit."""
+
+REMOVAL_MS: Final = 5_000
+"""So long after its session it may be gone at the latest: the other members rejoin with their next heartbeat."""
 
 
 class Owned:
@@ -67,10 +74,14 @@ def members_left(chronicle: Chronicle, owned: Owned, gaps: Gaps) -> Iterator[Mem
             yield MemberLeft(
                 at_ms=change.at_ms,
                 member=member,
-                departure=_departure(chronicle, change, member, last_ms),
+                departure=_departure(
+                    chronicle, change, member, _silence(chronicle, spans, gaps, change.at_ms, last_ms)
+                ),
                 partitions=tuple(sorted(map(place_of, spans))),
                 last_commit_ms=last_ms,
                 back_ms=later.back_ms(member, change.at_ms),
+                members=change.members - len(change.joined) + len(change.left),
+                rest=change.members - len(change.joined),
             )
 
 
@@ -80,16 +91,57 @@ def _last_commit_ms(spans: Iterable[OwnerSpan], gaps: Gaps, at_ms: int) -> int |
     return max([gap.from_ms for gap, since_ms in found if gap is not None and gap.from_ms > since_ms], default=None)
 
 
-def _departure(chronicle: Chronicle, change: MembersChanged, member: MemberThen, last_ms: int | None) -> Departure:
+class _Silence(Value):
+    """How long a member had committed nothing when it was gone, what is usual, and whether it had records to commit."""
+
+    ms: int
+    usual_ms: int
+    had_records: bool
+
+
+def _silence(
+    chronicle: Chronicle, spans: Iterable[OwnerSpan], gaps: Gaps, at_ms: int, last_ms: int | None
+) -> _Silence | None:
+    """None: its last commit is not known."""
+    if last_ms is None:
+        return None
+    own = [gap for span in spans if (gap := gaps.at(place_of(span), at_ms)) is not None]
+    return _Silence(
+        ms=at_ms - last_ms,
+        usual_ms=max([USUAL_COMMITS_MS, *(gap.usual_ms or 0 for gap in own)]),
+        had_records=any(has_records(gap, chronicle) for gap in own),
+    )
+
+
+def has_records(gap: CommitGap, chronicle: Chronicle) -> bool:
+    """Whether there was anything to commit: who takes over may commit first where the other one was."""
+    if gap.until_offset is not None and gap.until_offset > gap.from_offset:
+        return True
+    end_ms = chronicle.until_ms if gap.until_ms is None else gap.until_ms
+    own = [each for each in chronicle.extremes if (each.topic, each.partition) == (gap.topic, gap.partition)]
+    return any((each.lag or 0) > 0 for each in own if gap.from_ms < each.at_ms <= end_ms)
+
+
+def _departure(chronicle: Chronicle, change: MembersChanged, member: MemberThen, silence: _Silence | None) -> Departure:
     if member.instance_id is not None:
         is_back = any(each.instance_id == member.instance_id for each in change.joined)
         return Departure.REPLACED if is_back else Departure.TIMED_OUT
-    if chronicle.kind is not GroupKind.CLASSIC or last_ms is None:
+    if chronicle.kind is not GroupKind.CLASSIC or silence is None or not member.session_ms:
         return Departure.LEFT_OR_TIMED_OUT
-    in_session = member.session_ms > 0 and change.at_ms - last_ms < member.session_ms
-    limit_ms = _longest_rebalance_ms(chronicle, change)
-    in_time = limit_ms is not None and limit_ms < member.rebalance_ms
-    return Departure.LEFT if in_session and in_time else Departure.LEFT_OR_TIMED_OUT
+    if silence.ms < member.session_ms:
+        limit_ms = _longest_rebalance_ms(chronicle, change)
+        in_time = limit_ms is not None and limit_ms < member.rebalance_ms
+        return Departure.LEFT if in_time else Departure.LEFT_OR_TIMED_OUT
+    return Departure.LIKELY_TIMED_OUT if _fits_timeout(member, silence) else Departure.LEFT_OR_TIMED_OUT
+
+
+def _fits_timeout(member: MemberThen, silence: _Silence) -> bool:
+    """Whether it had records to commit, and was gone when its session was over, but before it had to poll again.
+
+    Kafka's Java client leaves by itself after max.poll.interval.ms, which is its rebalance timeout.
+    """
+    is_in_time = silence.ms <= member.session_ms + silence.usual_ms + REMOVAL_MS
+    return silence.had_records and is_in_time and not 0 < member.rebalance_ms <= silence.ms
 
 
 def _longest_rebalance_ms(chronicle: Chronicle, change: MembersChanged) -> int | None:
@@ -184,6 +236,7 @@ def _hung(member: MemberThen, finding: FindingThen, places: tuple[Place, ...], g
         until_ms=first_ms if is_known and first_ms is not None else finding.until_ms,
         is_over=is_known or finding.is_over,
         partitions=places,
+        is_committed=is_known,
     )
 
 

@@ -7,9 +7,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from monitor.history.chronicle import Chronicle, CommitGap, OwnerSpan, RewindThen
-from monitor.history.report.facts import FindingThen, Lost, MemberLeft, NotCommitted, OffsetsThen, OwnedTwice, Unowned
-from monitor.history.report.members import place_of
-from monitor.model import FindingKind, Phase, TopicPartition
+from monitor.history.report.facts import (
+    FindingThen,
+    Lost,
+    MemberLeft,
+    NotCommitted,
+    OffsetsInstant,
+    OffsetsThen,
+    OwnedTwice,
+    Unowned,
+)
+from monitor.history.report.members import has_records, place_of
+from monitor.model import FindingKind, Phase, TopicPartition, Value
 
 RHYTHMS: Final = 2
 """A gap of so many usual times between two commits is told."""
@@ -17,7 +26,7 @@ RHYTHMS: Final = 2
 SHORTEST_GAP_MS: Final = 5_000
 """Shorter ones are not: by default, Kafka's Java client commits every 5 s."""
 
-MOST_OFFSETS: Final = 10
+MOST_OFFSETS: Final = 20
 """Of so many partitions, offsets are evidence; the rest is counted."""
 
 ABOUT_OWNERS: Final = frozenset({FindingKind.ORPHANED, FindingKind.UNATTENDED})
@@ -76,7 +85,7 @@ def not_committed(chronicle: Chronicle) -> tuple[NotCommitted, ...]:
     clusters: list[list[CommitGap]] = []
     last_ms = _last_ms(chronicle)
     for gap in chronicle.gaps:
-        if _is_long(gap, last_ms) and _has_waited(gap, chronicle):
+        if _is_long(gap, last_ms) and has_records(gap, chronicle):
             own = next((each for each in clusters if _fits(gap, each, last_ms)), None)
             if own is None:
                 clusters.append([gap])
@@ -98,15 +107,6 @@ def _end_ms(gap: CommitGap, until_ms: int) -> int:
 def _is_long(gap: CommitGap, until_ms: int) -> bool:
     length_ms = _end_ms(gap, until_ms) - gap.from_ms
     return length_ms >= max(SHORTEST_GAP_MS, RHYTHMS * (gap.usual_ms or 0))
-
-
-def _has_waited(gap: CommitGap, chronicle: Chronicle) -> bool:
-    """Whether there was anything to commit: who takes over may commit first where the other one was."""
-    if gap.until_offset is not None and gap.until_offset > gap.from_offset:
-        return True
-    place, end_ms = (gap.topic, gap.partition), _end_ms(gap, chronicle.until_ms)
-    own = [each for each in chronicle.extremes if (each.topic, each.partition) == place]
-    return any((each.lag or 0) > 0 for each in own if gap.from_ms < each.at_ms <= end_ms)
 
 
 def _fits(gap: CommitGap, others: Sequence[CommitGap], until_ms: int) -> bool:
@@ -147,24 +147,50 @@ def partitions_hit(
     return tuple(sorted(found.union(*others)))
 
 
-def offsets_then(chronicle: Chronicle, hit: Sequence[TopicPartition]) -> tuple[tuple[OffsetsThen, ...], int]:
-    """Offsets of the partitions that were hit (of all, if none was) at the start, the peak and the end.
+class OffsetEvidence(Value):
+    """The offsets of partitions at some instants, those that are left out, and the lag of all of them then."""
 
-    Those with the most lag come first if there are too many; how many are left out.
+    rows: tuple[OffsetsThen, ...]
+    more: int
+    calm: int
+    instants: tuple[OffsetsInstant, ...]
+
+
+def offsets_then(chronicle: Chronicle, unowned: Iterable[Unowned]) -> OffsetEvidence:
+    """Offsets of the partitions that had lag or no owner, at the start, the peak and the end.
+
+    Those with the most lag come first if there are too many.
     """
-    places = {TopicPartition(each.topic, each.partition): 0 for each in chronicle.extremes}
+    places: dict[TopicPartition, int] = {}
+    marked = {place for each in unowned if not each.is_brief for place in each.partitions}
     for each in chronicle.extremes:
         place = TopicPartition(each.topic, each.partition)
-        places[place] = max(places[place], each.lag or 0)
-    asked = [place for place in places if place in set(hit)] or list(places)
-    chosen = sorted(sorted(asked), key=lambda place: -places[place])[:MOST_OFFSETS]
+        places[place] = max(places.get(place, 0), each.lag or 0)
+        if each.lag is None or each.owner is None:
+            marked.add(place)
+    chosen = sorted(sorted(place for place in places if places[place] or place in marked), key=lambda p: -places[p])
+    listed = frozenset(chosen[:MOST_OFFSETS])
     rows = [
         OffsetsThen(each.at_ms, each.topic, each.partition, each.committed, each.end, each.lag, each.owner)
         for each in chronicle.extremes
-        if TopicPartition(each.topic, each.partition) in set(chosen)
+        if TopicPartition(each.topic, each.partition) in listed
     ]
-    ordered = sorted(rows, key=lambda row: (row.topic, _order(row), row.at_ms))
-    return tuple(ordered), len(asked) - len(chosen)
+    return OffsetEvidence(
+        rows=tuple(sorted(rows, key=lambda row: (row.topic, _order(row), row.at_ms))),
+        more=len(chosen) - len(listed),
+        calm=len(places) - len(chosen),
+        instants=tuple(_instants(chronicle, rows)),
+    )
+
+
+def _instants(chronicle: Chronicle, rows: Iterable[OffsetsThen]) -> Iterator[OffsetsInstant]:
+    lags: defaultdict[int, int] = defaultdict(int)
+    for each in chronicle.extremes:
+        lags[each.at_ms] += each.lag or 0
+    more = dict(lags)
+    for row in rows:
+        more[row.at_ms] -= row.lag or 0
+    return (OffsetsInstant(at_ms, lag, more[at_ms]) for at_ms, lag in sorted(lags.items()))
 
 
 def _order(row: OffsetsThen) -> tuple[int, str]:

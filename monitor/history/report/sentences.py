@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from itertools import groupby
 from operator import attrgetter
 from typing import Final
@@ -13,24 +13,33 @@ from monitor.history.report.facts import (
     FindingThen,
     IncidentReport,
     MemberHung,
-    MemberJoined,
     MemberLeft,
     NotCommitted,
     OwnedTwice,
     ReportLine,
     Unowned,
 )
-from monitor.history.report.members import NOT_COMMITTING, identity, namesakes
-from monitor.history.report.rebalances import rebalance_sentence
+from monitor.history.report.members import NOT_COMMITTING
+from monitor.history.report.people import People
+from monitor.history.report.rebalances import (
+    delay_of,
+    is_quiet,
+    moves_of,
+    quiet_sentence,
+    rebalance_numbers,
+    rebalance_sentence,
+)
+from monitor.history.report.restarts import Restart, folded_restarts
+from monitor.history.report.times import Clock, duration_text, time_between
 from monitor.history.story import PHASES
-from monitor.history.tables import day_of
-from monitor.messages.formatting import age, clock_time, counted, grouped, lasted
+from monitor.messages.formatting import counted, grouped
 from monitor.messages.names import LISTED, places, seconds, shown
-from monitor.messages.notification import utc
 from monitor.model import KINDS, FindingKind, PartitionId, Phase
 
 MOST_LINES: Final = 500
 """A timeline with more lines is cut: JSON has all facts."""
+
+BACKLOG: Final = "backlog reached"
 
 TOLD_BY_FACTS: Final = frozenset(
     {
@@ -42,6 +51,15 @@ TOLD_BY_FACTS: Final = frozenset(
     }
 )
 """Findings of which the timeline has the facts, with better times."""
+
+GONE: Final = {
+    Departure.LEFT: "left",
+    Departure.LEFT_OR_TIMED_OUT: "left or timed out",
+    Departure.LIKELY_TIMED_OUT: "most likely timed out",
+    Departure.TIMED_OUT: "timed out or was removed",
+    Departure.REPLACED: "restarted (static member)",
+}
+"""How a member went."""
 
 REASONS: Final = {
     "no_members": "the group had no members",
@@ -59,41 +77,29 @@ class Wording:
     def __init__(self, report: IncidentReport, chronicle: Chronicle) -> None:
         self._report = report
         self._chronicle = chronicle
-        self._alike = namesakes(chronicle)
-        self._one_day = day_of(report.since_ms) == day_of(report.until_ms)
-        self._members = {member.member_id: member for member in chronicle.members}
+        self._clock = Clock(report.since_ms, report.until_ms)
+        self._folded = folded_restarts(report)
+        self.people = People(report)
 
     def clock(self, at_ms: int) -> str:
         """An instant: with its date, unless the whole report is of one day."""
-        is_that_day = self._one_day and day_of(at_ms) == day_of(self._report.since_ms)
-        return clock_time(at_ms) if is_that_day else utc(at_ms)
+        return self._clock.at(at_ms)
 
     def who(self, member: MemberThen) -> str:
         """A member as a person looks for it; with its id where others there look the same."""
-        name = shown(member.client_id or member.member_id)
-        own = member.instance_id or (member.member_id if member.member_id in self._alike else None)
-        more = f" ({shown(own)})" if own is not None and member.client_id and own != member.client_id else ""
-        return f"{name}{more} at {shown(member.host)}" if member.host else f"{name}{more}"
-
-    def identity(self, member: MemberThen) -> tuple[str, ...]:
-        """By what a member is the same after a restart."""
-        return identity(member, self._alike)
-
-    def people(self, members: Sequence[MemberThen]) -> str:
-        """Members, the first ten of them by name."""
-        head = ", ".join(self.who(member) for member in members[:LISTED])
-        return head if len(members) <= LISTED else f"{head} and {len(members) - LISTED} more"
+        return self.people.who(member)
 
     def timeline(self) -> tuple[ReportLine, ...]:
         """All that happened, in the order of time; at the same instant causes come before effects."""
         lines = [
             *self._topics(),
+            *(ReportLine(each.left.at_ms, self.restart(each)) for each in self._folded),
             *self._departures(),
             *self._arrivals(),
             *self._phases(),
             *self._rebalances(),
             *self._commits(),
-            *(ReportLine(each.from_ms, self.missing_owner(each)) for each in self._report.unowned if not each.is_brief),
+            *self._missing_owners(),
             *(ReportLine(each.from_ms, self._owned_twice(each)) for each in self._report.owned_twice),
             *self._rewinds(),
             *(ReportLine(each.at_ms, self._loss(each.records)) for each in self._report.lost),
@@ -104,8 +110,28 @@ class Wording:
 
     # --- members ---
 
+    def restart(self, each: Restart) -> str:
+        """One restart of several, with what followed from it."""
+        left = each.left
+        took = time_between(left.at_ms, each.back_ms)
+        parts = [f"{self.who(left.member)} {GONE[left.departure]}, and rejoined {took} later."]
+        if left.partitions:
+            parts.append(f"It had {places(left.partitions)}.")
+        if each.rebalances:
+            era = KINDS[self._report.kind].era.value
+            parts.append(f"{rebalance_numbers(each.rebalances, era)} {moves_of(each.rebalances)}.")
+            parts.append(delay_of(each.rebalances, self._report.unit))
+        without_owner = [span for span in each.unowned if not span.is_brief]
+        if without_owner:
+            longest = max(without_owner, key=lambda span: span.until_ms - span.from_ms)
+            where = places({place for span in without_owner for place in span.partitions})
+            took = time_between(longest.from_ms, longest.until_ms)
+            parts.append(f"{where} had no owner for up to {took} ({self.clock(longest.from_ms)}).")
+        return " ".join(part for part in parts if part)
+
     def _departures(self) -> Iterator[ReportLine]:
-        for at_ms, group in groupby(self._report.left, attrgetter("at_ms")):
+        folded = [each.left for each in self._folded]
+        for at_ms, group in groupby((each for each in self._report.left if each not in folded), attrgetter("at_ms")):
             left = list(group)
             for each in left[:LISTED]:
                 yield ReportLine(at_ms, self.departure(each))
@@ -114,51 +140,53 @@ class Wording:
 
     def departure(self, each: MemberLeft) -> str:
         """That a member went, what it had, and what is known of why."""
-        name, had = self.who(each.member), f"It had {places(each.partitions)}." if each.partitions else ""
-        match each.departure:
-            case Departure.REPLACED:
-                return f"{name} restarted as a static member and kept its partitions."
-            case Departure.TIMED_OUT:
-                head = f"{name} timed out or was removed: a static member does not leave when it closes."
-            case Departure.LEFT:
-                head = f"{name} left."
-            case _:
-                head = f"{name} left or timed out: the log does not show which."
-        return " ".join(part for part in (head, had, self._last_sign(each)) if part)
+        if each.departure is Departure.REPLACED:
+            return f"{self.who(each.member)} restarted as a static member and kept its partitions."
+        head = f"{self.who(each.member)} {GONE[each.departure]}"
+        head += ": a static member does not leave when it closes." if each.departure is Departure.TIMED_OUT else "."
+        had = f"It had {places(each.partitions)}." if each.partitions else ""
+        return " ".join(part for part in (head, had, self._last_sign(each), self._return(each)) if part)
 
     def _last_sign(self, each: MemberLeft) -> str:
         if each.last_commit_ms is None:
             return ""
-        session_ms, silent_ms = each.member.session_ms, each.at_ms - each.last_commit_ms
-        sign = f"Its last commit was {lasted(max(1, silent_ms))} earlier, at {self.clock(each.last_commit_ms)}"
+        silent, session_ms = time_between(each.last_commit_ms, each.at_ms), each.member.session_ms
+        sign = f"Its last commit was {silent} earlier, at {self.clock(each.last_commit_ms)}"
         return f"{sign}; its session timeout is {seconds(session_ms)}." if session_ms else f"{sign}."
 
+    def _return(self, each: MemberLeft) -> str:
+        if each.back_ms is not None:
+            return f"It rejoined at {self.clock(each.back_ms)}."
+        return f"It did not rejoin by {self.clock(self._report.until_ms)}."
+
     def _arrivals(self) -> Iterator[ReportLine]:
-        for at_ms, group in groupby(self._report.joined, attrgetter("at_ms")):
+        folded = {(each.back_ms, self.people.identity(each.left.member)) for each in self._folded}
+        joined = [each for each in self._report.joined if (each.at_ms, self.people.identity(each.member)) not in folded]
+        for at_ms, group in groupby(joined, attrgetter("at_ms")):
             came = list(group)
-            yield ReportLine(at_ms, f"{self.people([each.member for each in came])} joined{_again(came)}.")
+            verb = "rejoined" if all(each.is_back for each in came) else "joined"
+            yield ReportLine(at_ms, f"{self.people.names([each.member for each in came])} {verb}.")
 
     def hung(self, each: MemberHung) -> str:
         """That a member committed nothing, from when to when."""
         name, of = self.who(each.member), places(each.partitions) if each.partitions else "its partitions"
         until = self._until(each.from_ms, each.until_ms, each.is_over)
-        head = f"{name} committed nothing in {of} {until}, although there was lag."
+        head = f"{name} had no commits in {of} {until}, although there was lag."
         match each.reason:
             case "unnoticed":
-                why = "Other members went on, so it hung or was gone: its session had not expired."
+                why = "Other members kept committing, so it hung or was gone: its session had not expired."
             case "no_answer":
-                why = "Other members went on, and it did not respond to requests."
+                why = "Other members kept committing, and it did not respond to requests."
             case _ if each.reason == NOT_COMMITTING:
                 why = "It stayed in the group."
             case _:
-                why = "Other members went on, and it stayed in the group: it hung, or stopped committing."
+                why = "Other members kept committing, and it stayed in the group: it hung, or stopped committing."
         return f"{head} {why}"
 
     def _until(self, from_ms: int, until_ms: int | None, is_over: bool) -> str:
         """From when to when, and for how long."""
         end_ms = self._report.until_ms if until_ms is None else until_ms
-        took = lasted(max(1, end_ms - from_ms))
-        start = f"from {self.clock(from_ms)}"
+        took, start = time_between(from_ms, end_ms), f"from {self.clock(from_ms)}"
         if is_over:
             return f"{start} to {self.clock(end_ms)} ({took})"
         return f"{start} until at least {self.clock(end_ms)} ({took})"
@@ -172,10 +200,23 @@ class Wording:
                 yield ReportLine(begun.at_ms, sentence)
 
     def _rebalances(self) -> Iterator[ReportLine]:
-        for each in self._report.rebalances:
-            yield ReportLine(each.at_ms, rebalance_sentence(each, KINDS[self._report.kind].era))
+        """Those that moved nothing and follow one another in one line."""
+        era, folded = KINDS[self._report.kind].era.value, [own for each in self._folded for own in each.rebalances]
+        for quiet, group in groupby((each for each in self._report.rebalances if each not in folded), is_quiet):
+            found = list(group)
+            if quiet and len(found) > 1:
+                yield ReportLine(found[0].at_ms, quiet_sentence(found, era, self.clock(found[-1].at_ms)))
+                continue
+            for each in found:
+                yield ReportLine(each.at_ms, rebalance_sentence(each, era, self._report.unit))
 
     # --- partitions ---
+
+    def _missing_owners(self) -> Iterator[ReportLine]:
+        folded = [own for each in self._folded for own in each.unowned]
+        for each in self._report.unowned:
+            if not each.is_brief and each not in folded:
+                yield ReportLine(each.from_ms, self.missing_owner(each))
 
     def missing_owner(self, each: Unowned) -> str:
         """That partitions had no owner, from when to when."""
@@ -184,7 +225,7 @@ class Wording:
         return f"{places(each.partitions)} had no owner {until}{why}."
 
     def _owned_twice(self, each: OwnedTwice) -> str:
-        owners = self.people([self._members.get(name, MemberThen(name)) for name in each.owners])
+        owners = self.people.names([self.people.member(name) for name in each.owners])
         until = self._until(each.from_ms, each.until_ms, each.is_over)
         return f"{places(each.partitions)} had {len(each.owners)} owners {until}: {owners}."
 
@@ -196,13 +237,13 @@ class Wording:
                 yield ReportLine(gap.from_ms, self.not_committed(gap))
 
     def not_committed(self, each: NotCommitted) -> str:
-        """That partitions were not committed, from when to when."""
-        were = "was" if len(each.partitions) == 1 else "were"
+        """That partitions had no commits, from when to when."""
         until = self._until(each.from_ms, each.until_ms, each.until_ms is not None)
-        text = f"{places(each.partitions)} {were} not committed {until}."
-        if each.records is None:
-            return text
-        return f"{text} {counted(each.records, self._report.unit)} had accumulated by then."
+        text = f"{places(each.partitions)} had no commits {until}"
+        return f"{text}." if each.records is None else f"{text}; {self._backlog(each.records)}."
+
+    def _backlog(self, records: int) -> str:
+        return f"the {BACKLOG} {counted(records, self._report.unit)}"
 
     def _rewinds(self) -> Iterator[ReportLine]:
         for each in self._report.rewinds:
@@ -249,17 +290,13 @@ class Wording:
         lag, unit = self._report.lag, self._report.unit
         if lag.peak is None or not lag.rose:
             return
-        oldest = f"; its oldest record was {age(lag.peak_oldest_ms)} old" if lag.peak_oldest_ms else ""
-        yield ReportLine(lag.peak_ms, f"The lag was {counted(lag.peak, unit)}, the most that was seen{oldest}.")
+        oldest = f"; its oldest record was {duration_text(lag.peak_oldest_ms)} old" if lag.peak_oldest_ms else ""
+        yield ReportLine(lag.peak_ms, f"Peak lag: at least {counted(lag.peak, unit)} in the whole group{oldest}.")
         if lag.caught_up_ms is not None:
             text = f"The group had caught up: its lag was {counted(lag.caught_up_lag or 0, unit)}"
             is_late = lag.caught_up_lag and lag.caught_up_oldest_ms is not None
-            text += f", the oldest {age(lag.caught_up_oldest_ms or 0)} old." if is_late else "."
+            text += f", the oldest {duration_text(lag.caught_up_oldest_ms or 0)} old." if is_late else "."
             yield ReportLine(lag.caught_up_ms, text)
-
-
-def _again(came: Iterable[MemberJoined]) -> str:
-    return " again" if all(each.is_back for each in came) else ""
 
 
 def _partition(topic: str, partition: PartitionId) -> str:

@@ -6,20 +6,26 @@ from collections.abc import Iterator, Sequence
 from operator import attrgetter
 from typing import Final
 
-from monitor.history.report.facts import Departure, IncidentReport, MemberLeft
+from monitor.history.report.facts import Departure, IncidentReport, MemberHung, MemberLeft, NotCommitted
 from monitor.history.report.members import NOT_COMMITTING
-from monitor.history.report.sentences import Wording
-from monitor.messages.formatting import age, counted, lasted
+from monitor.history.report.rebalances import moves_of, partition_seconds
+from monitor.history.report.restarts import is_one_at_a_time, restart_departures
+from monitor.history.report.sentences import GONE, Wording
+from monitor.history.report.times import duration_text, time_between
+from monitor.messages.formatting import counted
+from monitor.messages.kind_words import finding_words
 from monitor.messages.names import places, shown
 from monitor.model import TopicPartition
 from monitor.model.findings import Severity, rank
 
 MOST_CAUSES: Final = 2
+FEWEST_ROLLING: Final = 2
+"""Fewer members that restart are no rolling restart."""
 
 
 def summarize(report: IncidentReport, wording: Wording) -> tuple[str, ...]:
     """What happened to which members when, what it did, and how it ended."""
-    return (_causes(report, wording), _effects(report), _end(report, wording))
+    return (_causes(report, wording), _effects(report, wording), _end(report, wording))
 
 
 # --- what happened ----------------------------------------------------------------------------------------------------
@@ -57,61 +63,121 @@ def _hung_and_gone(report: IncidentReport, wording: Wording) -> str:
     hung, left = report.hung[0], report.left[0]
     if hung.member.member_id != left.member.member_id or left.at_ms < hung.from_ms:
         return ""
-    verb = "hung or died" if hung.reason == "unnoticed" else "hung or stopped committing"
     since, at = wording.clock(hung.from_ms), wording.clock(left.at_ms)
-    return f"{wording.who(hung.member)} {verb} at {since}, and left or timed out at {at}"
+    back = "" if left.back_ms is None else f" It rejoined at {wording.clock(left.back_ms)}"
+    text = f"{_some(1, left.members)} {_hung_verb([hung])} and was gone {time_between(hung.from_ms, left.at_ms)} later"
+    text += f": {wording.who(hung.member)} had its last commit at {since}, and {GONE[left.departure]} at {at}"
+    return f"{text}.{back}" if back else text
+
+
+def _some(count: int, members: int) -> str:
+    """How many members of how many.
+
+    >>> _some(1, 2), _some(2, 2), _some(1, 1), _some(1, 0)
+    ('1 member of 2', 'All 2 members', 'The only member', '1 member')
+    """
+    if count == members:
+        return f"All {count} members" if count > 1 else "The only member"
+    return f"{counted(count, 'member')} of {members:,}" if members >= count else counted(count, "member")
+
+
+def _members_at(report: IncidentReport, at_ms: int) -> int:
+    return next((point.members for point in reversed(report.points) if point.at_ms <= at_ms), 0)
+
+
+def _hung_verb(hung: Sequence[MemberHung]) -> str:
+    if any(each.reason == "unnoticed" for each in hung):
+        return "hung or died"
+    if all(each.reason == NOT_COMMITTING for each in hung):
+        return "stayed in the group and had no commits"
+    return "hung or stopped committing"
 
 
 def _hung(report: IncidentReport, wording: Wording) -> str:
     if not report.hung:
         return ""
     first = min(report.hung, key=attrgetter("from_ms"))
-    names = wording.people([each.member for each in report.hung])
     until_ms = max(each.until_ms for each in report.hung)
-    until = "to" if all(each.is_over for each in report.hung) else "until at least"
-    verb = "hung or stopped committing"
-    if any(each.reason == "unnoticed" for each in report.hung):
-        verb = "hung or died, and committed nothing"
-    if all(each.reason == NOT_COMMITTING for each in report.hung):
-        verb = "stayed in the group and committed nothing"
-    return f"{names} {verb} from {wording.clock(first.from_ms)} {until} {wording.clock(until_ms)}"
+    members = {wording.people.identity(each.member): each.member for each in report.hung}
+    some = _some(len(members), _members_at(report, first.from_ms))
+    is_over = all(each.is_over for each in report.hung)
+    least, until = ("", "to") if is_over else ("at least ", "until at least")
+    took = time_between(first.from_ms, until_ms)
+    text = f"{some} {_hung_verb(report.hung)} for {least}{took}: {wording.people.names(list(members.values()))}"
+    return f"{text}, from {wording.clock(first.from_ms)} {until} {wording.clock(until_ms)}"
 
 
 def _departures(report: IncidentReport, wording: Wording) -> str:
     """One member by name; several by their number."""
     if not report.left:
         return ""
-    first, last = report.left[0], report.left[-1]
-    if len(report.left) == 1:
-        return _one_departure(first, wording)
-    newest = {wording.identity(each.member): each for each in report.left}
-    people = [each.member for each in newest.values()]
-    back = sum(each.back_ms is not None for each in newest.values())
-    span = f"from {wording.clock(first.at_ms)} to {wording.clock(last.at_ms)}"
-    if first.at_ms == last.at_ms:
-        span = f"at {wording.clock(first.at_ms)}"
-    if len(people) == 1:
-        return f"{wording.who(first.member)} left or timed out {len(report.left)} times {span}"
-    verb = "left or timed out" if any(each.departure is not Departure.LEFT for each in report.left) else "left"
-    again = f", and {'all' if back == len(people) else back} of them came back" if back else ""
     if all(each.departure is Departure.REPLACED for each in report.left):
-        return f"{counted(len(report.left), 'static member')} restarted {span} without a rebalance"
-    return f"{counted(len(people), 'member')} {verb} {span}{again}: {wording.people(people)}"
+        return _static_restarts(report.left, wording)
+    left = [each for each in report.left if each.departure is not Departure.REPLACED]
+    if len(left) == 1:
+        return _one_departure(left[0], wording)
+    newest = {wording.people.identity(each.member): each for each in left}
+    if len(newest) == 1:
+        return _one_member(left, wording)
+    names = wording.people.names([each.member for each in newest.values()])
+    if restart_departures(report):
+        return f"{_restart_verdict(left, len(newest), wording)}: {names}"
+    back = sum(each.back_ms is not None for each in newest.values())
+    again = f"{'all' if back == len(newest) else back} of them rejoined" if back else "none of them rejoined"
+    some = _some(len(newest), left[0].members)
+    return f"{some} {_went(left)} {_span(left, wording)}, and {again}: {names}"
+
+
+def _went(left: Sequence[MemberLeft]) -> str:
+    """How all of them went, or what can be said of all."""
+    ways = {each.departure for each in left}
+    return GONE[ways.pop()] if len(ways) == 1 else GONE[Departure.LEFT_OR_TIMED_OUT]
+
+
+def _span(left: Sequence[MemberLeft], wording: Wording) -> str:
+    first_ms, last_ms = left[0].at_ms, left[-1].at_ms
+    if first_ms == last_ms:
+        return f"at {wording.clock(first_ms)}"
+    return f"from {wording.clock(first_ms)} to {wording.clock(last_ms)}"
+
+
+def _static_restarts(left: Sequence[MemberLeft], wording: Wording) -> str:
+    if len(left) == 1:
+        name, at = wording.who(left[0].member), wording.clock(left[0].at_ms)
+        return f"{name} restarted at {at} as a static member, without a rebalance"
+    return f"{counted(len(left), 'static member')} restarted {_span(left, wording)} without a rebalance"
+
+
+def _restart_verdict(left: Sequence[MemberLeft], members: int, wording: Wording) -> str:
+    last_ms = max(each.back_ms or each.at_ms for each in left)
+    span = f"from {wording.clock(left[0].at_ms)} to {wording.clock(last_ms)}"
+    if members == len(left) and members >= FEWEST_ROLLING and is_one_at_a_time(left):
+        of = f"all {members:,}" if members == left[0].members else f"{members:,} of {left[0].members:,}"
+        return f"Rolling restart of {of} members, one at a time, {span}"
+    return f"{counted(members, 'member')} left and rejoined {span} ({len(left):,} times in total)"
+
+
+def _one_member(left: Sequence[MemberLeft], wording: Wording) -> str:
+    """One member that went several times."""
+    text = f"{wording.who(left[0].member)} {_went(left)} {len(left)} times {_span(left, wording)}"
+    last_ms = left[-1].back_ms
+    if last_ms is None:
+        return f"{text}, and did not rejoin after the last time"
+    return f"{text}, and rejoined each time, the last time at {wording.clock(last_ms)}"
 
 
 def _one_departure(each: MemberLeft, wording: Wording) -> str:
-    name, at = wording.who(each.member), wording.clock(each.at_ms)
-    match each.departure:
-        case Departure.REPLACED:
-            return f"{name} restarted at {at} as a static member, without a rebalance"
-        case Departure.LEFT:
-            text = f"{name} left at {at}"
-        case Departure.TIMED_OUT:
-            text = f"{name} timed out or was removed at {at}"
-        case _:
-            sign = f" (last commit at {wording.clock(each.last_commit_ms)})" if each.last_commit_ms is not None else ""
-            text = f"{name} left or timed out at {at}{sign}"
-    return text if each.back_ms is None else f"{text} and was back at {wording.clock(each.back_ms)}"
+    name, at, some = wording.who(each.member), wording.clock(each.at_ms), _some(1, each.members)
+    sign = ""
+    if each.is_uncertain and each.last_commit_ms is not None:
+        sign = f" (last commit at {wording.clock(each.last_commit_ms)})"
+    if each.back_ms is not None:
+        took = time_between(each.at_ms, each.back_ms)
+        way = f"{GONE[each.departure]} at {at}{sign} and rejoined at {wording.clock(each.back_ms)}"
+        return f"{some} was away for {took}: {name} {way}"
+    if each.departure in {Departure.LIKELY_TIMED_OUT, Departure.TIMED_OUT}:
+        return f"{some} was lost: {name} {GONE[each.departure]} at {at}{sign}"
+    return f"{some} {GONE[each.departure]}: {name} at {at}{sign}"
 
 
 def _rewound(report: IncidentReport, wording: Wording) -> str:
@@ -128,7 +194,7 @@ def _arrivals(report: IncidentReport, wording: Wording) -> str:
     span = f"at {wording.clock(first)}"
     if first != last:
         span = f"from {wording.clock(first)} to {wording.clock(last)}"
-    return f"{wording.people([each.member for each in report.joined])} joined {span}"
+    return f"{wording.people.names([each.member for each in report.joined])} joined {span}"
 
 
 def _worst_finding(report: IncidentReport, wording: Wording) -> list[str]:
@@ -143,24 +209,42 @@ def _worst_finding(report: IncidentReport, wording: Wording) -> list[str]:
 # --- what it did ------------------------------------------------------------------------------------------------------
 
 
-def _effects(report: IncidentReport) -> str:
-    found = [text for text in _each_effect(report) if text]
+def _effects(report: IncidentReport, wording: Wording) -> str:
+    found = [text for text in _each_effect(report, wording) if text]
     if not found:
         return "No partition was without an owner for a second, and no record is known to be read again or lost."
     return " ".join(f"{text[0].upper()}{text[1:]}." for text in found)
 
 
-def _each_effect(report: IncidentReport) -> Iterator[str]:
+def _each_effect(report: IncidentReport, wording: Wording) -> Iterator[str]:
     yield from _disturbed_partitions(report)
     twice = {place for each in report.owned_twice for place in each.partitions}
     yield f"{places(twice)} had several owners" if twice else ""
-    yield _moves(report)
-    if report.lag.rose and report.lag.peak is not None:
-        yield f"the lag rose from {report.lag.before or 0:,} to at least {counted(report.lag.peak, report.unit)}"
+    yield from _moves(report)
+    yield _peak(report, wording)
     if report.redelivered:
         yield f"{counted(report.redelivered, report.unit)} were delivered again"
     lost = max([each.records or 0 for each in report.lost], default=0)
     yield f"up to {counted(lost, report.unit)} were lost" if lost else ""
+
+
+def _peak(report: IncidentReport, wording: Wording) -> str:
+    """How high the lag was, compared with the minutes before; "" if it is not known, or nothing happened."""
+    lag = report.lag
+    if lag.peak is None or report.began_ms is None:
+        return ""
+    before, at = lag.before or 0, wording.clock(lag.peak_ms)
+    if lag.rose:
+        return f"peak lag: at least {counted(lag.peak, report.unit)} at {at} (before: {_at_most(before)})"
+    text = f"peak lag: {counted(lag.peak, report.unit)}"
+    if lag.peak <= before:
+        return f"{text}; it stayed at its usual level (before: {_at_most(before)})" if lag.peak else "no lag was seen"
+    text += f" at {at} (before: {_at_most(before)})"
+    return text if lag.oldest_ms is None else f"{text}; no record of it was older than {duration_text(lag.oldest_ms)}"
+
+
+def _at_most(count: int) -> str:
+    return f"at most {count:,}" if count else "0"
 
 
 def _disturbed_partitions(report: IncidentReport) -> Iterator[str]:
@@ -168,10 +252,10 @@ def _disturbed_partitions(report: IncidentReport) -> Iterator[str]:
     without_owner = [each for each in report.unowned if not each.is_brief]
     orphans = {place for each in without_owner for place in each.partitions}
     silent = {place for each in report.not_committed for place in each.partitions}
-    owner_ms = max([each.until_ms - each.from_ms for each in without_owner], default=0)
-    commit_ms = max([each.longest_ms for each in report.not_committed], default=0)
-    had_none = f"had no owner for up to {lasted(owner_ms)}"
-    stopped = f"{'was' if len(silent) == 1 else 'were'} not committed for up to {lasted(commit_ms)}"
+    longest = max(without_owner, key=lambda each: each.until_ms - each.from_ms, default=None)
+    had_none = "" if longest is None else f"had no owner for up to {time_between(longest.from_ms, longest.until_ms)}"
+    slowest = max(report.not_committed, key=lambda each: each.longest_ms, default=None)
+    stopped = "" if slowest is None else f"had no commits for up to {_longest(slowest, report.until_ms)}"
     if orphans and orphans == silent:
         yield f"{places(orphans)} {had_none}, and {stopped}"
         return
@@ -179,15 +263,21 @@ def _disturbed_partitions(report: IncidentReport) -> Iterator[str]:
     yield f"{places(silent)} {stopped}" if silent else ""
 
 
-def _moves(report: IncidentReport) -> str:
-    moved, avoidable = (sum(getattr(each, name) for each in report.rebalances) for name in ("moved", "avoidable"))
+def _longest(each: NotCommitted, end_ms: int) -> str:
+    """As the timeline has it, where that is the time of a single partition."""
+    until_ms = end_ms if each.until_ms is None else each.until_ms
+    if until_ms - each.from_ms == each.longest_ms:
+        return time_between(each.from_ms, until_ms)
+    return duration_text(each.longest_ms)
+
+
+def _moves(report: IncidentReport) -> Iterator[str]:
+    """What the rebalances moved, and how much later than usual partitions were committed."""
     paused_ms = sum(each.pause_ms for each in report.rebalances)
-    if not moved and not paused_ms:
-        return ""
-    times = counted(len(report.rebalances), "rebalance")
-    text = f"{times} moved {counted(moved, 'partition') if moved else 'no partition'}"
-    text += f" ({avoidable} avoidable)" if avoidable else ""
-    return f"{text} and paused partitions for {lasted(paused_ms)} in total" if paused_ms else text
+    if report.rebalances and (paused_ms or any(each.moved for each in report.rebalances)):
+        yield f"{counted(len(report.rebalances), 'rebalance')} {moves_of(report.rebalances)}"
+    if paused_ms and not report.not_committed:
+        yield f"commits were delayed by {partition_seconds(paused_ms)} in total (estimate, summed over partitions)"
 
 
 # --- how it ended -----------------------------------------------------------------------------------------------------
@@ -196,27 +286,61 @@ def _moves(report: IncidentReport) -> str:
 def _end(report: IncidentReport, wording: Wording) -> str:
     if report.deleted_ms is not None and report.deleted_ms >= max(report.points[-1].at_ms, report.lag.peak_ms):
         return "The group no longer exists."
-    still_open = [each for each in report.findings if not each.is_over and each.severity is not Severity.INFO]
-    text = f"{_caught_up(report, wording)}."
-    if still_open:
-        names = ", ".join(f"{each.kind}/{each.reason}" for each in still_open)
-        return f"{text} {counted(len(still_open), 'finding')} {_is(still_open)} still open ({names})."
-    return text
+    if report.began_ms is None:
+        return f"{_last_lag(report, wording)}."
+    state = "Over" if report.is_over else f"Ongoing at {wording.clock(report.until_ms)}"
+    parts = [text for text in (_members_end(report, wording), _caught_up(report, wording), _still_open(report)) if text]
+    return " ".join(f"{text}." for text in (state, *parts))
 
 
-def _is(things: Sequence[object]) -> str:
-    return "is" if len(things) == 1 else "are"
+def _members_end(report: IncidentReport, wording: Wording) -> str:
+    """Who is back, who is not, and how large the group is."""
+    return " ".join(f"{text}." for text in _members_then(report, wording)).rstrip(".")
+
+
+def _members_then(report: IncidentReport, wording: Wording) -> Iterator[str]:
+    gone = {wording.people.identity(each.member): each for each in report.left}
+    for each in report.hung:
+        if each.is_committed and wording.people.identity(each.member) not in gone:
+            at = wording.clock(each.until_ms)
+            if any(each.from_ms < known.at_ms <= each.until_ms for known in report.rebalances):
+                yield f"The partitions of {wording.who(each.member)} were committed again at {at}"
+            else:
+                yield f"{wording.who(each.member)} committed again at {at}, without a rebalance"
+    away = sum(each.back_ms is None for each in gone.values())
+    if away:
+        yield f"{'The member' if len(gone) == away == 1 else counted(away, 'member')} did not rejoin"
+    elif gone:
+        yield "The member rejoined" if len(gone) == 1 else f"All {len(gone)} members rejoined"
+    first, last = report.first_members, report.last_members
+    if first != last:
+        yield f"The group went from {counted(first, 'member')} to {last:,}"
+    elif last:
+        yield f"The group has {counted(last, 'member')}, as before"
+
+
+def _still_open(report: IncidentReport) -> str:
+    found = [each for each in report.findings if not each.is_over and each.severity is not Severity.INFO]
+    if not found:
+        return ""
+    names = ", ".join(finding_words(f"{each.kind}/{each.reason}") for each in found)
+    return f"{counted(len(found), 'finding')} {'is' if len(found) == 1 else 'are'} still open ({names})"
+
+
+def _last_lag(report: IncidentReport, wording: Wording) -> str:
+    lag = report.lag
+    if lag.last is None:
+        return "The lag is not known"
+    return f"The lag was {counted(lag.last, report.unit)} at {wording.clock(lag.last_ms)}"
 
 
 def _caught_up(report: IncidentReport, wording: Wording) -> str:
     lag = report.lag
-    if lag.last is None:
-        return "The lag is not known"
+    if lag.last is None or not lag.rose:
+        return _last_lag(report, wording)
     last = f"{counted(lag.last, report.unit)} at {wording.clock(lag.last_ms)}"
-    if not lag.rose:
-        return f"The lag did not rise: it was {last}"
     if lag.caught_up_ms is None:
         return f"The group has not caught up: its lag was {last}"
-    after_ms = lag.caught_up_ms - (report.began_ms or lag.peak_ms)
-    text = f"The group had caught up by {wording.clock(lag.caught_up_ms)}, {age(after_ms)} after the incident began"
+    after = time_between(report.began_ms or lag.peak_ms, lag.caught_up_ms)
+    text = f"The group had caught up by {wording.clock(lag.caught_up_ms)}, {after} after the incident began"
     return f"{text}. But its lag rose again, and was {last}" if lag.rose_again else text

@@ -13,13 +13,13 @@ from markupsafe import Markup
 from monitor.charts.style import STYLE as CHART_STYLE
 from monitor.messages.client_libraries import CERTAINTIES
 from monitor.messages.formatting import counted, grouped, visible
+from monitor.messages.kind_words import KIND_WORDS
 from monitor.messages.units import unit_of
 from monitor.model.escaping import escaped
 from monitor.web.page.assignment_map import Mark
 from monitor.web.page.assignor_names import short, words
 from monitor.web.page.delivery_lines import WORDS
 from monitor.web.page.group import GroupPage
-from monitor.web.page.kind_words import KIND_WORDS
 from monitor.web.page.on_demand import Asked
 from monitor.web.page.options import AT, PageOptions
 from monitor.web.page.timeline import TimelinePage

@@ -16,10 +16,9 @@ from monitor.history.instants import HELP, instant_text
 from monitor.history.story import Happened, HappenedKind, LagThen
 from monitor.history.tables import DAY_MS
 from monitor.messages.formatting import counted
+from monitor.messages.kind_words import finding_words
 from monitor.messages.notification import utc
 from monitor.model import Value
-from monitor.model.findings import FindingKind
-from monitor.web.page.kind_words import KIND_WORDS
 from monitor.web.page.options import AT
 from monitor.web.page.past import Step
 from monitor.web.views.addresses import PAGE, REPORT, TIMELINE, GroupAddress
@@ -187,17 +186,6 @@ def timeline_chart(address: GroupAddress, timeline: Timeline, at_ms: int | None 
         unit=timeline.unit,
         at_ms=at_ms,
     )
-
-
-def finding_words(name: str) -> str:
-    """A finding, by its kind and reason, in the words of the page.
-
-    >>> finding_words("orphaned/grew"), finding_words("of/tomorrow")
-    ('Orphaned: grew', 'of: tomorrow')
-    """
-    kind, _, reason = name.partition("/")
-    known = KIND_WORDS[FindingKind(kind)] if kind in list(FindingKind) else kind
-    return f"{known}: {reason.replace('_', ' ')}"
 
 
 def _then_href(address: GroupAddress, at_ms: int) -> str:

@@ -1,4 +1,4 @@
-"""The kinds of findings, as pages name them."""
+"""The kinds of findings, as pages and reports name them."""
 
 from __future__ import annotations
 
@@ -22,3 +22,14 @@ KIND_WORDS: Final = {
     FindingKind.UNREADABLE_MEMBERS: "Unreadable members",
     FindingKind.CONFIG_BEHIND: "Configuration behind",
 }
+
+
+def finding_words(name: str) -> str:
+    """A finding, by its kind and reason, in words.
+
+    >>> finding_words("orphaned/grew"), finding_words("of/tomorrow")
+    ('Orphaned: grew', 'of: tomorrow')
+    """
+    kind, _, reason = name.partition("/")
+    known = KIND_WORDS[FindingKind(kind)] if kind in list(FindingKind) else kind
+    return f"{known}: {reason.replace('_', ' ')}"

@@ -1,0 +1,63 @@
+"""Members that restarted one at a time: a departure, a return, and what followed, as one thing that happened."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Final
+
+from monitor.history.report.facts import Departure, IncidentReport, MemberLeft, RebalanceThen, Unowned
+from monitor.model import Value
+
+MAX_RESTART_MS: Final = 600_000
+"""A member that is back later has not restarted: it was away."""
+
+SETTLED_MS: Final = 30_000
+"""So long after the last member is back, rebalances and partitions without an owner follow from its return."""
+
+FEWEST_FOLDED: Final = 3
+"""Fewer restarts are listed with all that followed from each."""
+
+
+class Restart(Value):
+    """A member went and was back; ``rebalances`` and ``unowned`` followed before the next one went."""
+
+    left: MemberLeft
+    back_ms: int
+    rebalances: tuple[RebalanceThen, ...] = ()
+    unowned: tuple[Unowned, ...] = ()
+
+
+def restart_departures(report: IncidentReport) -> tuple[MemberLeft, ...]:
+    """All departures, if every member was back soon; else none. Static members need no rebalance and are left out."""
+    left = tuple(each for each in report.left if each.departure is not Departure.REPLACED)
+    is_back = all(each.back_ms is not None and each.back_ms - each.at_ms <= MAX_RESTART_MS for each in left)
+    return left if is_back else ()
+
+
+def is_one_at_a_time(left: Sequence[MemberLeft]) -> bool:
+    """Whether each was back before the next one went."""
+    pairs = pairwise(left)
+    return all(each.back_ms is not None and each.back_ms <= following.at_ms for each, following in pairs)
+
+
+def folded_restarts(report: IncidentReport) -> tuple[Restart, ...]:
+    """Restarts that a timeline lists in a row each: three or more, one at a time, and nobody else came or went."""
+    left = restart_departures(report)
+    if len(left) < FEWEST_FOLDED or not is_one_at_a_time(left):
+        return ()
+    ends = [each.at_ms for each in left[1:]] + [(left[-1].back_ms or left[-1].at_ms) + SETTLED_MS]
+    return tuple(_restart(report, each, end_ms) for each, end_ms in zip(left, ends, strict=True))
+
+
+def _restart(report: IncidentReport, left: MemberLeft, end_ms: int) -> Restart:
+    return Restart(
+        left=left,
+        back_ms=left.back_ms or left.at_ms,
+        rebalances=tuple(
+            each for each in report.rebalances if left.at_ms <= each.at_ms < end_ms and each.joined + each.left <= 1
+        ),
+        unowned=tuple(
+            each for each in report.unowned if left.at_ms <= each.from_ms and each.until_ms <= end_ms and each.is_over
+        ),
+    )
