@@ -222,7 +222,7 @@ class DeltaRecording:
         ]
 
     def evaluated_ms(self, cluster: str) -> int:
-        """Until when the tables for SQL have all rows; see monitor.history.days.ToldTables."""
+        """Until when the tables for SQL have all rows; see monitor.history.sql.days.ToldTables."""
         table = self._open_table(EVALUATED.name)
         own = pc.field("cluster") == cluster
         found = [] if table is None else [until_ms for (until_ms,) in self._read(table, ["until_ms"], own)]
@@ -231,7 +231,7 @@ class DeltaRecording:
         return int(max(found))
 
     def group_rows(self, table: Table, cluster: str, group: str, since_ms: int, until_ms: int) -> list[dict[str, Any]]:
-        """The group's rows of some days; see monitor.history.days.ToldTables."""
+        """The group's rows of some days; see monitor.history.sql.days.ToldTables."""
         found = self._open_table(table.name)
         if found is None:
             return []

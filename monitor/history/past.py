@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from monitor.detection.evaluation_input import GroupInputs
-from monitor.history.chronicle import Chronicle
-from monitor.history.chronicler import chronicle_of
+from monitor.history.chronicle.values import Chronicle
+from monitor.history.chronicle.writer import chronicle_of
 from monitor.history.cluster_then import ClusterThen
-from monitor.history.days import read_days
 from monitor.history.replay import inputs_at
 from monitor.history.report.assemble import group_report
 from monitor.history.report.facts import IncidentReport
+from monitor.history.sql.days import read_days
 from monitor.history.story import GroupStory, tell_story
 from monitor.snapshot_file import Evaluated
 
@@ -34,11 +34,11 @@ class RecordedPast:
         return tell_story(self._open(), cluster, group, since_ms, until_ms)
 
     def chronicle(self, cluster: str, group: str, since_ms: int, until_ms: int) -> Chronicle | None:
-        """The same as values; see :func:`monitor.history.chronicler.chronicle_of`."""
+        """The same as values; see :func:`monitor.history.chronicle.writer.chronicle_of`."""
         return chronicle_of(self._open(), cluster, group, since_ms, until_ms)
 
     def days(self, cluster: str, group: str, since_ms: int, until_ms: int) -> Chronicle | None:
-        """The same of days, as far as they are evaluated; see :func:`monitor.history.days.read_days`."""
+        """The same of days, as far as they are evaluated; see :func:`monitor.history.sql.days.read_days`."""
         return read_days(self._open(), cluster, group, since_ms, until_ms)
 
     def report(self, cluster: str, group: str, since_ms: int, until_ms: int) -> IncidentReport | None:

@@ -7,8 +7,8 @@ from enum import StrEnum
 from typing import Final
 
 from monitor.explain.group import because, cost_of
-from monitor.history.chronicle import Chronicle
-from monitor.history.chronicler import chronicle_of
+from monitor.history.chronicle.values import Chronicle
+from monitor.history.chronicle.writer import chronicle_of
 from monitor.history.replay import Recording
 from monitor.messages.formatting import counted, lasted
 from monitor.messages.units import unit_of

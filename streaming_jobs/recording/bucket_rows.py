@@ -9,11 +9,11 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from monitor.history.chronicler import COSTS_KNOWN_MS, Steps, write_chronicle
+from monitor.history.chronicle.writer import COSTS_KNOWN_MS, Steps, write_chronicle
 from monitor.history.held import HeldRecording, StateRow
 from monitor.history.recorded import RecordedEntity, RecordedRow, recorded_name
+from monitor.history.sql.told import MINUTE_MS, Row, rows_of
 from monitor.history.tables import EVALUATED, TOLD, Column, Table
-from monitor.history.told import MINUTE_MS, Row, rows_of
 from monitor.history.walk import GroupWalk
 
 HELD: Final = ("recorded_ms", "entity", "name", "position", "events", "state")

@@ -9,8 +9,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 -- the name that Spark's own documentation uses
 
 from monitor.history.recorded import RecordedEntity
+from monitor.history.sql.told import MINUTE_MS
 from monitor.history.tables import EVALUATED, EVENTS, SETTINGS, STATES, TOLD, Table, day_of
-from monitor.history.told import MINUTE_MS
 from streaming_jobs.recording.bucket_rows import HELD, ROWS, TABLE, BucketRows, Minutes
 from streaming_jobs.recording.delta import RecordedTables
 

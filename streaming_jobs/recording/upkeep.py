@@ -8,7 +8,7 @@ from typing import Final
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 -- the name that Spark's own documentation uses
 
-from monitor.history.chronicler import COSTS_KNOWN_MS
+from monitor.history.chronicle.writer import COSTS_KNOWN_MS
 from monitor.history.tables import DAY_MS, EVENTS, REACH, SETTINGS, STATES, TABLES, Table, day_of
 from streaming_jobs.recording.delta import RecordedTables
 from streaming_jobs.recording.evaluation import Evaluation

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from monitor.history.days import MOST_POINTS, RowMap, read_days
 from monitor.history.recorded import NotRecordedError
+from monitor.history.sql.days import MOST_POINTS, RowMap, read_days
 from monitor.history.story import story_of
 from monitor.history.tables import DAY_MS, FINDINGS, GROUP_MINUTES, REBALANCES, Table
 

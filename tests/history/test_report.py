@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from monitor.history.chronicle import CommitGap
-from monitor.history.commit_gaps import commit_gaps
+from monitor.history.chronicle.commit_gaps import commit_gaps
+from monitor.history.chronicle.values import CommitGap
 from monitor.history.recorded import NotRecordedError, RecordedEntity, RecordedEvent, RecordedRow, encode_events
 from monitor.history.report.assemble import group_report
 from monitor.history.report.cluster import Common, cluster_report

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from monitor.history.chronicle import MemberThen
+from monitor.history.chronicle.values import MemberThen
 from monitor.history.report.facts import Departure, FindingThen, IncidentReport, MemberHung, MemberLeft
 from monitor.model import GroupKind, TopicPartition
 from monitor.model.findings import Severity

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from monitor.history.chronicle import MemberThen
+from monitor.history.chronicle.values import MemberThen
 from monitor.history.report.facts import Departure, IncidentReport
 from monitor.messages.client_libraries import library_name
 from monitor.model import KINDS, Certainty, GroupKind, TopicPartition, Value

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Final
 
-from monitor.history.chronicle import GroupPoint
+from monitor.history.chronicle.values import GroupPoint
 from monitor.history.report.charts import draw_lag, draw_owners
 from monitor.history.report.cluster import ClusterReport, GroupHit
 from monitor.history.report.facts import FindingThen, IncidentReport, OffsetsThen

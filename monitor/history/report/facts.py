@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Final
 
-from monitor.history.chronicle import GroupPoint, MemberThen, OwnerSpan, RewindThen, TopicChanged
+from monitor.history.chronicle.values import GroupPoint, MemberThen, OwnerSpan, RewindThen, TopicChanged
 from monitor.model import GroupKind, PartitionId, RebalanceCause, TopicPartition, Value
 from monitor.model.findings import Severity
 

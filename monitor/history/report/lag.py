@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from monitor.history.chronicle import Chronicle, GroupPoint
+from monitor.history.chronicle.values import Chronicle, GroupPoint
 from monitor.history.report.facts import LagCourse
 
 CALM_MS: Final = 300_000

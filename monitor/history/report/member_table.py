@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from monitor.history.chronicle import MemberThen
+from monitor.history.chronicle.values import MemberThen
 from monitor.history.report.facts import IncidentReport
 from monitor.history.report.people import People
 from monitor.history.report.sentences import GONE

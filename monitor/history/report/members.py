@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Final
 
-from monitor.history.chronicle import Chronicle, CommitGap, MembersChanged, MemberThen, OwnerSpan
+from monitor.history.chronicle.values import Chronicle, CommitGap, MembersChanged, MemberThen, OwnerSpan
 from monitor.history.report.facts import Departure, FindingThen, MemberHung, MemberJoined, MemberLeft
 from monitor.model import FindingKind, GroupKind, TopicPartition, Value
 

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from monitor.history.chronicle import Chronicle, CommitGap, OwnerSpan, RewindThen
+from monitor.history.chronicle.values import Chronicle, CommitGap, OwnerSpan, RewindThen
 from monitor.history.report.facts import (
     FindingThen,
     Lost,

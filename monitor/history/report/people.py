@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from monitor.history.chronicle import MemberThen
+from monitor.history.chronicle.values import MemberThen
 from monitor.history.report.facts import IncidentReport
 from monitor.history.report.members import identity
 from monitor.messages.names import LISTED, shown

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from monitor.history.chronicle import Chronicle
+from monitor.history.chronicle.values import Chronicle
 from monitor.history.report.facts import RebalanceThen
 from monitor.history.report.times import TENTH_MS, duration_text
 from monitor.messages.findings import CAUSES

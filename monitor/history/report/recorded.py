@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final, Protocol
 
-from monitor.history.chronicler import COSTS_KNOWN_MS
+from monitor.history.chronicle.writer import COSTS_KNOWN_MS
 from monitor.history.recorded import NotRecordedError
 from monitor.history.replay import Recording
 from monitor.history.report.assemble import group_report

@@ -7,7 +7,7 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Final
 
-from monitor.history.chronicle import Chronicle, MemberThen, RewindThen
+from monitor.history.chronicle.values import Chronicle, MemberThen, RewindThen
 from monitor.history.report.facts import (
     Departure,
     FindingThen,

@@ -10,7 +10,7 @@ from starlette.exceptions import HTTPException
 
 from monitor.detection.evaluate import evaluate
 from monitor.detection.evaluation_input import GroupInputs
-from monitor.history.chronicle import Chronicle
+from monitor.history.chronicle.values import Chronicle
 from monitor.history.instants import InstantError, read_instant, read_span
 from monitor.history.recorded import NotRecordedError, RecordingError
 from monitor.history.report.facts import IncidentReport

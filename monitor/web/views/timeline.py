@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 from urllib.parse import urlencode
 
-from monitor.history.chronicle import Chronicle
+from monitor.history.chronicle.values import Chronicle
 from monitor.history.instants import instant_text
 from monitor.history.story import Happened, HappenedKind, LagThen, story_of
 from monitor.model import Value

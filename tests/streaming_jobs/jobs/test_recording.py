@@ -28,14 +28,14 @@ from monitor.detection.evaluation_input import GroupInputs
 from monitor.detection.thresholds.overrides import DetectionRules
 from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.history.backtest.trial import GroupTrial, try_rules
-from monitor.history.chronicler import COSTS_KNOWN_MS, Steps, write_chronicle
+from monitor.history.chronicle.writer import COSTS_KNOWN_MS, Steps, write_chronicle
 from monitor.history.delta_tables import DeltaRecording
 from monitor.history.instants import instant_text
 from monitor.history.recorded import RecordedEntity, RecordingError, decode_events
 from monitor.history.replay import Base, Key, inputs_at
+from monitor.history.sql.told import rows_of
 from monitor.history.story import tell_story
 from monitor.history.tables import EVALUATED, RECORDED, TOLD, Table
-from monitor.history.told import rows_of
 from monitor.history.walk import GroupWalk
 from monitor.messages.notification import utc
 from monitor.model import CommitRun, MembershipStored, OffsetCommitted

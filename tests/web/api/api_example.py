@@ -9,7 +9,7 @@ from monitor.detection.evaluation_input import GroupInputs
 from monitor.detection.ownership.assignment_view import view_assignment
 from monitor.detection.ownership.catalog_view import Topics
 from monitor.detection.thresholds.thresholds import DetectionSettings
-from monitor.history.chronicle import MemberThen
+from monitor.history.chronicle.values import MemberThen
 from monitor.history.recorded import RecordingError
 from monitor.history.report.facts import Departure, IncidentReport, LagCourse, MemberLeft, NotCommitted, ReportLine
 from monitor.history.story import GroupStory, Happened, HappenedKind, LagThen

@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from monitor.detection.evaluation_input import GroupInputs
-from monitor.history.chronicle import Chronicle
+from monitor.history.chronicle.values import Chronicle
 from monitor.history.recorded import NotRecordedError, RecordingError
 from monitor.history.report.facts import IncidentReport
 from monitor.history.story import GroupStory

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from monitor.detection.evaluation_input import GroupInputs
-from monitor.history.chronicle import Chronicle
-from monitor.history.chronicler import chronicle_of
+from monitor.history.chronicle.values import Chronicle
+from monitor.history.chronicle.writer import chronicle_of
 from monitor.history.recorded import RecordedEntity, RecordedEvent, RecordedRow, encode_events
 from monitor.history.replay import Recording, inputs_at
 from monitor.history.report.assemble import group_report

@@ -7,10 +7,10 @@ from typing import Any, Final, Protocol
 
 from msgspec.structs import replace
 
-from monitor.history.chronicle import Chronicle, FindingSpan, GroupPoint
+from monitor.history.chronicle.values import Chronicle, FindingSpan, GroupPoint
 from monitor.history.recorded import NotRecordedError
+from monitor.history.sql.told import CONTINUES
 from monitor.history.tables import FINDINGS, GROUP_MINUTES, REBALANCES, Table
-from monitor.history.told import CONTINUES
 from monitor.messages.names import shown
 from monitor.messages.notification import utc
 from monitor.model import FindingNews, FindingRecord, GroupKind, Phase, Rebalance, RebalanceCause

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
-from monitor.history.chronicle import Chronicle, FindingSpan, MemberThen
+from monitor.history.chronicle.values import Chronicle, FindingSpan, MemberThen
 from monitor.history.tables import (
     FINDING_MEMBERS,
     FINDINGS,

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 from typing import Final
 
-from monitor.history.chronicle import CommitGap
+from monitor.history.chronicle.values import CommitGap
 from monitor.history.walk import GroupWalk
 from monitor.model import CommitPoint, CommitRun, OffsetCommitted, TopicPartition
 from monitor.model.commit_history import RECENT

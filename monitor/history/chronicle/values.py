@@ -167,7 +167,7 @@ class Chronicle(Value):
 
     ``extremes`` are all partitions at the first instant, at the one with the most lag (``peak``: the group then; it
     need not be one of the steps), and at the last. ``gaps`` are there where they are asked for
-    (monitor.history.commit_gaps).
+    (monitor.history.chronicle.commit_gaps).
     """
 
     cluster: str

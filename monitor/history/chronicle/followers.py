@@ -1,0 +1,256 @@
+"""What is noted of one thing while a group is followed: its findings, owners, members, topics and extremes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from monitor.detection.finding_changes import Ledger, finding_id
+from monitor.detection.ownership.assignment_view import AssignmentView
+from monitor.history.chronicle.values import (
+    FindingSpan,
+    GroupPoint,
+    MembersChanged,
+    MemberThen,
+    OwnerSpan,
+    PartitionPoint,
+    TopicChanged,
+)
+from monitor.model import (
+    Catalog,
+    Finding,
+    FindingNews,
+    FindingRecord,
+    GroupSummary,
+    GroupVerdict,
+    Member,
+    MemberVerdict,
+    OrphanReason,
+    TopicPartition,
+)
+
+
+class _Open(NamedTuple):
+    """A finding that is open, as it was told last."""
+
+    told: FindingRecord
+    finding: Finding
+    was_open: bool
+
+    def until(self, at_ms: int, *, is_closed: bool = False) -> FindingSpan:
+        return FindingSpan(
+            told=self.told,
+            sentence=self.finding.sentence,
+            severity=self.finding.spec.severity,
+            until_ms=at_ms,
+            was_open=self.was_open,
+            is_closed=is_closed,
+        )
+
+
+class FindingFollower:
+    """Findings from verdict to verdict: the ledger says what is news, as to the topic of findings."""
+
+    def __init__(self) -> None:
+        self._ledger = Ledger()
+        self._is_first = True
+        self._open: dict[str, _Open] = {}
+        self._ended: list[FindingSpan] = []
+
+    def take(self, at_ms: int, summary: GroupSummary | None) -> None:
+        """What there is now; None: there is no such group."""
+        groups = [] if summary is None else [summary]
+        now = {finding_id(s.cluster, s.group, finding): finding for s in groups for finding in s.findings}
+        for record in self._ledger.news(groups, at_ms):
+            known = self._open.pop(record.id, None)
+            if known is not None:
+                self._ended.append(known.until(at_ms, is_closed=record.event is FindingNews.CLOSED))
+            if record.event is not FindingNews.CLOSED:
+                self._open[record.id] = _Open(record, now[record.id], self._is_first)
+        self._is_first = False
+
+    def spans(self, until_ms: int) -> tuple[FindingSpan, ...]:
+        """All of them, those that are open until this instant."""
+        going_on = [known.until(until_ms) for known in self._open.values()]
+        return tuple(sorted([*self._ended, *going_on], key=lambda span: (span.from_ms, span.told.id)))
+
+
+class _Owned(NamedTuple):
+    """The owners of a partition since an instant."""
+
+    owners: tuple[str, ...]
+    since_ms: int
+    orphan: OrphanReason | None
+
+
+class OwnerFollower:
+    """Who owns each partition; looked at only where the view of the group has become another."""
+
+    def __init__(self) -> None:
+        self._view: AssignmentView | None = None
+        self._places = 0
+        self._since: dict[TopicPartition, _Owned] = {}
+        self._ended: list[OwnerSpan] = []
+
+    def take(self, at_ms: int, verdict: GroupVerdict, view: AssignmentView) -> None:
+        """The verdict at the next instant, and the view that it was made of."""
+        if view is self._view and len(verdict.partitions) == self._places:
+            return
+        self._view, self._places = view, len(verdict.partitions)
+        now = {TopicPartition(row.topic, row.partition): row for row in verdict.partitions}
+        for place in self._since.keys() - now.keys():
+            self._end(place, at_ms)
+        for place, row in now.items():
+            known = self._since.get(place)
+            if known is None or known.owners != row.owners:
+                self._end(place, at_ms)
+                self._since[place] = _Owned(row.owners, at_ms, row.orphan)
+
+    def end(self, at_ms: int) -> None:
+        """Nobody owns anything from now on."""
+        self._view = None
+        for place in list(self._since):
+            self._end(place, at_ms)
+
+    def _end(self, place: TopicPartition, at_ms: int) -> None:
+        known = self._since.pop(place, None)
+        if known is not None and known.since_ms < at_ms:
+            self._ended.append(_owner_span(place, known, at_ms))
+
+    def spans(self, until_ms: int) -> tuple[OwnerSpan, ...]:
+        """All of them, in the order of their beginnings."""
+        going_on = [_owner_span(place, known, until_ms) for place, known in self._since.items()]
+        return tuple(
+            sorted([*self._ended, *going_on], key=lambda span: (span.from_ms, span.topic, str(span.partition)))
+        )
+
+
+def _owner_span(place: TopicPartition, known: _Owned, until_ms: int) -> OwnerSpan:
+    return OwnerSpan(place.topic, place.partition, known.owners, known.since_ms, until_ms, known.orphan)
+
+
+class MemberFollower:
+    """Who came and who went."""
+
+    def __init__(self) -> None:
+        self.known: dict[str, MemberThen] = {}
+        self.changes: list[MembersChanged] = []
+        self._now: Mapping[str, MemberThen] | None = None
+
+    def take(self, at_ms: int, verdict: GroupVerdict, members: Iterable[Member]) -> None:
+        """The verdict at the next instant, and the members as the log has them."""
+        states = {member.member_id: member for member in members}
+        now = {each.member_id: _member_then(each, states.get(each.member_id)) for each in verdict.members}
+        before, self._now = self._now, now
+        self.known.update(now)
+        if before is None or now.keys() == before.keys():
+            return
+        self.changes.append(
+            MembersChanged(
+                at_ms=at_ms,
+                generation=verdict.generation,
+                joined=_others(now, before),
+                left=_others(before, now),
+                members=len(now),
+            )
+        )
+
+    def take_absence(self) -> None:
+        """There is no such group now."""
+        self._now = {}
+
+
+def _others(of: Mapping[str, MemberThen], than: Iterable[str]) -> tuple[MemberThen, ...]:
+    return tuple(of[name] for name in sorted(of.keys() - set(than)))
+
+
+def _member_then(member: MemberVerdict, state: Member | None) -> MemberThen:
+    return MemberThen(
+        member_id=member.member_id,
+        instance_id=member.instance_id,
+        client_id=member.client_id,
+        host=member.host,
+        library=member.library,
+        session_ms=0 if state is None else state.session_timeout_ms,
+        rebalance_ms=0 if state is None else state.rebalance_timeout_ms,
+    )
+
+
+class TopicFollower:
+    """How many partitions the group's topics have. A topic that comes or goes with a subscription has not changed."""
+
+    def __init__(self) -> None:
+        self.changes: list[TopicChanged] = []
+        self._counts: dict[str, int] = {}
+
+    def take(self, at_ms: int, catalog: Catalog, view: AssignmentView) -> None:
+        """The topics at the next instant, and the view that was made of them."""
+        before, self._counts = self._counts, {name: len(each.partitions) for name, each in catalog.topics.items()}
+        if before == self._counts:
+            return
+        for name, count in before.items():
+            now = self._counts.get(name)
+            if now is None and any(name in member.topics for member in view.group.members):
+                self.changes.append(TopicChanged(at_ms, name, count, 0))
+            elif now is not None and now != count:
+                seen = [each.first_seen_ms for each in catalog.topics[name].partitions[count:]]
+                self.changes.append(TopicChanged(max([*seen]) if seen else at_ms, name, count, now))
+
+
+class ExtremeFollower:
+    """The group at its first instant, at that with the most lag, and at its last."""
+
+    def __init__(self) -> None:
+        self._first: GroupVerdict | None = None
+        self._worst: GroupVerdict | None = None
+        self._last: GroupVerdict | None = None
+
+    def take(self, verdict: GroupVerdict) -> None:
+        """The verdict at the next instant."""
+        self._first, self._last = self._first or verdict, verdict
+        if self._worst is None or (verdict.lag or 0) > (self._worst.lag or 0):
+            self._worst = verdict
+
+    @property
+    def peak(self) -> GroupPoint | None:
+        """The group at the instant with the most lag; None: no lag was known."""
+        return None if self._worst is None or self._worst.lag is None else group_point(self._worst)
+
+    def points(self) -> tuple[PartitionPoint, ...]:
+        """Their partitions, in the order of time; each instant once."""
+        verdicts = {each.evaluated_ms: each for each in (self._first, self._worst, self._last) if each is not None}
+        return tuple(point for at_ms in sorted(verdicts) for point in partition_points(verdicts[at_ms]))
+
+
+def group_point(verdict: GroupVerdict) -> GroupPoint:
+    """The group at the instant of a verdict."""
+    return GroupPoint(
+        at_ms=verdict.evaluated_ms,
+        phase=verdict.state,
+        generation=verdict.generation,
+        members=len(verdict.members),
+        partitions=len(verdict.partitions),
+        orphaned=sum(row.orphan is not None for row in verdict.partitions),
+        lag=verdict.lag,
+        lag_ms=verdict.lag_ms,
+        imbalance_ratio=verdict.imbalance_ratio,
+        is_rebalancing=verdict.rebalancing_since_ms is not None,
+        lost=verdict.lost,
+    )
+
+
+def partition_points(verdict: GroupVerdict) -> Iterator[PartitionPoint]:
+    """Its partitions at that instant."""
+    for row in verdict.partitions:
+        owner = row.owners[0] if row.owners else None
+        yield PartitionPoint(
+            verdict.evaluated_ms,
+            row.topic,
+            row.partition,
+            row.committed,
+            row.end,
+            row.lag,
+            row.lag_ms,
+            owner,
+            row.orphan,
+        )
