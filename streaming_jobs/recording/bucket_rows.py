@@ -16,9 +16,6 @@ from monitor.history.sql.told import MINUTE_MS, Row, rows_of
 from monitor.history.tables import EVALUATED, TOLD, Column, Table
 from monitor.history.walk import GroupWalk
 
-HELD: Final = ("recorded_ms", "entity", "name", "position", "events", "state")
-"""The columns that are asked for, beside the bucket: of an event or of a state."""
-
 TABLE: Final = "written_to"
 """The column that names the table of a row."""
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from pyspark.sql import Column, DataFrame, DataFrameWriter, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 -- the name that Spark's own documentation uses
 
-from monitor.history.tables import Table
+from monitor.history.tables import STATES, Table, day_of
+
+EVENT_COLUMNS: Final = ("recorded_ms", "entity", "name", "position", "events")
+HELD: Final = (*EVENT_COLUMNS, "state")
+"""The columns of what verdicts are made of: each row has an event or a state."""
 
 
 class RecordedTables:
@@ -32,6 +36,17 @@ class RecordedTables:
         if not self.has(table):
             return None
         return self._spark.read.format("delta").load(self.path(table)).where(F.col("cluster") == self._cluster)
+
+    def held(self, events: DataFrame, states_ms: int) -> DataFrame:
+        """Rows of events, and the states after a portion (0: none), in the columns HELD."""
+        rows = events.select(*EVENT_COLUMNS, F.lit(None).cast("binary").alias("state"))
+        states = self.read(STATES)
+        if not states_ms or states is None:
+            return rows
+        before = states.where((F.col("day") == day_of(states_ms)) & (F.col("recorded_ms") == states_ms))
+        nothing = F.lit(None).cast("binary").alias("events")
+        own = before.select("recorded_ms", "entity", "name", F.lit(0).cast("long").alias("position"), nothing, "state")
+        return rows.unionByName(own)
 
     def only_value(self, table: Table, value: Column, where: Column | None = None) -> int | None:
         """A number that some rows of the cluster give; None: there are none."""

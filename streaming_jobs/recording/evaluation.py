@@ -11,7 +11,7 @@ from pyspark.sql import functions as F  # noqa: N812 -- the name that Spark's ow
 from monitor.history.recorded import RecordedEntity
 from monitor.history.sql.told import MINUTE_MS
 from monitor.history.tables import EVALUATED, EVENTS, SETTINGS, STATES, TOLD, Table, day_of
-from streaming_jobs.recording.bucket_rows import HELD, ROWS, TABLE, BucketRows, Minutes
+from streaming_jobs.recording.bucket_rows import ROWS, TABLE, BucketRows, Minutes
 from streaming_jobs.recording.delta import RecordedTables
 
 CHUNK_MS: Final = 600_000
@@ -98,22 +98,7 @@ class Evaluation:
             & (F.col("recorded_ms") > minutes.recorded_ms)
             & (F.col("first_ms") <= minutes.reach_ms)
         )
-        rows = events.where(after).select(*HELD[:-1], F.lit(None).cast("binary").alias("state"))
-        states = self._tables.read(STATES)
-        if minutes.recorded_ms and states is not None:
-            before = states.where(
-                (F.col("day") == day_of(minutes.recorded_ms)) & (F.col("recorded_ms") == minutes.recorded_ms)
-            )
-            rows = rows.unionByName(
-                before.select(
-                    "recorded_ms",
-                    "entity",
-                    "name",
-                    F.lit(0).cast("long").alias("position"),
-                    F.lit(None).cast("binary").alias("events"),
-                    "state",
-                )
-            )
+        rows = self._tables.held(events.where(after), minutes.recorded_ms)
         held_bytes = rows.agg(F.sum(F.octet_length("events"))).first()
         buckets = 1 + int((held_bytes and held_bytes[0]) or 0) // BUCKET_BYTES
         is_group = F.col("entity") == RecordedEntity.GROUP.value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -29,8 +29,6 @@ END: Final = 2**63 - 1
 @dataclass(frozen=True, slots=True)
 class StateFold:
     """Folds the events of one entity onto its state before. ``of_all`` are the rows that concern all entities."""
-
-    EVENT_COLUMNS: ClassVar[tuple[str, ...]] = ("recorded_ms", "entity", "name", "position", "events")
 
     cluster: str
     recorded_ms: int

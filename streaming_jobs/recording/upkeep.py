@@ -10,7 +10,7 @@ from pyspark.sql import functions as F  # noqa: N812 -- the name that Spark's ow
 
 from monitor.history.chronicle.writer import COSTS_KNOWN_MS
 from monitor.history.tables import DAY_MS, EVENTS, REACH, SETTINGS, STATES, TABLES, Table, day_of
-from streaming_jobs.recording.delta import RecordedTables
+from streaming_jobs.recording.delta import EVENT_COLUMNS, RecordedTables
 from streaming_jobs.recording.evaluation import Evaluation
 from streaming_jobs.recording.states import StateFold
 from streaming_jobs.runtime.clock import now_ms
@@ -98,24 +98,9 @@ class Upkeep:
     def _fold(self, events: DataFrame, before_ms: int, recorded_ms: int) -> DataFrame:
         """The states before, with the events since."""
         rows = events.where((F.col("recorded_ms") > before_ms) & (F.col("recorded_ms") <= recorded_ms))
-        of_all = rows.where(F.col("entity").isin(*OF_ALL)).select(*StateFold.EVENT_COLUMNS).collect()
+        of_all = rows.where(F.col("entity").isin(*OF_ALL)).select(*EVENT_COLUMNS).collect()
         fold = StateFold(self._cluster, recorded_ms, [tuple(row) for row in of_all])
-        known = rows.where(F.col("entity").isin(*OF_ONE)).select(
-            *StateFold.EVENT_COLUMNS, F.lit(None).cast("binary").alias("state")
-        )
-        states = self._tables.read(STATES)
-        if before_ms and states is not None:
-            before = states.where(F.col("recorded_ms") == before_ms)
-            known = known.unionByName(
-                before.select(
-                    "recorded_ms",
-                    "entity",
-                    "name",
-                    F.lit(0).cast("long").alias("position"),
-                    F.lit(None).cast("binary").alias("events"),
-                    "state",
-                )
-            )
+        known = self._tables.held(rows.where(F.col("entity").isin(*OF_ONE)), before_ms)
         return known.groupBy("entity", "name").applyInPandas(fold.fold_rows, STATES.schema)
 
     def tidy(self, at_ms: int) -> None:

@@ -8,7 +8,8 @@ import pyarrow as pa
 
 from monitor.history.recorded import RecordedEntity, RecordedRow
 from monitor.history.tables import EVALUATED, FINDING_MEMBERS, FINDINGS, GROUP_MINUTES, MEMBER_CHANGES, REBALANCES
-from streaming_jobs.recording.bucket_rows import HELD, TABLE, BucketRows, Minutes
+from streaming_jobs.recording.bucket_rows import TABLE, BucketRows, Minutes
+from streaming_jobs.recording.delta import HELD
 from tests.history.test_story import HISTORY, START
 
 MINUTES = Minutes("c", START, START + 240_000, recorded_ms=0, step_ms=10_000, settings=None)

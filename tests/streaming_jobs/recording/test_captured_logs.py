@@ -18,6 +18,7 @@ from monitor.protocol.kafka.share_state import SHARE_STATE_TOPIC
 from monitor.tracking.serialization import decode_group_state, encode_state
 from streaming_jobs.ingest.decoding import OffsetsLogDecoder
 from streaming_jobs.recording.chunk import RecordingChunk
+from streaming_jobs.recording.delta import HELD
 from streaming_jobs.recording.states import END, StateFold
 from tests.history.memory import MemoryRecording
 from tests.support import kind_captures
@@ -107,7 +108,7 @@ def test_states_that_are_kept_now_and_then_lead_to_the_same():
     first = [row for portion in portions[:half] for row in portion if row.entity is RecordedEntity.GROUP]
     for name in {row.name for row in first}:
         told = [(row.recorded_ms, row.entity.value, row.name, row.position, row.events, None) for row in first]
-        frame = pd.DataFrame([each for each in told if each[2] == name], columns=[*StateFold.EVENT_COLUMNS, "state"])
+        frame = pd.DataFrame([each for each in told if each[2] == name], columns=[*HELD])
         for state in StateFold("c", half, [])(frame)["state"]:
             kept.groups[name] = decode_group_state(state)
     recording = MemoryRecording([row for portion in portions for row in portion], [kept])
@@ -123,5 +124,5 @@ def test_states_that_are_kept_now_and_then_lead_to_the_same():
 def test_an_entity_that_cannot_be_folded_keeps_its_state():
     state = encode_state(GroupState(cluster="c", group="g"))
     told = [(1, "group", "g", 0, None, state), (2, "group", "g", 0, b"no events", None)]
-    frame = pd.DataFrame(told, columns=[*StateFold.EVENT_COLUMNS, "state"])
+    frame = pd.DataFrame(told, columns=[*HELD])
     assert list(StateFold("c", 2, [])(frame)["state"]) == [state]
