@@ -292,6 +292,8 @@ class Wording:
             return
         oldest = f"; its oldest record was {duration_text(lag.peak_oldest_ms)} old" if lag.peak_oldest_ms else ""
         yield ReportLine(lag.peak_ms, f"Peak lag: at least {counted(lag.peak, unit)} in the whole group{oldest}.")
+        if lag.recovered_ms is not None:
+            yield ReportLine(lag.recovered_ms, "The group had caught up, for the time being.")
         if lag.caught_up_ms is not None:
             text = f"The group had caught up: its lag was {counted(lag.caught_up_lag or 0, unit)}"
             is_late = lag.caught_up_lag and lag.caught_up_oldest_ms is not None

@@ -127,7 +127,6 @@ REPORT: Final = IncidentReport(
             partitions=(TopicPartition("orders", 2),),
             last_commit_ms=NOW - 75_000,
             members=2,
-            rest=1,
         ),
     ),
     not_committed=(NotCommitted((TopicPartition("orders", 2),), NOW - 75_000, NOW - 60_000, 15_000, records=4),),
