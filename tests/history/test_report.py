@@ -326,7 +326,7 @@ def test_a_lag_that_was_there_before_is_at_its_usual_level():
     made.assign(105, 2, {"a": [0], "b": [1]})
     report = report_on(made)
     assert (report.lag.before, report.lag.peak, report.lag.rose) == (40, 40, False)
-    assert "Peak lag: 40 records; it stayed at its usual level (before: at most 40)." in report.summary[1]
+    assert "Peak lag: at least 40 records; it stayed at its usual level (before: at most 40)." in report.summary[1]
 
 
 def test_a_lag_that_rises_again_later_is_told_from_the_recovery_of_the_incident():

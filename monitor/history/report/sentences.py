@@ -126,7 +126,8 @@ class Wording:
             longest = max(without_owner, key=lambda span: span.until_ms - span.from_ms)
             where = places({place for span in without_owner for place in span.partitions})
             took = time_between(longest.from_ms, longest.until_ms)
-            parts.append(f"{where} had no owner for up to {took} ({self.clock(longest.from_ms)}).")
+            most = f"for {took}" if len(without_owner) == 1 else f"for up to {took}"
+            parts.append(f"{where} had no owner {most} (from {self.clock(longest.from_ms)}).")
         return " ".join(part for part in parts if part)
 
     def _departures(self) -> Iterator[ReportLine]:

@@ -238,13 +238,13 @@ def _peak(report: IncidentReport, wording: Wording) -> str:
     if lag.peak is None or report.began_ms is None:
         return ""
     before, at = lag.before or 0, wording.clock(lag.peak_ms)
+    text = f"peak lag: at least {counted(lag.peak, report.unit)}"
     if lag.rose:
-        return f"peak lag: at least {counted(lag.peak, report.unit)} at {at} (before: {_at_most(before)})"
-    text = f"peak lag: {counted(lag.peak, report.unit)}"
+        return f"{text} at {at} (before: {_at_most(before)})"
     if lag.peak <= before:
         return f"{text}; it stayed at its usual level (before: {_at_most(before)})" if lag.peak else "no lag was seen"
     text += f" at {at} (before: {_at_most(before)})"
-    return text if lag.oldest_ms is None else f"{text}; no record of it was older than {duration_text(lag.oldest_ms)}"
+    return text if lag.oldest_ms is None else f"{text}; no record was older than {duration_text(lag.oldest_ms)}"
 
 
 def _at_most(count: int) -> str:
@@ -255,7 +255,8 @@ def _disturbed_partitions(report: IncidentReport) -> Iterator[str]:
     """Those without an owner, and those without commits; of each the longest time of one."""
     without_owner = [each for each in report.unowned if not each.is_brief]
     orphans = {place for each in without_owner for place in each.partitions}
-    silent = {place for each in (*report.not_committed, *report.hung) for place in each.partitions}
+    silent = {place for gap in report.not_committed for place in gap.partitions}
+    silent |= {place for hung in report.hung for place in hung.partitions}
     longest = max(without_owner, key=lambda each: each.until_ms - each.from_ms, default=None)
     had_none = "" if longest is None else f"had no owner for up to {time_between(longest.from_ms, longest.until_ms)}"
     slowest = max(_silences(report), key=itemgetter(0), default=None)
