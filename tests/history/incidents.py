@@ -123,3 +123,14 @@ def killed(**fields: object) -> Made:
     made.assign(72, 2, {"a": [0, 1]}, **fields)
     made.commits(range(75, 201, 5), 0, 1)
     return made
+
+
+def hung() -> Made:
+    """b commits nothing from 60 to 150, and stays in the group."""
+    made = Made(200)
+    made.poll()
+    made.assign(5, 1, {"a": [0], "b": [1]})
+    made.commits(range(10, 201, 5), 0)
+    made.commits(range(10, 61, 5), 1)
+    made.commits(range(150, 201, 5), 1)
+    return made

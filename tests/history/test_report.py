@@ -14,7 +14,7 @@ from monitor.history.report.recorded import recorded_cluster_report
 from monitor.history.walk import GroupWalk
 from monitor.model import CommitPoint, CommitRun, GroupKind, TopicPartition
 from monitor.model.findings import Severity
-from tests.history.incidents import Made, killed, ms
+from tests.history.incidents import Made, hung, killed, ms
 from tests.history.memory import MemoryRecording
 
 T0, T1, T2 = (TopicPartition("t", number) for number in range(3))
@@ -35,7 +35,7 @@ def test_a_killed_member_is_named_with_its_last_commit_and_what_it_left_behind()
     [left] = report.left
     assert (left.at_ms, left.member.member_id, left.member.host) == (ms(72), "b", "/10.0.0.2")
     assert (left.departure, left.last_commit_ms, left.partitions) == (Departure.LIKELY_TIMED_OUT, ms(60), (T1,))
-    assert (left.members, left.rest, left.back_ms) == (2, 1, None)
+    assert (left.members, left.back_ms) == (2, None)
     assert report.not_committed == (NotCommitted((T1,), ms(60), ms(75), 15_000, records=15),)
     assert (report.hung, report.unowned, report.rewinds, report.lost, report.joined) == ((), (), (), (), ())
 
@@ -52,8 +52,8 @@ def test_the_summary_of_a_killed_member_is_cause_effect_and_end():
         "1 member of 2 was lost: b at /10.0.0.2 most likely timed out at 02:15:12.0 (last commit at 02:15:00.0).",
         "1 partition of t (1) had no commits for up to 15 s. 1 rebalance moved 1 partition. Peak lag: at least 10 "
         "records at 02:15:10.0 (before: 0).",
-        "Over. The member did not rejoin. The group went from 2 members to 1. The group had caught up by 02:15:15.0, "
-        "15 s after the incident began.",
+        "Over. The member did not rejoin. The group went from 2 members to 1. The lag rose at 02:15:10.0, and the "
+        "group had caught up by 02:15:15.0, 15 s after the incident began.",
     )
 
 
@@ -159,8 +159,8 @@ def test_an_incident_that_goes_on_has_not_ended():
     report = report_on(killed(), until=74)
     assert report.not_committed == (NotCommitted((T1,), ms(60), None, 14_000),)
     assert report.summary[2] == (
-        "Ongoing at 02:15:14.0. The member did not rejoin. The group went from 2 members to 1. The group has not "
-        "caught up: its lag was 10 records at 02:15:14.0."
+        "Ongoing at 02:15:14.0. The member did not rejoin. The group went from 2 members to 1. The lag rose at "
+        "02:15:10.0, and the group has not caught up: its lag was 10 records at 02:15:14.0."
     )
 
 
@@ -177,17 +177,6 @@ def test_a_static_member_that_is_missed_has_timed_out():
 # --- a member hangs ---------------------------------------------------------------------------------------------------
 
 
-def hung() -> Made:
-    """b commits nothing from 60 to 150, and stays in the group."""
-    made = Made(200)
-    made.poll()
-    made.assign(5, 1, {"a": [0], "b": [1]})
-    made.commits(range(10, 201, 5), 0)
-    made.commits(range(10, 61, 5), 1)
-    made.commits(range(150, 201, 5), 1)
-    return made
-
-
 def test_a_member_that_hangs_is_named_from_its_last_commit_to_its_next():
     [found] = report_on(hung()).hung
     assert (found.member.member_id, found.reason, found.partitions) == ("b", "silent", (T1,))
@@ -201,7 +190,7 @@ def test_the_summary_of_a_member_that_hangs():
         "1 partition of t (1) had no commits for up to 1 min 30 s. Peak lag: at least 80 records at 02:16:20.0 "
         "(before: 0).",
         "Over. b at /10.0.0.2 committed again at 02:16:30.0, without a rebalance. The group has 2 members, as before. "
-        "The group had caught up by 02:16:30.0, 1 min 30 s after the incident began.",
+        "The lag rose at 02:15:10.0, and the group had caught up by 02:16:30.0, 1 min 30 s after the incident began.",
     )
 
 
@@ -214,8 +203,8 @@ def test_a_member_that_still_hangs_is_said_to():
         "least 02:16:20.0."
     )
     assert report.summary[2] == (
-        "Ongoing at 02:16:20.0. The group has 2 members, as before. The group has not caught up: its lag was 80 "
-        "records at 02:16:20.0. 1 finding is still open (Dead member: silent)."
+        "Ongoing at 02:16:20.0. The group has 2 members, as before. The lag rose at 02:15:10.0, and the "
+        "group has not caught up: its lag was 80 records at 02:16:20.0. 1 finding is still open (Dead member: silent)."
     )
 
 
@@ -305,7 +294,7 @@ def test_members_that_are_away_at_the_same_time_are_no_rolling_restart():
     made.assign(75, 4, {"a-2": [0], "b-2": [1], "c": [2]})
     made.commits(range(10, 201, 5), 0, 1, 2)
     assert report_on(made, since=0).summary[0] == (
-        "2 members left and rejoined from 02:15:00.0 to 02:15:15.0 (2 times in total): a at /10.0.0.1, b at /10.0.0.2."
+        "2 members left and rejoined from 02:15:00.0 to 02:15:15.0: a at /10.0.0.1, b at /10.0.0.2."
     )
 
 
@@ -337,7 +326,34 @@ def test_a_lag_that_was_there_before_is_at_its_usual_level():
     made.assign(105, 2, {"a": [0], "b": [1]})
     report = report_on(made)
     assert (report.lag.before, report.lag.peak, report.lag.rose) == (40, 40, False)
-    assert "Peak lag: 40 records; it stayed at its usual level (before: at most 40)." in report.summary[1]
+    assert "Peak lag: at least 40 records; it stayed at its usual level (before: at most 40)." in report.summary[1]
+
+
+def test_a_lag_that_rises_again_later_is_told_from_the_recovery_of_the_incident():
+    """b is killed as ever, and caught up for at 75. From 120 to 155 nobody commits: at 150, 30 records wait in each."""
+    made = Made(200)
+    made.poll()
+    made.assign(5, 1, {"a": [0], "b": [1]})
+    made.commits(range(10, 75, 5), 0)
+    made.commits(range(10, 61, 5), 1)
+    made.assign(72, 2, {"a": [0, 1]})
+    made.commits(range(75, 121, 5), 0, 1)
+    made.commits(range(155, 201, 5), 0, 1)
+    report = report_on(made)
+    lag = report.lag
+    assert (lag.rose_ms, lag.recovered_ms, lag.peak, lag.peak_ms, lag.caught_up_ms) == (
+        ms(70),
+        ms(75),
+        60,
+        ms(150),
+        ms(155),
+    )
+    recovered = [line.at_ms for line in report.timeline if line.sentence.startswith("The group had caught up")]
+    assert recovered == [ms(75), ms(155)]
+    assert report.summary[2].endswith(
+        " The lag rose at 02:15:10.0, and the group had caught up by 02:15:15.0, 15 s after the incident began. It "
+        "rose again to its peak at 02:16:30.0, and the group had caught up by 02:16:35.0."
+    )
 
 
 def test_durations_are_those_between_the_instants_that_are_shown():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from html.parser import HTMLParser
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -10,11 +11,12 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from monitor.history.report.assemble import group_report
-from monitor.history.report.document import document_of
-from monitor.history.report.facts import IncidentReport
+from monitor.history.report.document import Section, document_of, report_document
+from monitor.history.report.facts import FindingThen, IncidentReport
 from monitor.history.report.markdown import markdown_text, write_markdown
 from monitor.history.report_html import write_html
-from tests.history.incidents import Made, killed, ms
+from monitor.model.findings import Severity
+from tests.history.incidents import Made, hung, killed, ms
 
 HOSTILE = (
     "[x](http://evil.example)",
@@ -135,6 +137,70 @@ def test_all_formats_have_the_summary_and_the_timeline():
     sentences = [*report.summary, *(line.sentence for line in report.timeline)]
     assert [each for each in sentences if each not in page] == []
     assert [each for each in sentences if each not in text] == []
+
+
+def test_the_guide_has_the_head_of_this_report():
+    """There, the group is orders of prod, and lines are folded."""
+    guide = (Path(__file__).parents[2] / "docs" / "history.md").read_text(encoding="utf-8")
+    [example] = [block for block in guide.split("```") if block.strip().startswith("# Incident report")]
+    head = write_markdown(document_of(report_on(killed()))).partition("## Timeline")[0]
+    assert example.split() == head.replace("group g of cluster c", "group orders of cluster prod").split()
+
+
+def sections(made: Made) -> dict[str, Section]:
+    return {each.heading: each for each in report_document(report_on(made)).sections}
+
+
+def test_offsets_have_a_row_for_each_partition_with_its_values_at_each_instant():
+    """b has committed 160 of partition 1, which ends at 170 at the peak; a has committed all at the end."""
+    found = sections(killed())["Offsets"]
+    assert found.rows == (("t 1", "110 → 160 → 300", "110 → 170 → 300", "0 → 10 → 0", "b → a"),)
+    assert found.text == (
+        "At the start (02:14:10.0, lag 0), at the highest lag (02:15:10.0, lag 10) and at the end (02:17:20.0, lag 0). "
+        "1 partition without lag at these instants is not listed."
+    )
+
+
+def test_members_have_a_row_each_and_no_empty_columns():
+    found = sections(killed())["Members"]
+    assert found.text == "The group had 2 members at the start and 1 at the end. Its generation rose from 1 to 2."
+    assert found.headings == ("client id", "host", "what happened", "partitions", "member id")
+    assert found.rows == (("b", "/10.0.0.2", "most likely timed out 02:15:12.0", "1 partition of t (1)", "b"),)
+
+
+def test_findings_are_named_in_words_with_their_advice():
+    """b hangs from 60 to 150, and the finding about that has opened and closed."""
+    found = sections(hung())
+    [row] = found["Findings"].rows
+    assert row[:2] == ("Dead member: silent", "critical")
+    assert found["Recommended action"].rows == (
+        (
+            "Dead member: silent",
+            "closed: if it recurs",
+            "Find out where it hangs (take a thread dump), then restart it.",
+        ),
+    )
+
+
+def test_no_findings_are_none_and_need_no_action():
+    found = sections(killed())
+    assert (found["Findings"].text, found["Findings"].rows) == ("None.", ())
+    assert "Recommended action" not in found
+
+
+def test_of_findings_of_the_same_kind_the_longest_three_are_listed():
+    """Five findings, which last 1 to 5 s; those of 5, 4 and 3 s are listed in the order of time."""
+    made = report_on(killed())
+    alike = [
+        FindingThen(
+            "lag", "behind", Severity.WARNING, ms(n * 10), ms(n * 10), ms(n * 10 + n), is_over=True, sentence=f"{n}."
+        )
+        for n in range(1, 6)
+    ]
+    many = msgspec.structs.replace(made, findings=tuple(alike))
+    [found] = [each for each in report_document(many).sections if each.heading == "Findings"]
+    assert [row[-1] for row in found.rows] == ["3.", "4.", "5."]
+    assert found.text.endswith(" 2 shorter findings of the same kinds are not listed.")
 
 
 def test_json_has_all_facts_of_a_report():

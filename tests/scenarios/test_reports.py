@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from monitor.history.report.facts import IncidentReport
+from monitor.history.report.facts import Departure, IncidentReport
 from tests.scenarios.reporting import WANTED, errors, faults
 from tests.scenarios.run import story_of
 from tests.scenarios.scenario import Scenario
@@ -50,3 +50,26 @@ def test_a_burst_is_a_lag_that_is_made_up_for(scenarios_run: dict[str, Any]):
     lag = msgspec.convert(scenarios_run["reports"]["burst"], IncidentReport).lag
     assert lag.rose
     assert lag.caught_up_ms is not None
+
+
+@pytest.mark.parametrize("name", ["rolling-range", "rolling-sticky", "rolling-cooperative", "rolling-kip848"])
+def test_a_rolling_restart_is_called_one_and_has_a_line_for_each_member(scenarios_run: dict[str, Any], name: str):
+    """Five members, each of which is back before the next one leaves."""
+    report = msgspec.convert(scenarios_run["reports"][name], IncidentReport)
+    assert report.summary[0].startswith("Rolling restart of all 5 members, one at a time, from ")
+    lines = [line.sentence for line in report.timeline if " rejoined " in line.sentence]
+    assert [line.partition(" ")[0] for line in lines] == [f"{name}.{member}" for member in "abcde"]
+
+
+@pytest.mark.parametrize("name", ["killed-range", "killed-alone", "killed-long-session"])
+def test_a_killed_member_of_a_classic_group_has_most_likely_timed_out(scenarios_run: dict[str, Any], name: str):
+    """The log of a KIP-848 group does not have its session timeout."""
+    [left] = msgspec.convert(scenarios_run["reports"][name], IncidentReport).left
+    assert left.departure is Departure.LIKELY_TIMED_OUT
+
+
+@pytest.mark.parametrize("name", ["hang-range", "hang-kip848"])
+def test_a_member_that_goes_on_committed_again_without_a_rebalance(scenarios_run: dict[str, Any], name: str):
+    report = msgspec.convert(scenarios_run["reports"][name], IncidentReport)
+    assert f"{name}.b at /127.0.0.1 committed again at " in report.summary[2]
+    assert ", without a rebalance. The group has 2 members, as before." in report.summary[2]

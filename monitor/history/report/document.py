@@ -225,7 +225,7 @@ def _findings(report: IncidentReport, clock: Clock) -> Section:
     if any(each.kind == FindingKind.DEAD_MEMBER for each in chosen):
         text += (
             " A member that hangs stopped after its last commit (see the timeline). Its finding is true since that "
-            "commit, its newest assignment or the first record after these, whichever is latest."
+            "commit, its newest assignment or the first new record that polls show, whichever is latest."
         )
     if more:
         text += f" {counted(more, 'shorter finding')} of the same kinds {_is(more)} not listed."

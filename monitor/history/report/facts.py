@@ -32,7 +32,7 @@ class MemberLeft(Value):
 
     ``last_commit_ms``: the last commit in any of them while it had them (None: not known). ``back_ms``: when a member
     with its instance id, or with its client id and host, joined after that (None: none did). ``members``: how many the
-    group had before, ``rest``: how many it had then.
+    group had before.
     """
 
     at_ms: int
@@ -42,7 +42,6 @@ class MemberLeft(Value):
     last_commit_ms: int | None = None
     back_ms: int | None = None
     members: int = 0
-    rest: int = 0
 
     @property
     def is_uncertain(self) -> bool:
@@ -135,6 +134,8 @@ class LagCourse(Value):
     ``oldest_ms`` is the greatest age of the oldest record that waited, seen at ``oldest_at_ms``. ``caught_up_ms``: the
     first instant after the peak at which the lag or that age was as before (None: not by the end). They were
     ``caught_up_lag`` and ``caught_up_oldest_ms`` then. ``rose_again``: since then it rose, and is high at the end.
+    ``rose_ms`` is when it was first more. ``recovered_ms``: it was as before once already before the peak, first then
+    (None: it was not).
     """
 
     before: int | None = None
@@ -149,6 +150,8 @@ class LagCourse(Value):
     caught_up_lag: int | None = None
     caught_up_oldest_ms: int | None = None
     rose: bool = False
+    rose_ms: int | None = None
+    recovered_ms: int | None = None
     rose_again: bool = False
 
 

@@ -30,6 +30,8 @@ def lag_course(chronicle: Chronicle, began_ms: int | None) -> LagCourse:
     oldest = max(late or since, key=lambda point: point.lag_ms or 0)
     again = (point for point in since if point.at_ms > peak.at_ms and _is_as_before(point, before, usual_ms))
     caught_up = next(again, None) if late else None
+    between = [point.at_ms for point in since if late and late[0].at_ms < point.at_ms < peak.at_ms]
+    recovered = (at_ms for at_ms in between if _is_as_before(known[at_ms], before, usual_ms))
     return LagCourse(
         before=before,
         peak=_lag(peak),
@@ -43,6 +45,8 @@ def lag_course(chronicle: Chronicle, began_ms: int | None) -> LagCourse:
         caught_up_lag=None if caught_up is None else caught_up.lag,
         caught_up_oldest_ms=None if caught_up is None else caught_up.lag_ms,
         rose=bool(late),
+        rose_ms=late[0].at_ms if late else None,
+        recovered_ms=next(recovered, None),
         rose_again=caught_up is not None and late[-1] is points[-1],
     )
 

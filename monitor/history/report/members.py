@@ -81,7 +81,6 @@ def members_left(chronicle: Chronicle, owned: Owned, gaps: Gaps) -> Iterator[Mem
                 last_commit_ms=last_ms,
                 back_ms=later.back_ms(member, change.at_ms),
                 members=change.members - len(change.joined) + len(change.left),
-                rest=change.members - len(change.joined),
             )
 
 

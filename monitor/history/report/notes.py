@@ -24,7 +24,8 @@ def notes(report: IncidentReport) -> Iterator[str]:
     )
     yield (
         "The lag is that of the whole group, up to the log end offsets of the last poll: the real peak is at least the "
-        "peak lag."
+        'peak lag. "Before" means up to 5 minutes before the incident. The lag rose when it was above that, and its '
+        "oldest record was older than then and than 5 s."
     )
     if any(BACKLOG in line.sentence for line in report.timeline):
         yield (

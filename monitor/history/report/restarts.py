@@ -42,7 +42,7 @@ def is_one_at_a_time(left: Sequence[MemberLeft]) -> bool:
 
 
 def folded_restarts(report: IncidentReport) -> tuple[Restart, ...]:
-    """Restarts that a timeline lists in a row each: three or more, one at a time, and nobody else came or went."""
+    """Restarts that a timeline lists in a row each: three or more, one at a time."""
     left = restart_departures(report)
     if len(left) < FEWEST_FOLDED or not is_one_at_a_time(left):
         return ()
@@ -51,11 +51,14 @@ def folded_restarts(report: IncidentReport) -> tuple[Restart, ...]:
 
 
 def _restart(report: IncidentReport, left: MemberLeft, end_ms: int) -> Restart:
+    others = {each.at_ms for each in report.joined if not each.is_back}
     return Restart(
         left=left,
         back_ms=left.back_ms or left.at_ms,
         rebalances=tuple(
-            each for each in report.rebalances if left.at_ms <= each.at_ms < end_ms and each.joined + each.left <= 1
+            each
+            for each in report.rebalances
+            if left.at_ms <= each.at_ms < end_ms and each.joined + each.left <= 1 and each.at_ms not in others
         ),
         unowned=tuple(
             each for each in report.unowned if left.at_ms <= each.from_ms and each.until_ms <= end_ms and each.is_over

@@ -126,7 +126,8 @@ class Wording:
             longest = max(without_owner, key=lambda span: span.until_ms - span.from_ms)
             where = places({place for span in without_owner for place in span.partitions})
             took = time_between(longest.from_ms, longest.until_ms)
-            parts.append(f"{where} had no owner for up to {took} ({self.clock(longest.from_ms)}).")
+            most = f"for {took}" if len(without_owner) == 1 else f"for up to {took}"
+            parts.append(f"{where} had no owner {most} (from {self.clock(longest.from_ms)}).")
         return " ".join(part for part in parts if part)
 
     def _departures(self) -> Iterator[ReportLine]:
@@ -292,6 +293,8 @@ class Wording:
             return
         oldest = f"; its oldest record was {duration_text(lag.peak_oldest_ms)} old" if lag.peak_oldest_ms else ""
         yield ReportLine(lag.peak_ms, f"Peak lag: at least {counted(lag.peak, unit)} in the whole group{oldest}.")
+        if lag.recovered_ms is not None:
+            yield ReportLine(lag.recovered_ms, "The group had caught up, for the time being.")
         if lag.caught_up_ms is not None:
             text = f"The group had caught up: its lag was {counted(lag.caught_up_lag or 0, unit)}"
             is_late = lag.caught_up_lag and lag.caught_up_oldest_ms is not None

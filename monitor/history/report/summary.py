@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import Final
 
-from monitor.history.report.facts import Departure, IncidentReport, MemberHung, MemberLeft, NotCommitted
+from monitor.history.report.facts import Departure, IncidentReport, MemberHung, MemberLeft
 from monitor.history.report.members import NOT_COMMITTING
 from monitor.history.report.rebalances import moves_of, partition_seconds
 from monitor.history.report.restarts import is_one_at_a_time, restart_departures
@@ -19,6 +19,9 @@ from monitor.model import TopicPartition
 from monitor.model.findings import Severity, rank
 
 MOST_CAUSES: Final = 2
+RISE_MS: Final = 60_000
+"""A lag that rises later after the incident began may have another cause."""
+
 FEWEST_ROLLING: Final = 2
 """Fewer members that restart are no rolling restart."""
 
@@ -154,7 +157,8 @@ def _restart_verdict(left: Sequence[MemberLeft], members: int, wording: Wording)
     if members == len(left) and members >= FEWEST_ROLLING and is_one_at_a_time(left):
         of = f"all {members:,}" if members == left[0].members else f"{members:,} of {left[0].members:,}"
         return f"Rolling restart of {of} members, one at a time, {span}"
-    return f"{counted(members, 'member')} left and rejoined {span} ({len(left):,} times in total)"
+    text = f"{counted(members, 'member')} left and rejoined {span}"
+    return text if members == len(left) else f"{text} ({len(left):,} times in total)"
 
 
 def _one_member(left: Sequence[MemberLeft], wording: Wording) -> str:
@@ -234,13 +238,13 @@ def _peak(report: IncidentReport, wording: Wording) -> str:
     if lag.peak is None or report.began_ms is None:
         return ""
     before, at = lag.before or 0, wording.clock(lag.peak_ms)
+    text = f"peak lag: at least {counted(lag.peak, report.unit)}"
     if lag.rose:
-        return f"peak lag: at least {counted(lag.peak, report.unit)} at {at} (before: {_at_most(before)})"
-    text = f"peak lag: {counted(lag.peak, report.unit)}"
+        return f"{text} at {at} (before: {_at_most(before)})"
     if lag.peak <= before:
         return f"{text}; it stayed at its usual level (before: {_at_most(before)})" if lag.peak else "no lag was seen"
     text += f" at {at} (before: {_at_most(before)})"
-    return text if lag.oldest_ms is None else f"{text}; no record of it was older than {duration_text(lag.oldest_ms)}"
+    return text if lag.oldest_ms is None else f"{text}; no record was older than {duration_text(lag.oldest_ms)}"
 
 
 def _at_most(count: int) -> str:
@@ -251,11 +255,12 @@ def _disturbed_partitions(report: IncidentReport) -> Iterator[str]:
     """Those without an owner, and those without commits; of each the longest time of one."""
     without_owner = [each for each in report.unowned if not each.is_brief]
     orphans = {place for each in without_owner for place in each.partitions}
-    silent = {place for each in report.not_committed for place in each.partitions}
+    silent = {place for gap in report.not_committed for place in gap.partitions}
+    silent |= {place for hung in report.hung for place in hung.partitions}
     longest = max(without_owner, key=lambda each: each.until_ms - each.from_ms, default=None)
     had_none = "" if longest is None else f"had no owner for up to {time_between(longest.from_ms, longest.until_ms)}"
-    slowest = max(report.not_committed, key=lambda each: each.longest_ms, default=None)
-    stopped = "" if slowest is None else f"had no commits for up to {_longest(slowest, report.until_ms)}"
+    slowest = max(_silences(report), key=itemgetter(0), default=None)
+    stopped = "" if slowest is None else f"had no commits for up to {slowest[1]}"
     if orphans and orphans == silent:
         yield f"{places(orphans)} {had_none}, and {stopped}"
         return
@@ -263,12 +268,14 @@ def _disturbed_partitions(report: IncidentReport) -> Iterator[str]:
     yield f"{places(silent)} {stopped}" if silent else ""
 
 
-def _longest(each: NotCommitted, end_ms: int) -> str:
-    """As the timeline has it, where that is the time of a single partition."""
-    until_ms = end_ms if each.until_ms is None else each.until_ms
-    if until_ms - each.from_ms == each.longest_ms:
-        return time_between(each.from_ms, until_ms)
-    return duration_text(each.longest_ms)
+def _silences(report: IncidentReport) -> Iterator[tuple[int, str]]:
+    """How long partitions had no commits, with the text: that of the timeline, where it is of a single partition."""
+    for each in report.hung:
+        yield each.until_ms - each.from_ms, time_between(each.from_ms, each.until_ms)
+    for gap in report.not_committed:
+        until_ms = report.until_ms if gap.until_ms is None else gap.until_ms
+        is_single = until_ms - gap.from_ms == gap.longest_ms
+        yield gap.longest_ms, time_between(gap.from_ms, until_ms) if is_single else duration_text(gap.longest_ms)
 
 
 def _moves(report: IncidentReport) -> Iterator[str]:
@@ -276,7 +283,7 @@ def _moves(report: IncidentReport) -> Iterator[str]:
     paused_ms = sum(each.pause_ms for each in report.rebalances)
     if report.rebalances and (paused_ms or any(each.moved for each in report.rebalances)):
         yield f"{counted(len(report.rebalances), 'rebalance')} {moves_of(report.rebalances)}"
-    if paused_ms and not report.not_committed:
+    if paused_ms and not report.not_committed and not report.hung:
         yield f"commits were delayed by {partition_seconds(paused_ms)} in total (estimate, summed over partitions)"
 
 
@@ -339,8 +346,20 @@ def _caught_up(report: IncidentReport, wording: Wording) -> str:
     if lag.last is None or not lag.rose:
         return _last_lag(report, wording)
     last = f"{counted(lag.last, report.unit)} at {wording.clock(lag.last_ms)}"
+    rose = f"The lag rose at {wording.clock(lag.rose_ms or lag.peak_ms)}"
+    if lag.recovered_ms is not None:
+        peak = f"It rose again to its peak at {wording.clock(lag.peak_ms)}"
+        rose = f"{rose}, and the group had caught up by {_recovery(report, lag.recovered_ms, wording)}. {peak}"
     if lag.caught_up_ms is None:
-        return f"The group has not caught up: its lag was {last}"
-    after = time_between(report.began_ms or lag.peak_ms, lag.caught_up_ms)
-    text = f"The group had caught up by {wording.clock(lag.caught_up_ms)}, {after} after the incident began"
+        return f"{rose}, and the group has not caught up: its lag was {last}"
+    end = wording.clock(lag.caught_up_ms) if lag.recovered_ms else _recovery(report, lag.caught_up_ms, wording)
+    text = f"{rose}, and the group had caught up by {end}"
     return f"{text}. But its lag rose again, and was {last}" if lag.rose_again else text
+
+
+def _recovery(report: IncidentReport, at_ms: int, wording: Wording) -> str:
+    """When the group had caught up; with how long that took, if its lag rose when the incident began."""
+    began_ms, rose_ms = report.began_ms or 0, report.lag.rose_ms or 0
+    is_close = 0 <= rose_ms - began_ms <= RISE_MS
+    took = f", {time_between(began_ms, at_ms)} after the incident began" if is_close else ""
+    return f"{wording.clock(at_ms)}{took}"

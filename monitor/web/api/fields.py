@@ -409,7 +409,6 @@ SPECIAL: Final[Mapping[str, Mapping[str, str]]] = {
         "last_commit_ms": "The last commit in these while it owned them (ms since the epoch); null: unknown.",
         "back_ms": "When a member with its instance id, or its client id and host, joined (ms since the epoch).",
         "members": "The number of members before that.",
-        "rest": "The number of members that were left.",
     },
     "MemberJoined": {
         "at_ms": "When it joined: of a classic group, when the generation was stored (ms since the epoch).",
@@ -489,6 +488,9 @@ SPECIAL: Final[Mapping[str, Mapping[str, str]]] = {
         "caught_up_lag": "The lag then.",
         "caught_up_oldest_ms": "The age of its oldest record (ms).",
         "rose_again": "Whether it rose again since it had caught up, up to the end.",
+        "rose_ms": "The first instant at which that was so (ms since the epoch); null: it did not rise.",
+        "recovered_ms": "The first instant after that, but before the peak, at which it was as before (ms since the "
+        "epoch); null: there was none.",
         "rose": "Whether the lag rose: more records than before, the oldest older than before, and than 5 s.",
     },
     "FindingThen": {

@@ -114,8 +114,8 @@ REPORT: Final = IncidentReport(
     is_over=True,
     summary=(
         "1 member of 2 was lost: beta at /10.0.0.2 most likely timed out at 00:49:00.0 (last commit at 00:48:45.0).",
-        "1 partition of orders (2) had no commits for up to 15 s. Peak lag: 10 records; it stayed at its usual level "
-        "(before: at most 10).",
+        "1 partition of orders (2) had no commits for up to 15 s. Peak lag: at least 10 records; it stayed at its "
+        "usual level (before: at most 10).",
         "Over. The member did not rejoin. The group went from 2 members to 1. The lag was 10 records at 00:50:03.0.",
     ),
     timeline=(ReportLine(NOW - 60_000, "beta at /10.0.0.2 most likely timed out. It had 1 partition of orders (2)."),),
@@ -127,7 +127,6 @@ REPORT: Final = IncidentReport(
             partitions=(TopicPartition("orders", 2),),
             last_commit_ms=NOW - 75_000,
             members=2,
-            rest=1,
         ),
     ),
     not_committed=(NotCommitted((TopicPartition("orders", 2),), NOW - 75_000, NOW - 60_000, 15_000, records=4),),
