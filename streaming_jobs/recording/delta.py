@@ -37,7 +37,7 @@ class RecordedTables:
             return None
         return self._spark.read.format("delta").load(self.path(table)).where(F.col("cluster") == self._cluster)
 
-    def held(self, events: DataFrame, states_ms: int) -> DataFrame:
+    def rows_with_states(self, events: DataFrame, states_ms: int) -> DataFrame:
         """Rows of events, and the states after a portion (0: none), in the columns HELD."""
         rows = events.select(*EVENT_COLUMNS, F.lit(None).cast("binary").alias("state"))
         states = self.read(STATES)

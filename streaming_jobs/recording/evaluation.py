@@ -98,7 +98,7 @@ class Evaluation:
             & (F.col("recorded_ms") > minutes.recorded_ms)
             & (F.col("first_ms") <= minutes.reach_ms)
         )
-        rows = self._tables.held(events.where(after), minutes.recorded_ms)
+        rows = self._tables.rows_with_states(events.where(after), minutes.recorded_ms)
         held_bytes = rows.agg(F.sum(F.octet_length("events"))).first()
         buckets = 1 + int((held_bytes and held_bytes[0]) or 0) // BUCKET_BYTES
         is_group = F.col("entity") == RecordedEntity.GROUP.value

@@ -100,7 +100,7 @@ class Upkeep:
         rows = events.where((F.col("recorded_ms") > before_ms) & (F.col("recorded_ms") <= recorded_ms))
         of_all = rows.where(F.col("entity").isin(*OF_ALL)).select(*EVENT_COLUMNS).collect()
         fold = StateFold(self._cluster, recorded_ms, [tuple(row) for row in of_all])
-        known = self._tables.held(rows.where(F.col("entity").isin(*OF_ONE)), before_ms)
+        known = self._tables.rows_with_states(rows.where(F.col("entity").isin(*OF_ONE)), before_ms)
         return known.groupBy("entity", "name").applyInPandas(fold.fold_rows, STATES.schema)
 
     def tidy(self, at_ms: int) -> None:
