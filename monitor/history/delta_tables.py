@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from operator import itemgetter
 from typing import Any, Final
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
@@ -189,8 +190,8 @@ class DeltaRecording:
         """Until when all is recorded that was logged: while a backlog is read, that is not until the newest portion."""
         if self._reach is None:
             return _ALWAYS
-        found = sorted(self._read(self._reach, ["recorded_ms", "until_ms"], pc.field("cluster") == cluster))
-        until_ms = found[-1][1] if found else None
+        found = self._read(self._reach, ["recorded_ms", "until_ms"], pc.field("cluster") == cluster)
+        _, until_ms = max(found, key=itemgetter(0), default=(0, None))
         if until_ms == 0:
             raise NotRecordedError(f"The logs of cluster {shown(cluster)} have not been read to their ends yet.")
         return _ALWAYS if until_ms is None else int(until_ms)
@@ -221,14 +222,14 @@ class DeltaRecording:
             for recorded_ms, entity, name, position, events, _ in found
         ]
 
-    def evaluated_ms(self, cluster: str) -> int:
-        """Until when the tables for SQL have all rows; see monitor.history.sql.days.ToldTables."""
+    def evaluated_span(self, cluster: str) -> tuple[int, int]:
+        """From when until when the tables for SQL have all rows; see monitor.history.sql.days.ToldTables."""
         table = self._open_table(EVALUATED.name)
         own = pc.field("cluster") == cluster
-        found = [] if table is None else [until_ms for (until_ms,) in self._read(table, ["until_ms"], own)]
+        found = [] if table is None else list(self._read(table, ["since_ms", "until_ms"], own))
         if not found:
             raise NotRecordedError(f"Nothing of cluster {shown(cluster)} has been evaluated for the tables yet.")
-        return int(max(found))
+        return int(min(since_ms for since_ms, _ in found)), int(max(until_ms for _, until_ms in found))
 
     def group_rows(self, table: Table, cluster: str, group: str, since_ms: int, until_ms: int) -> list[dict[str, Any]]:
         """The group's rows of some days; see monitor.history.sql.days.ToldTables."""
@@ -237,8 +238,10 @@ class DeltaRecording:
             return []
         chosen = (pc.field("cluster") == cluster) & (pc.field("group_name") == recorded_name(group))
         chosen &= (pc.field("day") >= day_of(since_ms)) & (pc.field("day") <= day_of(until_ms))
-        names = [column.name for column in table.columns]
-        return [dict(zip(names, row, strict=True)) for row in self._read(found, names, chosen)]
+        there = {field.name for field in found.schema().fields}  # an older groupwatch knew fewer columns
+        names = [column.name for column in table.columns if column.name in there]
+        empty = dict.fromkeys(column.name for column in table.columns)
+        return [empty | dict(zip(names, row, strict=True)) for row in self._read(found, names, chosen)]
 
     def _open_table(self, table: str) -> DeltaTable | None:
         try:

@@ -139,23 +139,37 @@ def fold_group_rows(
 
 
 class _Listing(NamedTuple):
-    """A listing, and the groups in it."""
+    """A listing (without its names), and the groups in it."""
 
     at_ms: int
     event: GroupsListed
     named: frozenset[str]
 
 
-@lru_cache(maxsize=256)
+def listing_times(row: RecordedRow) -> list[int]:
+    """When the listings of a row were read."""
+    return [listing.at_ms for listing in _listings_of(row.events)]
+
+
+LISTINGS_KEPT: Final = 90
+"""Of so many rows, the listings are kept: of an hour and a half, which is what a walk through states has at once."""
+
+
+@lru_cache(maxsize=LISTINGS_KEPT)
 def _listings_of(events: bytes) -> tuple[_Listing, ...]:
-    """The listings in a row: they concern each group, and are read once for many. Most name the same groups."""
-    found: list[_Listing] = []
-    for recorded in decode_events(RecordedRow(0, RecordedEntity.LISTING, "", 0, events)):
-        event = recorded.event
-        if isinstance(event, GroupsListed):
-            is_same = bool(found) and found[-1].event.groups == event.groups
-            found.append(_Listing(recorded.at_ms, event, found[-1].named if is_same else frozenset(event.groups)))
-    return tuple(found)
+    """The listings in a row: they concern each group, and are read once for many."""
+    decoded = decode_events(RecordedRow(0, RecordedEntity.LISTING, "", 0, events))
+    return tuple(
+        _Listing(each.at_ms, replace(each.event, groups=()), _name_set(each.event.groups))
+        for each in decoded
+        if isinstance(each.event, GroupsListed)
+    )
+
+
+@lru_cache(maxsize=4)
+def _name_set(groups: tuple[str, ...]) -> frozenset[str]:
+    """The names as a set. Most listings name the same groups, and have one set."""
+    return frozenset(groups)
 
 
 def settings_at(recording: Recording, cluster: str, at_ms: int) -> RecordedSettings:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
-from itertools import groupby
+from itertools import accumulate, groupby, pairwise
 from typing import Final
 
+from msgspec.structs import replace
+
 from monitor.detection.evaluation_input import GroupInputs, only_concerned
-from monitor.history.recorded import RecordedEntity, RecordedEvent, RecordedRow, decode_events
+from monitor.history.recorded import RecordedEntity, RecordedRow, decode_events
 from monitor.history.replay import (
     CatalogEvent,
     CatalogFold,
@@ -17,6 +19,7 @@ from monitor.history.replay import (
     catalog_events,
     catalog_keys,
     fold_group_rows,
+    listing_times,
     settings_at,
     topics_of,
 )
@@ -46,8 +49,8 @@ GONE_AFTER: Final = 2
 class _Portion(Value):
     """What was recorded of the group at once, and the state before it.
 
-    ``first_ms`` is when the first of its events had begun to happen, ``last_ms`` when the newest had. ``member_times``:
-    when something happened to the members.
+    ``first_ms`` is when the first of its events had begun to happen, ``last_ms`` when the newest had, ``rest_ms`` when
+    the first had that it or a later portion has. ``member_times``: when something happened to the members.
     """
 
     before: GroupState | None
@@ -55,6 +58,7 @@ class _Portion(Value):
     first_ms: int
     last_ms: int
     member_times: tuple[int, ...] = ()
+    rest_ms: int = 0
 
 
 class GroupWalk:
@@ -104,6 +108,12 @@ class GroupWalk:
         return sorted(taken.union(topic_times(self._changes)))
 
     @property
+    def pass_apart_ms(self) -> int:
+        """How far apart the passes over the topics are where they follow one another; 0: there are not two."""
+        passes = sorted({each.at_ms for each in self._changes if each.is_pass})
+        return min((later - earlier for earlier, later in pairwise(passes)), default=0)
+
+    @property
     def first_state(self) -> GroupState | None:
         """The group before all that the walk has; None: there was none."""
         return self._portions[0].before
@@ -118,11 +128,17 @@ class GroupWalk:
 
     def state(self, at_ms: int) -> GroupState | None:
         """The group at an instant; None: there was none."""
-        place = bisect_left(self._portions, at_ms, key=lambda portion: portion.last_ms)
-        portion = self._portions[min(place, len(self._portions) - 1)]
-        if at_ms < portion.first_ms:
-            return portion.before
-        return fold_group_rows(self.cluster, self.group, portion.before, portion.rows, at_ms)
+        place = min(bisect_left(self._portions, at_ms, key=lambda portion: portion.last_ms), len(self._portions) - 1)
+        before = self._portions[place].before
+        rows = [row for portion in self._begun_portions(place, at_ms) for row in portion.rows]
+        return fold_group_rows(self.cluster, self.group, before, rows, at_ms) if rows else before
+
+    def _begun_portions(self, place: int, at_ms: int) -> Iterator[_Portion]:
+        """The portions from one on that had begun by an instant: more than one where a backlog was read in several."""
+        while place < len(self._portions) and self._portions[place].rest_ms <= at_ms:
+            if self._portions[place].first_ms <= at_ms:
+                yield self._portions[place]
+            place += 1
 
     def inputs(self, instants: Iterable[int]) -> Iterator[tuple[int, GroupInputs | None]]:
         """What the verdicts at these instants were made of (None: there was no such group); they come in order."""
@@ -181,24 +197,27 @@ def _portions(cluster: str, group: str, state: GroupState | None, rows: Iterable
     last_ms = 0
     for _, portion in groupby(sorted(rows, key=_recorded_ms), key=_recorded_ms):
         own = tuple(portion)
-        events = [(row, event) for row in own for event in decode_events(row)]
-        last_ms = max([last_ms, *[event.at_ms for _, event in events]])
+        events = [event for row in own if row.entity is RecordedEntity.GROUP for event in decode_events(row)]
+        listed = [at_ms for row in own if row.entity is RecordedEntity.LISTING for at_ms in listing_times(row)]
+        last_ms = max([last_ms, *listed, *[event.at_ms for event in events]])
         found.append(
             _Portion(
                 before=state,
                 rows=own,
-                first_ms=min([event.begun_ms for _, event in events], default=last_ms),
+                first_ms=min([*listed, *[event.begun_ms for event in events]], default=last_ms),
                 last_ms=last_ms,
-                member_times=tuple([event.at_ms for row, event in events if _is_about_members(row, event)]),
+                member_times=tuple([event.at_ms for event in events if isinstance(event.event, OF_MEMBERS)]),
             )
         )
         state = fold_group_rows(cluster, group, state, own, last_ms)
-    return found or [_Portion(before=state, rows=(), first_ms=0, last_ms=0)]
+    return _with_rest(found) or [_Portion(before=state, rows=(), first_ms=0, last_ms=0)]
+
+
+def _with_rest(portions: list[_Portion]) -> list[_Portion]:
+    """The same, each with the beginning of what it and the later ones have."""
+    begun = accumulate((portion.first_ms for portion in reversed(portions)), min)
+    return [replace(portion, rest_ms=rest_ms) for portion, rest_ms in zip(reversed(portions), begun, strict=True)][::-1]
 
 
 def _recorded_ms(row: RecordedRow) -> int:
     return row.recorded_ms
-
-
-def _is_about_members(row: RecordedRow, recorded: RecordedEvent) -> bool:
-    return row.entity is RecordedEntity.GROUP and isinstance(recorded.event, OF_MEMBERS)

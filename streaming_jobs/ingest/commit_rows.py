@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -46,6 +47,18 @@ class CommitRows:
         positions = batch.column("offset").to_numpy(zero_copy_only=False)
         sound = are_valid(columns, batch.column("timestamp_ms").to_numpy(zero_copy_only=False))
         return cls(columns.regular & sound & present & known[codes], codes, places, columns, positions)
+
+    def spans(self, begin: int, end: int, longest_ms: int | None) -> Iterator[tuple[int, int]]:
+        """Rows from ``begin`` to before ``end`` in parts, each of commits that lie no longer apart; None: in one."""
+        if begin == end:
+            return
+        if longest_ms is None:
+            yield begin, end
+            return
+        times = self.values.committed_ms[begin:end]
+        parts = np.maximum.accumulate((times - times[0]) // longest_ms)
+        edges = [begin, *(begin + 1 + np.flatnonzero(parts[1:] != parts[:-1])).tolist(), end]
+        yield from pairwise(edges)
 
     def events(self, begin: int, end: int) -> Iterator[PlacedEvent]:
         """Rows from ``begin`` to before ``end``, which are all regular: one event for each partition, or a few."""

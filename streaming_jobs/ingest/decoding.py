@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import msgspec
 import numpy as np
@@ -62,6 +62,9 @@ class _EventColumns:
 @dataclass(slots=True)
 class EventChunk:
     """Events of one chunk of records, put together by entity so that a busy group costs one row, not thousands."""
+
+    LONGEST_RUN_MS: ClassVar[int | None] = None
+    """How long the commits of a partition may go on that become one event; None: as long as they do."""
 
     buckets: int
     _rows: dict[tuple[int, Entity, str], _EventColumns] = field(default_factory=dict)
@@ -215,10 +218,9 @@ class OffsetsLogDecoder(LogDecoder):
 
     @staticmethod
     def _place_commits(chunk: EventChunk, commits: CommitRows, begin: int, end: int) -> None:
-        if begin == end:
-            return
-        for event in commits.events(begin, end):
-            chunk.add(Entity.GROUP, event.event.group, event.position, event.event)
+        for first, last in commits.spans(begin, end, chunk.LONGEST_RUN_MS):
+            for event in commits.events(first, last):
+                chunk.add(Entity.GROUP, event.event.group, event.position, event.event)
 
 
 @dataclass(frozen=True, slots=True)

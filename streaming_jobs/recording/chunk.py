@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Final
+from typing import ClassVar, Final
 
 import pyarrow as pa
 
@@ -44,6 +44,10 @@ class _Row:
 @dataclass(slots=True)
 class RecordingChunk(EventChunk):
     """The events of some records, with the times of these."""
+
+    LONGEST_RUN_MS: ClassVar[int | None] = 75_000
+    """Of a run, only the first commit and the newest ones are named: in a backlog, hours would lie between these. That
+    of a minute is one run, also if the minute is a little late."""
 
     _recorded: dict[tuple[RecordedEntity, str], _Row] = field(default_factory=dict)
     _at_ms: int = 0

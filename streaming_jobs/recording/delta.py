@@ -66,4 +66,6 @@ class RecordedTables:
 
     @staticmethod
     def _writer(rows: DataFrame) -> DataFrameWriter:
-        return rows.write.format("delta").mode("append").partitionBy("cluster", "day")
+        """A table of an older groupwatch gets the columns that are new."""
+        appended = rows.write.format("delta").mode("append").partitionBy("cluster", "day")
+        return appended.option("mergeSchema", "true")

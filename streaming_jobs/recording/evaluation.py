@@ -9,8 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 -- the name that Spark's own documentation uses
 
 from monitor.history.recorded import RecordedEntity
-from monitor.history.sql.told import MINUTE_MS
-from monitor.history.tables import EVALUATED, EVENTS, SETTINGS, STATES, TOLD, Table, day_of
+from monitor.history.tables import EVALUATED, EVENTS, PARTITION_MINUTES, SETTINGS, STATES, TOLD, Table, day_of
 from streaming_jobs.recording.bucket_rows import ROWS, TABLE, BucketRows, Minutes
 from streaming_jobs.recording.delta import RecordedTables
 
@@ -35,7 +34,6 @@ class Evaluation:
         self._cluster = cluster
         self._tables = RecordedTables(spark, cluster, folder)
         self._until_ms: int | None = None
-        self._step_ms = STEPS_MS[0]
 
     def next_chunk(self) -> tuple[int, int] | None:
         """The minutes that are evaluated next, from the first instant to the last; None: nothing is recorded."""
@@ -59,7 +57,6 @@ class Evaluation:
         finally:
             told.unpersist()
         self._until_ms = until_ms
-        self._step_ms = _next_step_ms(counts, until_ms - since_ms)
 
     def _last_instant_ms(self) -> int | None:
         """Until when the tables have all rows; at first, the beginning of the chunk in which the recording begins."""
@@ -76,9 +73,14 @@ class Evaluation:
             since_ms=since_ms,
             until_ms=until_ms,
             recorded_ms=recorded_ms or 0,
-            step_ms=self._step_ms,
-            settings=self._settings(until_ms),
+            step_ms=_step_ms(self._count_partitions(since_ms), until_ms - since_ms),
+            settings=self._settings(since_ms),
         )
+
+    def _count_partitions(self, at_ms: int) -> int:
+        """How many partitions the groups had at an instant that is evaluated: the same if it is asked for again."""
+        at_it = (F.col("day") == day_of(at_ms)) & (F.col("at_ms") == at_ms)
+        return self._tables.only_value(PARTITION_MINUTES, F.count("*"), at_it) or 0
 
     def _settings(self, at_ms: int) -> bytes | None:
         """The settings that were recorded last by an instant, or else the first ones."""
@@ -124,12 +126,11 @@ def _sum_counts(told: DataFrame, day: str) -> DataFrame:
     )
 
 
-def _next_step_ms(counts: dict[str, int], chunk_ms: int) -> int:
-    """How far apart groups are judged in the next chunk, by how many partitions there were a minute in this one.
+def _step_ms(partitions: int, chunk_ms: int) -> int:
+    """How far apart groups with so many partitions, all together, are judged.
 
-    >>> _next_step_ms({"partition_minutes": 100_000}, 600_000), _next_step_ms({"partition_minutes": 10**6}, 600_000)
+    >>> _step_ms(10_000, 600_000), _step_ms(100_000, 600_000)
     (20000, 60000)
     """
-    partitions = counts.get("partition_minutes", 0) * MINUTE_MS // chunk_ms
     fitting = (step_ms for step_ms in STEPS_MS if partitions * chunk_ms // step_ms <= MOST_ROWS)
     return next(fitting, STEPS_MS[-1])

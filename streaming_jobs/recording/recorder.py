@@ -60,6 +60,7 @@ class Recorder:
         self._stopping = threading.Event()
         self._query: StreamingQuery | None = None
         self._thread: threading.Thread | None = None
+        self._upkeep_thread: threading.Thread | None = None
         self._problem: str | None = None
         self._upkeep_after_s = 0.0
         self._upkeep_problem: str | None = None
@@ -138,7 +139,15 @@ class Recorder:
             if progress is not None:
                 self._problem = None
                 self._reach.take(progress)
-                self._keep_up()
+                self._begin_upkeep()
+
+    def _begin_upkeep(self) -> None:
+        """Have the upkeep in a thread of its own: how far the recording reaches is noted meanwhile."""
+        if self._upkeep_thread is None or not self._upkeep_thread.is_alive():
+            self._upkeep_thread = threading.Thread(
+                target=self._keep_up, name=f"recorder-upkeep-{self._cluster}", daemon=True
+            )
+            self._upkeep_thread.start()
 
     def _keep_up(self) -> None:
         """Have the upkeep if it is due. If it fails, the recording goes on, and it is tried again later."""

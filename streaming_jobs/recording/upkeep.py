@@ -62,9 +62,6 @@ class Upkeep:
             complete_ms: all that was logged before this instant is recorded (ms since the epoch).
         """
         at_ms = self._clock_ms()
-        if at_ms - self._begun_ms >= AFTER_START_MS and self._tidied_day != day_of(at_ms):
-            self.tidy(at_ms)
-            self._tidied_day = day_of(at_ms)
         if self._states_ms is None:
             self._states_ms = self._newest_states() or self._tables.only_value(EVENTS, F.min("recorded_ms"))
         if self._states_ms is not None and at_ms - self._states_ms >= STATES_EVERY_MS:
@@ -72,6 +69,9 @@ class Upkeep:
         if at_ms - self._evaluated_ms >= BETWEEN_CHUNKS_MS:
             self._evaluated_ms = at_ms
             self.evaluate(complete_ms)
+        if at_ms - self._begun_ms >= AFTER_START_MS and self._tidied_day != day_of(at_ms):
+            self.tidy(at_ms)
+            self._tidied_day = day_of(at_ms)
 
     def evaluate(self, complete_ms: int) -> bool:
         """Evaluate the next ten minutes, if all of them is recorded; whether that was so."""
@@ -115,7 +115,8 @@ class Upkeep:
             place = f"delta.`{self._tables.path(table)}`"
             own = f"cluster = {_quoted(self._cluster)}"
             self._put_together(table, f"{own} AND day = '{yesterday}'")
-            self._spark.sql(f"DELETE FROM {place} WHERE {own} AND day < '{oldest}'")
+            needed = f" AND recorded_ms < {self._needed_states_ms()}" if table is STATES else ""
+            self._spark.sql(f"DELETE FROM {place} WHERE {own} AND day < '{oldest}'{needed}")
             self._spark.sql(f"VACUUM {place} LITE")  # by the table's log: to list all files took 29 s instead of 2
 
     def _put_together(self, table: Table, chosen: str) -> None:
@@ -131,6 +132,12 @@ class Upkeep:
         ordered = rows.repartitionByRange(FILES_A_DAY, *by).sortWithinPartitions(*by)
         moved = ordered.write.format("delta").mode("overwrite").option("dataChange", "false")
         moved.option("replaceWhere", chosen).save(self._tables.path(table))
+
+    def _needed_states_ms(self) -> int:
+        """The states that the next ten minutes begin with: after a long stop, they are older than what is kept."""
+        chunk = self._evaluation.next_chunk()
+        before = None if chunk is None else F.col("recorded_ms") <= chunk[0]
+        return self._tables.only_value(STATES, F.max("recorded_ms"), before) or 0
 
     def _newest_states(self) -> int | None:
         return self._tables.only_value(STATES, F.max("recorded_ms"))

@@ -24,8 +24,8 @@ class Rows:
         self._rows = rows
         self._evaluated_ms = evaluated_ms
 
-    def evaluated_ms(self, cluster: str) -> int:
-        return self._evaluated_ms
+    def evaluated_span(self, cluster: str) -> tuple[int, int]:
+        return START, self._evaluated_ms
 
     def group_rows(self, table: Table, cluster: str, group: str, since_ms: int, until_ms: int) -> Sequence[RowMap]:
         return self._rows.get(table, [])
@@ -108,7 +108,9 @@ def test_it_ends_where_the_tables_end():
     rows = Rows({GROUP_MINUTES: [minute(number, 1) for number in range(30)]}, START + CHUNK)
     assert days(rows).until_ms == START + CHUNK
     assert len(days(rows).points) <= 11
-    with pytest.raises(NotRecordedError, match=r"^Cluster c is evaluated until 2026-11-22 00:10:00 UTC\.$"):
+    with pytest.raises(
+        NotRecordedError, match=r"^The tables have cluster c from .* to 2026-11-22 00:10:00 UTC so far\.$"
+    ):
         read_days(rows, "c", "g", START + DAY_MS, START + 2 * DAY_MS)
 
 

@@ -7,6 +7,7 @@ import pytest
 from monitor.history.recorded import RecordedEntity, RecordedEvent, RecordedRow, RecordingError, encode_events
 from monitor.history.replay import inputs_at
 from monitor.history.story import GroupStory, LagThen, lag_sentence, tell_story
+from monitor.history.walk import GroupWalk
 from monitor.model import (
     GroupDeleted,
     Member,
@@ -131,3 +132,33 @@ def test_how_the_lag_went_is_a_sentence():
     told = GroupStory("c", "g", 0, 9, lag=lags)
     assert lag_sentence(told) == "The lag was 7 records at first, at most 1,200 records, and 1 record at last."
     assert lag_sentence(GroupStory("c", "g", 0, 9, lag=lags[:1])) is None
+
+
+# --- after a stop of the job ------------------------------------------------------------------------------------------
+
+
+def test_a_backlog_that_was_read_in_several_portions_is_told_in_the_order_of_time():
+    """The first portion has what a collector just saw, the second what happened long before."""
+    late = [joined(5, 1, {"a": [0], "b": [1]}), commit(290, 0, 200)]
+    rows = [each for each in HISTORY.every_row if each.entity is not RecordedEntity.GROUP]
+    backlog = [
+        RecordedRow(START + 300_000, RecordedEntity.GROUP, "g", 1, encode_events(late)),
+        RecordedRow(START + 310_000, RecordedEntity.GROUP, "g", 2, encode_events([joined(100, 2, {"a": [0, 1]})])),
+    ]
+    recording = MemoryRecording([*rows, *backlog])
+    walk = GroupWalk(recording, "c", "g", START, START + 295_000)
+    instants = [START + second * 1_000 for second in (50, 99, 100, 150, 295)]
+    walked = [inputs for _, inputs in walk.inputs(instants)]
+    assert [each and each.group.generation for each in walked] == [1, 1, 2, 2, 2]
+    assert walked == [inputs_at(recording, "c", "g", at_ms) for at_ms in instants]
+
+
+def test_the_lag_is_unknown_while_no_collector_polls():
+    """The last poll is that of second 110: two minutes later, nothing is known of the ends any more."""
+    rows = [each for second in range(0, 120, 10) for each in seen(second, 100 + second)]
+    own = [row(RecordedEntity.GROUP, "g", 5, [joined(5, 1, {"a": [0, 1]})])]
+    own += [row(RecordedEntity.GROUP, "g", second, [commit(second, 0, 100)]) for second in range(10, 300, 10)]
+    found = tell_story(MemoryRecording([*rows, *own]), "c", "g", START, START + 290_000)
+    assert found is not None
+    lags = {(point.at_ms - START) // 1_000: point.lag for point in found.lag}
+    assert (lags[100], lags[230], lags[240], lags[290]) == (100, 110, None, None)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
+from typing import Final, NamedTuple
+
+from msgspec.structs import replace
 
 from monitor.detection.finding_changes import Ledger, finding_id
 from monitor.detection.ownership.assignment_view import AssignmentView
@@ -220,6 +222,25 @@ class ExtremeFollower:
         """Their partitions, in the order of time; each instant once."""
         verdicts = {each.evaluated_ms: each for each in (self._first, self._worst, self._last) if each is not None}
         return tuple(point for at_ms in sorted(verdicts) for point in partition_points(verdicts[at_ms]))
+
+
+OLD_ENDS_MS: Final = 120_000
+"""From this age on, the ends of topics say nothing about the lag: no collector polled them meanwhile."""
+
+MISSED_PASSES: Final = 3
+"""So many passes have to be missing, too, where a collector polls seldom."""
+
+
+def has_old_ends(verdict: GroupVerdict, catalog: Catalog, pass_apart_ms: int) -> bool:
+    """Whether the lag of a verdict is not known, as the ends were last polled long before it."""
+    old_ms = max(OLD_ENDS_MS, MISSED_PASSES * pass_apart_ms)
+    return bool(catalog.pass_ms) and verdict.evaluated_ms - catalog.pass_ms > old_ms
+
+
+def without_lag(verdict: GroupVerdict) -> GroupVerdict:
+    """The verdict with no lag that is known."""
+    rows = tuple(replace(row, end=None, lag=None, lag_ms=None) for row in verdict.partitions)
+    return replace(verdict, partitions=rows, lag=None, lag_ms=None)
 
 
 def group_point(verdict: GroupVerdict) -> GroupPoint:

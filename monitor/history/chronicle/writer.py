@@ -16,7 +16,9 @@ from monitor.history.chronicle.followers import (
     OwnerFollower,
     TopicFollower,
     group_point,
+    has_old_ends,
     partition_points,
+    without_lag,
 )
 from monitor.history.chronicle.values import (
     Chronicle,
@@ -114,6 +116,8 @@ def write_chronicle(
         topics = Topics(inputs.catalog)
         view = views.of(inputs.group, topics)
         verdict = judge(inputs.group, topics, view, inputs.now_ms, settings)
+        if has_old_ends(verdict, inputs.catalog, walk.pass_apart_ms):
+            verdict = without_lag(verdict)
         follower.take(verdict, inputs, view, is_step=(at_ms - since_ms) % steps.apart_ms == 0)
     follower.take_costs(walk.state(min(walk.until_ms, until_ms + COSTS_KNOWN_MS)))
     return follower.chronicle(since_ms, until_ms)

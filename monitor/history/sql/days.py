@@ -24,8 +24,8 @@ RowMap = Mapping[str, Any]
 class ToldTables(Protocol):
     """Where the tables are read from."""
 
-    def evaluated_ms(self, cluster: str) -> int:
-        """Until when the tables have all rows.
+    def evaluated_span(self, cluster: str) -> tuple[int, int]:
+        """From when until when the tables have all rows.
 
         Raises:
             RecordingError: they have none, or cannot be read.
@@ -48,9 +48,12 @@ def read_days(tables: ToldTables, cluster: str, group: str, since_ms: int, until
     Raises:
         RecordingError: the tables cannot be read, or end before that time.
     """
-    last_ms = min(until_ms, tables.evaluated_ms(cluster))
-    if last_ms <= since_ms:
-        raise NotRecordedError(f"Cluster {shown(cluster)} is evaluated until {utc(last_ms)}.")
+    first_ms, evaluated_ms = tables.evaluated_span(cluster)
+    last_ms = min(until_ms, evaluated_ms)
+    if last_ms <= since_ms or until_ms <= first_ms:
+        raise NotRecordedError(
+            f"The tables have cluster {shown(cluster)} from {utc(first_ms)} to {utc(evaluated_ms)} so far."
+        )
     minutes = tables.group_rows(GROUP_MINUTES, cluster, group, since_ms, last_ms)
     rows = sorted((row for row in minutes if since_ms <= row["at_ms"] <= last_ms), key=lambda row: int(row["at_ms"]))
     if not rows:

@@ -122,7 +122,9 @@ class PastReader:
             since_ms, until_ms = read_span(since, until, self._now_ms())
             if until_ms - since_ms > longest_ms:
                 days = counted(longest_ms // DAY_MS, "day")
-                raise InstantError(f"The job answers for at most {days}; groupwatch history --history reads more.")
+                raise InstantError(
+                    f"The job answers for at most {days}; with --history FOLDER, the commands read more."
+                )
         return since_ms, until_ms
 
     def story(self, address: GroupAddress, since: str, until: str) -> GroupStory:

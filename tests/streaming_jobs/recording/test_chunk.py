@@ -1,0 +1,65 @@
+"""What a backlog becomes: commits of hours, which a live portion of a minute never has."""
+
+from __future__ import annotations
+
+import struct
+
+import pyarrow as pa
+import pytest
+
+from monitor.history.recorded import RecordedEntity, RecordedRow, decode_events
+from monitor.model import CommitRun, OffsetCommitted
+from streaming_jobs.ingest.decoding import OffsetsLogDecoder
+from streaming_jobs.recording.chunk import RecordingChunk
+from tests.streaming_jobs.ingest.test_decoding import KEY_G1_T0_7
+
+START = 1_795_313_640_000
+APART_MS = 5_000
+"""The commit interval of Java's client."""
+
+
+def value(offset: int, committed_ms: int) -> bytes:
+    """Version 3 of an offset commit: offset, leader epoch, metadata, time."""
+    return struct.pack(">hqihq", 3, offset, -1, 0, committed_ms)
+
+
+def recorded(commits: int) -> list[OffsetCommitted | CommitRun]:
+    """So many commits of one partition, as one chunk has them."""
+    times = [START + n * APART_MS for n in range(commits)]
+    given = pa.RecordBatch.from_pydict(
+        {
+            "partition": pa.array([0] * commits, pa.int32()),
+            "offset": pa.array(range(commits), pa.int64()),
+            "timestamp_ms": pa.array(times, pa.int64()),
+            "key": pa.array([KEY_G1_T0_7] * commits, pa.binary()),
+            "value": pa.array([value(n, at_ms) for n, at_ms in enumerate(times)], pa.binary()),
+        }
+    )
+    (batch,) = OffsetsLogDecoder("c", 1, chunks=RecordingChunk)([given])
+    (row,) = batch.to_pylist()
+    events = decode_events(RecordedRow(0, RecordedEntity.GROUP, "g", 0, row["events"]))
+    return [each.event for each in events if isinstance(each.event, OffsetCommitted | CommitRun)]
+
+
+def commits_by(events: list[OffsetCommitted | CommitRun], at_ms: int) -> int:
+    """The newest commit that is known at an instant."""
+    newest = 0
+    for event in events:
+        if isinstance(event, OffsetCommitted):
+            newest = max(newest, event.committed_ms if event.committed_ms <= at_ms else 0)
+        else:
+            points = [event.first, *event.points]
+            newest = max([newest, *[point.committed_ms for point in points if point.committed_ms <= at_ms]])
+    return newest
+
+
+def test_commits_of_hours_have_no_hole_longer_than_a_minute():
+    events = recorded(2_160)
+    times = [commits_by(events, START + minute * 60_000) for minute in range(1, 180)]
+    assert max(START + minute * 60_000 - newest for minute, newest in enumerate(times, 1)) <= 60_000
+    assert sum(event.commits if isinstance(event, CommitRun) else 1 for event in events) == 2_160
+
+
+@pytest.mark.parametrize("commits", [1, 12, 15])
+def test_commits_of_a_minute_are_one_event(commits: int):
+    assert len(recorded(commits)) == 1
