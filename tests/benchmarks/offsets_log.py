@@ -88,12 +88,11 @@ def filling(
     arguments = (kafka.bootstrap_servers, *map(str, counts), crowd.group_name, crowd.topic_name, crowd.beside)
     arguments += (str(1000 * apart_s), str(before))
     command = java_command(_PROGRAM, *arguments, options=options, jars=kafka_jars())
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    try:
-        yield process
-    finally:
-        process.kill()
-        process.wait()
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 def produce_everywhere(producer: KafkaProducer, crowd: Crowd) -> None:
