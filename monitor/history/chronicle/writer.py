@@ -49,6 +49,9 @@ MOST_STEPS: Final = 720
 MOST_ROWS: Final = 720_000
 """How many partitions are judged at the most, all instants together: of a group with many, there are fewer instants."""
 
+LEAST_CHANGES: Final = 200
+"""Of a group with many partitions, so many changes of its members are judged all the same, the newest ones."""
+
 COSTS_KNOWN_MS: Final = 120_000
 """What a rebalance cost is known with the first commits after it; by then there were some, or there are none soon."""
 
@@ -151,7 +154,7 @@ def recorded_walk(
 def _instants(walk: GroupWalk, since_ms: int, until_ms: int, steps: Steps) -> list[int]:
     times = [*walk.event_times, *(walk.further_times if steps.is_close else ())]
     happened = sorted({at_ms for at_ms in times if since_ms <= at_ms <= until_ms})
-    most = max(1, MOST_ROWS // max(1, walk.partitions))
+    most = max(LEAST_CHANGES, MOST_ROWS // max(1, walk.partitions))
     return sorted({*range(since_ms, until_ms + 1, steps.apart_ms), *happened[-most:], until_ms})
 
 
