@@ -9,9 +9,9 @@ import pytest
 from msgspec.structs import replace
 
 from dashboards.alerts import RULES
-from dashboards.alerts.rule import severity_of
 from monitor.detection import DetectionSettings, evaluate
 from monitor.model import DriftKind, Finding, FindingKind, OrphanReason, PartitionVerdict, Phase
+from monitor.model.alerts import severity_of
 from monitor.model.findings import FINDING_KINDS, FINDINGS, Severity, rank, spec_of
 from monitor.web.api.lists import ApiLists, Order, Wanted
 from monitor.web.page.group import group_page
