@@ -24,7 +24,7 @@ from monitor.snapshot_file import find_inputs
 from tests.scenarios.churn_groups import Churn
 from tests.scenarios.settings import BROKER
 from tests.scenarios.stage import Load, miss_soon
-from tests.streaming_jobs.jobs.test_recording import LATE, LATE_MS, told
+from tests.streaming_jobs.jobs.test_recording import EARLY_MS, LATE, LATE_MS, told
 from tests.support.clients import commit, create_topic
 from tests.support.crowd import Crowd
 from tests.support.job_process import JobProcess, eventually, running
@@ -139,7 +139,7 @@ def compare(churned: Churned, group: str, compared: Compared) -> None:
     """Each verdict that was shown with those of the moments before it: what was known is what had been read by then."""
     shown = churned.inputs_shown(group)
     first, last = shown[0].now_ms, shown[-1].now_ms
-    walk = GroupWalk(churned.recording, CLUSTER, group, first - LATE_MS, last)
+    walk = GroupWalk(churned.recording, CLUSTER, group, first - LATE_MS, last + EARLY_MS)
     instants = {inputs.now_ms - late_ms for inputs in shown for late_ms in LATE}
     then = dict(walk.inputs(sorted(instants)))
     for inputs in shown:

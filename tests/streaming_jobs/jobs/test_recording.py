@@ -59,7 +59,10 @@ END: Final = 2**62
 STORM: Final = 5
 """So many rebalances are a finding, or there would be none."""
 
-LATE = range(0, LATE_MS + 1, 250)
+EARLY_MS = 1_000
+"""A verdict has the time at which its micro-batch began, which then plans to read what is logged by that later time."""
+
+LATE = (*range(0, LATE_MS + 1, 250), *range(-250, -EARLY_MS - 1, -250))
 
 OWN: tuple[RecordedEntity, str] = (RecordedEntity.GROUP, GROUP)
 
@@ -225,7 +228,7 @@ def test_every_generation_and_every_commit_is_recorded_once(recorded: Recorded, 
 def test_the_past_is_as_the_job_had_shown_it(recorded: Recorded):
     """What was known is what had happened a moment before: a job cannot know it sooner than its logs are read."""
     first, last = recorded.shown[0].now_ms, recorded.shown[-1].now_ms
-    walk = GroupWalk(recorded.recording, CLUSTER, GROUP, first - LATE_MS, last)
+    walk = GroupWalk(recorded.recording, CLUSTER, GROUP, first - LATE_MS, last + EARLY_MS)
     instants = {shown.now_ms - late_ms for shown in recorded.shown for late_ms in LATE}
     then = {at_ms: inputs and told(inputs) for at_ms, inputs in walk.inputs(sorted(instants))}
     unlike = [
