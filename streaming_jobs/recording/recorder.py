@@ -60,7 +60,7 @@ class Recorder:
         self._stopping = threading.Event()
         self._query: StreamingQuery | None = None
         self._thread: threading.Thread | None = None
-        self._upkeep_thread: threading.Thread | None = None
+        self._has_progress = threading.Event()
         self._problem: str | None = None
         self._upkeep_after_s = 0.0
         self._upkeep_problem: str | None = None
@@ -75,6 +75,8 @@ class Recorder:
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, name=f"recorder-{self._cluster}", daemon=True)
             self._thread.start()
+            upkeep = threading.Thread(target=self._run_upkeep, name=f"recorder-upkeep-{self._cluster}", daemon=True)
+            upkeep.start()
         else:
             self._stop_query()  # and another one begins, with the logs of now
 
@@ -139,15 +141,14 @@ class Recorder:
             if progress is not None:
                 self._problem = None
                 self._reach.take(progress)
-                self._begin_upkeep()
+                self._has_progress.set()
 
-    def _begin_upkeep(self) -> None:
-        """Have the upkeep in a thread of its own: how far the recording reaches is noted meanwhile."""
-        if self._upkeep_thread is None or not self._upkeep_thread.is_alive():
-            self._upkeep_thread = threading.Thread(
-                target=self._keep_up, name=f"recorder-upkeep-{self._cluster}", daemon=True
-            )
-            self._upkeep_thread.start()
+    def _run_upkeep(self) -> None:
+        """The upkeep has one thread of its own: how far the recording reaches is noted while it takes its time."""
+        while not self._stopping.is_set():
+            if self._has_progress.wait(LOOK_S):
+                self._has_progress.clear()
+                self._keep_up()
 
     def _keep_up(self) -> None:
         """Have the upkeep if it is due. If it fails, the recording goes on, and it is tried again later."""
