@@ -22,6 +22,7 @@ from monitor.history.recorded import (
     RecordedRow,
     RecordingError,
     recorded_name,
+    settings_in_force,
 )
 from monitor.history.replay import Base, Key
 from monitor.history.tables import EVALUATED, EVENTS, REACH, SETTINGS, STATES, Table, day_of
@@ -93,10 +94,7 @@ class DeltaRecording:
         newest = self._newest_states(cluster, since_ms) or 0
         of = pc.field("entity") == RecordedEntity.GROUP.value
         known = {row.name for row in self._state_rows(cluster, newest, of)}
-        if self._events is not None:
-            chosen = _since(cluster, newest) & (pc.field("first_ms") <= until_ms) & of
-            files = f"recorded_ms > {newest} AND first_ms <= {until_ms}"
-            known.update(name for (name,) in self._read(self._events, ["name"], chosen, files))
+        known.update(name for (name,) in self._read_events(["name"], cluster, newest, until_ms, of))
         return sorted(known)
 
     def group_sizes(self, cluster: str, since_ms: int, until_ms: int) -> dict[str, int]:
@@ -119,7 +117,8 @@ class DeltaRecording:
         if self._states is None:
             return []
         chosen = _since(cluster, since_ms) & (pc.field("recorded_ms") <= until_ms)
-        return sorted({recorded_ms for (recorded_ms,) in self._read(self._states, ["recorded_ms"], chosen)})
+        files = f"recorded_ms > {since_ms} AND recorded_ms <= {until_ms}"
+        return sorted({recorded_ms for (recorded_ms,) in self._read(self._states, ["recorded_ms"], chosen, files)})
 
     def _newest_states(self, cluster: str, at_ms: int) -> int | None:
         """When the newest states from before an instant were recorded. Only a file with later ones, too, is read."""
@@ -138,8 +137,7 @@ class DeltaRecording:
 
     def settings(self, cluster: str, at_ms: int) -> bytes | None:
         """The settings of an instant; see monitor.history.replay.Recording."""
-        found = self.settings_between(cluster, at_ms, at_ms)
-        return found[-1][1] if found else None
+        return settings_in_force(self._recorded_settings(cluster), at_ms)
 
     def settings_between(self, cluster: str, since_ms: int, until_ms: int) -> list[tuple[int, bytes]]:
         """The settings that were in force between two instants, each with its start, the oldest first.
@@ -149,16 +147,16 @@ class DeltaRecording:
         Raises:
             RecordingError: the recording cannot be read.
         """
+        found = self._recorded_settings(cluster)
+        first = settings_in_force(found, since_ms)
+        later = [each for each in found if since_ms < each[0] <= until_ms]
+        return later if first is None else [(since_ms, first), *later]
+
+    def _recorded_settings(self, cluster: str) -> list[tuple[int, bytes]]:
         if self._settings is None:
             return []
-        own = pc.field("cluster") == cluster
-        known = self._read(self._settings, ["recorded_ms", "settings"], own)
-        found = sorted((recorded_ms, bytes(settings)) for recorded_ms, settings in known)
-        before = [each for each in found if each[0] <= since_ms] or found[:1]
-        return [
-            *((since_ms, settings) for _, settings in before[-1:]),
-            *(f for f in found if since_ms < f[0] <= until_ms),
-        ]
+        known = self._read(self._settings, ["recorded_ms", "settings"], pc.field("cluster") == cluster)
+        return sorted((recorded_ms, bytes(settings)) for recorded_ms, settings in known)
 
     def clusters(self) -> list[str]:
         """The names of the clusters that are recorded, sorted.
@@ -207,11 +205,8 @@ class DeltaRecording:
         at_ms: int,
         of: Any,  # noqa: ANN401 -- as above
     ) -> list[RecordedRow]:
-        if self._events is None:
-            return []
         names = ["recorded_ms", "entity", "name", "position", "events", "version"]
-        chosen = _since(cluster, after_ms) & (pc.field("first_ms") <= at_ms) & of
-        found = list(self._read(self._events, names, chosen, f"recorded_ms > {after_ms} AND first_ms <= {at_ms}"))
+        found = list(self._read_events(names, cluster, after_ms, at_ms, of))
         unknown = {version for *_, version in found} - {EVENTS_VERSION}
         if unknown:
             raise RecordingError(
@@ -221,6 +216,20 @@ class DeltaRecording:
             RecordedRow(recorded_ms, RecordedEntity(entity), name, position, events)
             for recorded_ms, entity, name, position, events, _ in found
         ]
+
+    def _read_events(
+        self,
+        names: list[str],
+        cluster: str,
+        after_ms: int,
+        at_ms: int,
+        of: Any,  # noqa: ANN401 -- as above
+    ) -> Iterator[tuple[Any, ...]]:
+        """Columns of what the portions after one have, as far as it had begun to happen by an instant."""
+        if self._events is None:
+            return iter(())
+        chosen = _since(cluster, after_ms) & (pc.field("first_ms") <= at_ms) & of
+        return self._read(self._events, names, chosen, f"recorded_ms > {after_ms} AND first_ms <= {at_ms}")
 
     def evaluated_span(self, cluster: str) -> tuple[int, int]:
         """From when until when the tables for SQL have all rows; see monitor.history.sql.days.ToldTables."""

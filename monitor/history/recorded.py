@@ -103,6 +103,17 @@ def decode_events(row: RecordedRow) -> list[RecordedEvent]:
         raise RecordingError(f"The recording is damaged: a row of {row.entity} {row.name!r} has no events.") from error
 
 
+def settings_in_force(recorded: Sequence[tuple[int, bytes]], at_ms: int) -> bytes | None:
+    """Of settings with their times, those of an instant; before the first ones, these. None: there are none.
+
+    >>> settings_in_force([(5, b"a"), (9, b"b")], 8), settings_in_force([(5, b"a")], 1), settings_in_force([], 1)
+    (b'a', b'a', None)
+    """
+    ordered = sorted(recorded)
+    by_then = [settings for recorded_ms, settings in ordered if recorded_ms <= at_ms]
+    return by_then[-1] if by_then else ordered[0][1] if ordered else None
+
+
 def decode_settings(data: bytes) -> RecordedSettings:
     """Recorded settings.
 

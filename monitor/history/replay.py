@@ -102,17 +102,27 @@ def inputs_at(recording: Recording, cluster: str, group: str, at_ms: int) -> Gro
     """
     reach_ms = recording.reach_ms(cluster)
     if at_ms > reach_ms:
-        raise NotRecordedError(f"The recording of cluster {shown(cluster)} reaches until {utc(reach_ms)}.")
-    state = _group_at(recording, cluster, group, at_ms)
+        raise beyond_reach(cluster, reach_ms)
+    state = group_at(recording, cluster, group, at_ms)
     if state is None:
         return None
     settings = settings_at(recording, cluster, at_ms)
-    catalog = _catalog_at(recording, state, settings, at_ms)
+    catalog = catalog_at(recording, cluster, topics_of(state), settings, at_ms)
     inputs = GroupInputs(group=state, catalog=catalog, now_ms=at_ms, settings=settings.rules.of(cluster, group))
     return only_concerned(inputs)
 
 
-def _group_at(recording: Recording, cluster: str, group: str, at_ms: int) -> GroupState | None:
+def beyond_reach(cluster: str, reach_ms: int) -> NotRecordedError:
+    """That an instant is later than what is recorded of a cluster."""
+    return NotRecordedError(f"The recording of cluster {shown(cluster)} reaches until {utc(reach_ms)}.")
+
+
+def group_at(recording: Recording, cluster: str, group: str, at_ms: int) -> GroupState | None:
+    """The group at an instant that is recorded; None: there was none.
+
+    Raises:
+        RecordingError: the recording cannot be read.
+    """
     own: Key = (RecordedEntity.GROUP, group)
     base = recording.base(cluster, at_ms, [own])
     rows = recording.rows(cluster, base.recorded_ms, at_ms, [own, (RecordedEntity.LISTING, "")])
@@ -182,9 +192,14 @@ def settings_at(recording: Recording, cluster: str, at_ms: int) -> RecordedSetti
     return RecordedSettings() if known is None else decode_settings(known)
 
 
-def _catalog_at(recording: Recording, group: GroupState, settings: RecordedSettings, at_ms: int) -> Catalog:
-    """The topics that the group may concern, and the configurations of its Connect cluster, or of its sink's."""
-    cluster, topics = group.cluster, topics_of(group)
+def catalog_at(
+    recording: Recording, cluster: str, topics: Iterable[str], settings: RecordedSettings, at_ms: int
+) -> Catalog:
+    """These topics at an instant that is recorded, and the configurations of Connect clusters.
+
+    Raises:
+        RecordingError: the recording cannot be read.
+    """
     keys = catalog_keys(topics, settings)
     base = recording.base(cluster, at_ms, keys)
     rows = recording.rows(cluster, base.recorded_ms, at_ms, keys)

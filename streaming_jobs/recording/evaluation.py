@@ -8,7 +8,7 @@ from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 -- the name that Spark's own documentation uses
 
-from monitor.history.recorded import RecordedEntity
+from monitor.history.recorded import RecordedEntity, settings_in_force
 from monitor.history.tables import EVALUATED, EVENTS, PARTITION_MINUTES, SETTINGS, STATES, TOLD, Table, day_of
 from streaming_jobs.recording.bucket_rows import ROWS, TABLE, BucketRows, Minutes
 from streaming_jobs.recording.delta import RecordedTables
@@ -83,13 +83,9 @@ class Evaluation:
         return self._tables.only_value(PARTITION_MINUTES, F.count("*"), at_it) or 0
 
     def _settings(self, at_ms: int) -> bytes | None:
-        """The settings that were recorded last by an instant, or else the first ones."""
         settings = self._tables.read(SETTINGS)
-        if settings is None:
-            return None
-        found = sorted((row["recorded_ms"], bytes(row["settings"])) for row in settings.collect())
-        by_then = [own for recorded_ms, own in found if recorded_ms <= at_ms]
-        return by_then[-1] if by_then else found[0][1] if found else None
+        rows = [] if settings is None else settings.collect()
+        return settings_in_force([(row["recorded_ms"], bytes(row["settings"])) for row in rows], at_ms)
 
     def _held_rows(self, minutes: Minutes) -> DataFrame:
         """The states before the chunk and the events since: those of groups in buckets, all others in each of these."""

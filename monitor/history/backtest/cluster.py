@@ -12,6 +12,7 @@ from monitor.history.backtest.outcome import ALERT_SEVERITIES, FINDING_SEVERITIE
 from monitor.history.backtest.trial import GroupTrial, try_rules
 from monitor.history.held import HeldRecording
 from monitor.history.recorded import NotRecordedError, decode_settings
+from monitor.history.replay import beyond_reach
 from monitor.history.tables import DAY_MS
 from monitor.history.walk import GroupWalk
 from monitor.messages.names import shown
@@ -174,8 +175,9 @@ def _recorded_span(recording: BatchRecording, asked: Backtest) -> tuple[int, int
     since_ms, until_ms = max(asked.since_ms, begin_ms), min(asked.until_ms, reach_ms)
     if since_ms < until_ms:
         return since_ms, until_ms
-    ends = f"reaches until {utc(reach_ms)}" if asked.since_ms >= reach_ms else f"starts at {utc(begin_ms)}"
-    raise NotRecordedError(f"The recording of cluster {shown(asked.cluster)} {ends}.")
+    if asked.since_ms >= reach_ms:
+        raise beyond_reach(asked.cluster, reach_ms)
+    raise NotRecordedError(f"The recording of cluster {shown(asked.cluster)} starts at {utc(begin_ms)}.")
 
 
 def _parts(recording: BatchRecording, cluster: str, since_ms: int, until_ms: int) -> Iterator[Part]:

@@ -27,11 +27,8 @@ from monitor.history.chronicle.values import (
     PhaseBegun,
     RewindThen,
 )
-from monitor.history.recorded import NotRecordedError
-from monitor.history.replay import Recording
+from monitor.history.replay import Recording, beyond_reach
 from monitor.history.walk import GroupWalk
-from monitor.messages.names import shown
-from monitor.messages.notification import utc
 from monitor.model import (
     GroupKind,
     GroupState,
@@ -147,7 +144,7 @@ def recorded_walk(
     reach_ms = recording.reach_ms(cluster)
     last_ms = min(until_ms, reach_ms)
     if last_ms <= since_ms:
-        raise NotRecordedError(f"The recording of cluster {shown(cluster)} reaches until {utc(last_ms)}.")
+        raise beyond_reach(cluster, last_ms)
     return GroupWalk(recording, cluster, group, since_ms, min(reach_ms, last_ms + COSTS_KNOWN_MS)), last_ms
 
 

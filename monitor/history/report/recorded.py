@@ -6,13 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final, Protocol
 
 from monitor.history.chronicle.writer import COSTS_KNOWN_MS
-from monitor.history.recorded import NotRecordedError
-from monitor.history.replay import Recording
+from monitor.history.replay import Recording, beyond_reach
 from monitor.history.report.assemble import group_report
 from monitor.history.report.cluster import ClusterReport, cluster_report
 from monitor.history.report.facts import IncidentReport
-from monitor.messages.names import shown
-from monitor.messages.notification import utc
 
 GROUPS_AT_ONCE: Final = 500
 """So many groups are held in memory."""
@@ -45,7 +42,7 @@ def recorded_cluster_report(
     """
     reach_ms = recording.reach_ms(cluster)
     if reach_ms <= since_ms:
-        raise NotRecordedError(f"The recording of cluster {shown(cluster)} reaches until {utc(reach_ms)}.")
+        raise beyond_reach(cluster, reach_ms)
     return cluster_report(cluster, since_ms, until_ms, _reports(recording, cluster, since_ms, until_ms, tell))
 
 
