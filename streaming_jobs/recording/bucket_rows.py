@@ -15,25 +15,19 @@ from monitor.history.recorded import RecordedEntity, RecordedRow, recorded_name
 from monitor.history.sql.told import MINUTE_MS, Row, rows_of
 from monitor.history.tables import EVALUATED, TOLD, Column, Table
 from monitor.history.walk import GroupWalk
+from streaming_jobs.recording.arrow import TYPES, arrow_schema
+from streaming_jobs.recording.delta import HELD
 
 TABLE: Final = "written_to"
 """The column that names the table of a row."""
 
-_ARROW: Final = {
-    "STRING": pa.string(),
-    "LONG": pa.int64(),
-    "INT": pa.int32(),
-    "DOUBLE": pa.float64(),
-    "BOOLEAN": pa.bool_(),
-}
-
-_COLUMNS: Final = {column.name: column.type for table in (*TOLD, EVALUATED) for column in table.columns}
+_COLUMNS: Final = {column.name: column for table in (*TOLD, EVALUATED) for column in table.columns}
 """The columns of all tables: one frame has the rows of all, each with its own columns."""
 
-ROWS: Final = ", ".join([f"{TABLE} STRING", *[f"{name} {kind}" for name, kind in _COLUMNS.items()]])
+ROWS: Final = ", ".join([f"{TABLE} STRING", *[f"{each.name} {each.type}" for each in _COLUMNS.values()]])
 """The schema of that frame."""
 
-_SCHEMA: Final = pa.schema([(TABLE, pa.string()), *[(name, _ARROW[kind]) for name, kind in _COLUMNS.items()]])
+_SCHEMA: Final = arrow_schema(_COLUMNS.values()).insert(0, pa.field(TABLE, pa.string()))
 
 _MOST: Final = {"LONG": 2**63 - 1, "INT": 2**31 - 1}
 
@@ -84,9 +78,7 @@ class BucketRows:
         return pa.Table.from_batches([_batch(table, own) for table, own in told.items() if own], _SCHEMA)
 
     def _hold(self, rows: pa.Table) -> HeldRecording:
-        found = [
-            rows.column(name).to_pylist() for name in ("recorded_ms", "entity", "name", "position", "events", "state")
-        ]
+        found = [rows.column(name).to_pylist() for name in HELD]
         states: list[StateRow] = []
         events: list[RecordedRow] = []
         for recorded_ms, entity, name, position, told, state in zip(*found, strict=True):
@@ -124,4 +116,4 @@ def _array(column: Column, values: Sequence[Any]) -> pa.Array:
     elif column.type in _MOST:
         most = _MOST[column.type]
         values = [None if value is None else max(-most, min(most, value)) for value in values]
-    return pa.array(values, _ARROW[column.type])
+    return pa.array(values, TYPES[column.type])

@@ -12,14 +12,14 @@ from monitor.history.tables import EVENTS, PLACE
 from monitor.model import AnyEvent, CommitRun, OffsetCommitted
 from streaming_jobs.ingest.bucket_of import Entity
 from streaming_jobs.ingest.decoding import EventChunk, Record, arrow_rows
+from streaming_jobs.recording.arrow import arrow_schema
 
 _COLUMNS: Final = tuple([column for column in EVENTS.columns if column not in PLACE])
 
 RECORDED_EVENTS: Final = ", ".join([f"{column.name} {column.type}" for column in _COLUMNS])
 """What a chunk gives: the columns of monitor.history.tables.EVENTS that its records tell."""
 
-_ARROW: Final = {"STRING": pa.string(), "LONG": pa.int64(), "INT": pa.int32(), "BINARY": pa.binary()}
-_SCHEMA: Final = pa.schema([(column.name, _ARROW[column.type]) for column in _COLUMNS])
+_SCHEMA: Final = arrow_schema(_COLUMNS)
 
 _ENTITIES: Final = {
     Entity.GROUP: RecordedEntity.GROUP,
@@ -72,8 +72,8 @@ class RecordingChunk(EventChunk):
         self.add(entity, name, position, event)
 
     def to_arrow(self) -> pa.RecordBatch:
-        """The rows in the schema RECORDED_EVENTS, sorted: who reads one entity then reads a small part of a file."""
-        return arrow_rows(map(_as_row, sorted(self._recorded.items())), _SCHEMA)
+        """The rows in the schema RECORDED_EVENTS; streaming_jobs.recording.rows puts those of all chunks in order."""
+        return arrow_rows(map(_as_row, self._recorded.items()), _SCHEMA)
 
 
 def _as_row(recorded: tuple[tuple[RecordedEntity, str], _Row]) -> tuple[object, ...]:

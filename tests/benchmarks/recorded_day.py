@@ -46,6 +46,7 @@ from monitor.model import (
     TopicPartitions,
 )
 from monitor.tracking.serialization import encode_state
+from streaming_jobs.recording.arrow import arrow_schema
 
 ASKED: Final = 4
 CLUSTER: Final = "bench"
@@ -151,12 +152,11 @@ def write_recording(folder: Path, fleet: Fleet) -> None:
 class _TableWriter:
     """Appends files to a table of Delta Lake, each with its statistics, and ends with a checkpoint, as Spark does."""
 
-    _TYPES: Final = {"STRING": pa.string(), "LONG": pa.int64(), "INT": pa.int32(), "BINARY": pa.binary()}
     _CHECKPOINT_EVERY: Final = 10
 
     def __init__(self, folder: Path, table: Table) -> None:
         self._path = folder / table.name
-        schema = pa.schema([(column.name, self._TYPES[column.type]) for column in table.columns])
+        schema = arrow_schema(table.columns)
         DeltaTable.create(str(self._path), schema, partition_by=["cluster", "day"])
         self._columns = [field for field in schema if field.name not in ("cluster", "day")]
         self._version = 0

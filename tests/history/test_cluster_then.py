@@ -14,8 +14,8 @@ from monitor.history.recorded import EVENTS_VERSION, NotRecordedError, RecordedE
 from monitor.history.replay import inputs_at
 from monitor.history.tables import EVENTS, day_of
 from monitor.snapshot_file import all_lines, find_inputs
+from streaming_jobs.recording.arrow import arrow_schema
 from tests.history.memory import MemoryRecording
-from tests.history.test_delta_tables import ARROW
 from tests.history.test_story import HISTORY, START, commit, row
 
 OTHER = row(RecordedEntity.GROUP, "h", 20, [commit(20, 0, 7)])
@@ -26,8 +26,7 @@ RECORDING = MemoryRecording([*HISTORY.every_row, OTHER])
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The recording of the stories, and one more group, in a folder."""
     folder = tmp_path_factory.mktemp("history")
-    schema = pa.schema([(column.name, ARROW[column.type]) for column in EVENTS.columns])
-    written = pa.Table.from_pylist([as_columns(each) for each in RECORDING.every_row], schema)
+    written = pa.Table.from_pylist([as_columns(each) for each in RECORDING.every_row], arrow_schema(EVENTS.columns))
     write_deltalake(str(folder / EVENTS.name), written, partition_by=["cluster", "day"])
     return folder
 

@@ -12,14 +12,12 @@ from deltalake import write_deltalake
 from monitor.history.delta_tables import DeltaRecording
 from monitor.history.recorded import EVENTS_VERSION, NotRecordedError
 from monitor.history.tables import EVENTS, REACH, Table
-
-ARROW = {"STRING": pa.string(), "LONG": pa.int64(), "INT": pa.int32(), "BINARY": pa.binary()}
+from streaming_jobs.recording.arrow import arrow_schema
 
 
 def append(folder: Path, table: Table, *rows: dict[str, Any]) -> None:
-    schema = pa.schema([(column.name, ARROW[column.type]) for column in table.columns])
     known = {"cluster": "k", "day": "1970-01-01"}
-    written = pa.Table.from_pylist([known | row for row in rows], schema)
+    written = pa.Table.from_pylist([known | row for row in rows], arrow_schema(table.columns))
     write_deltalake(str(folder / table.name), written, mode="append", partition_by=["cluster", "day"])
 
 

@@ -28,6 +28,7 @@ from monitor.history.tables import (
     Table,
     day_of,
 )
+from streaming_jobs.recording.arrow import arrow_schema
 
 PAGE = Path(__file__).parents[2] / "docs" / "history.md"
 MINUTE = 60_000
@@ -36,8 +37,6 @@ TODAY: Final = time.time_ns() // 1_000_000 // DAY_MS * DAY_MS
 
 QUESTION: Final = re.compile(r"### ([^\n]+\?)\n.*?```sql\n(.*?)```", re.DOTALL)
 QUERIES: Final[dict[str, str]] = dict(QUESTION.findall(PAGE.read_text(encoding="utf-8")))
-
-ARROW = {"STRING": pa.string(), "LONG": pa.int64(), "INT": pa.int32(), "DOUBLE": pa.float64(), "BOOLEAN": pa.bool_()}
 
 Row = dict[str, Any]
 
@@ -155,7 +154,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A recording with these rows, in the columns and types that a job writes."""
     folder = tmp_path_factory.mktemp("history")
     for table, rows in ROWS.items():
-        schema = pa.schema([(column.name, ARROW[column.type]) for column in table.columns])
+        schema = arrow_schema(table.columns)
         found = [{name: value for name, value in row.items() if name in schema.names} for row in rows]
         written = pa.Table.from_pylist([{"cluster": "k"} | row for row in found], schema)
         write_deltalake(str(folder / table.name), written, partition_by=["cluster", "day"])

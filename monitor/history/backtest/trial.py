@@ -9,7 +9,7 @@ from monitor.detection.ownership.assignment_view import AssignmentViews
 from monitor.detection.ownership.catalog_view import Topics
 from monitor.detection.thresholds.overrides import DetectionRules
 from monitor.history.backtest.alerts import AlertFollower, alert_facts
-from monitor.history.backtest.episodes import FindingFollower, Pair, pair_episodes
+from monitor.history.backtest.episodes import FindingFollower, Pair, finding_name, pair_episodes
 from monitor.history.walk import GroupWalk
 from monitor.model import GroupVerdict
 
@@ -64,7 +64,7 @@ class GroupTrial:
 
 
 def _names(verdict: GroupVerdict | None) -> set[str]:
-    return set() if verdict is None else {f"{each.kind.value}/{each.reason}" for each in verdict.findings}
+    return set() if verdict is None else set(map(finding_name, verdict.findings))
 
 
 def try_rules(trial: GroupTrial, walk: GroupWalk, rules: DetectionRules, since_ms: int, until_ms: int) -> None:

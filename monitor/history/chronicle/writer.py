@@ -8,7 +8,6 @@ from monitor.detection.evaluate import judge
 from monitor.detection.evaluation_input import GroupInputs
 from monitor.detection.ownership.assignment_view import AssignmentView, AssignmentViews
 from monitor.detection.ownership.catalog_view import Topics
-from monitor.detection.thresholds.overrides import DetectionRules
 from monitor.history.chronicle.followers import (
     ExtremeFollower,
     FindingFollower,
@@ -52,7 +51,6 @@ LEAST_CHANGES: Final = 200
 COSTS_KNOWN_MS: Final = 120_000
 """What a rebalance cost is known with the first commits after it; by then there were some, or there are none soon."""
 
-
 CLOSE_STEP_MS: Final = 1_000
 """The same where a group is looked at closely. A job judges no more often by default."""
 
@@ -86,7 +84,6 @@ def write_chronicle(
     walk: GroupWalk,
     since_ms: int,
     until_ms: int,
-    rules: DetectionRules | None = None,
     steps: Steps | None = None,
 ) -> Chronicle | None:
     """What happened to the walk's group between two instants; None: it was not known in that time.
@@ -99,7 +96,6 @@ def write_chronicle(
             the last rebalances are those that were known up to two minutes later.
         since_ms: the first instant.
         until_ms: the last one.
-        rules: the thresholds; None: those that were in force.
         steps: at which instants it is judged; None: see :func:`step_ms`.
 
     Raises:
@@ -107,16 +103,15 @@ def write_chronicle(
     """
     steps = steps or Steps(step_ms(since_ms, until_ms, walk.partitions))
     follower = _Follower(walk.cluster, walk.group, steps.partitions_every_ms)
-    views = AssignmentViews()
+    views, pass_apart_ms = AssignmentViews(), walk.pass_apart_ms
     for at_ms, inputs in walk.inputs(_instants(walk, since_ms, until_ms, steps)):
         if inputs is None:
             follower.take_absence(at_ms)
             continue
-        settings = inputs.settings if rules is None else rules.of(walk.cluster, walk.group)
         topics = Topics(inputs.catalog)
         view = views.of(inputs.group, topics)
-        verdict = judge(inputs.group, topics, view, inputs.now_ms, settings)
-        if has_old_ends(verdict, inputs.catalog, walk.pass_apart_ms):
+        verdict = judge(inputs.group, topics, view, inputs.now_ms, inputs.settings)
+        if has_old_ends(verdict, inputs.catalog, pass_apart_ms):
             verdict = without_lag(verdict)
         follower.take(verdict, inputs, view, is_step=(at_ms - since_ms) % steps.apart_ms == 0)
     follower.take_costs(walk.state(min(walk.until_ms, until_ms + COSTS_KNOWN_MS)))
@@ -171,7 +166,7 @@ class _Follower:
         self._phase: tuple[Phase | None, bool] = (None, False)
         self._phases: list[PhaseBegun] = []
         self._points: list[GroupPoint] = []
-        self.partition_points: list[PartitionPoint] = []
+        self._partition_points: list[PartitionPoint] = []
         self._rebalances: dict[tuple[int, int], Rebalance] = {}
         self._rewinds: set[RewindThen] = set()
 
@@ -196,7 +191,7 @@ class _Follower:
         if is_step:
             self._points.append(group_point(verdict))
             if self._partitions_every_ms is not None and at_ms % self._partitions_every_ms == 0:
-                self.partition_points += partition_points(verdict)
+                self._partition_points += partition_points(verdict)
 
     def take_costs(self, group: GroupState | None) -> None:
         """The group a while after the last instant: what its last rebalances cost is known by then."""
@@ -217,7 +212,7 @@ class _Follower:
             since_ms=since_ms,
             until_ms=until_ms,
             points=tuple(self._points),
-            partition_points=tuple(self.partition_points),
+            partition_points=tuple(self._partition_points),
             findings=self._findings.spans(until_ms),
             rebalances=tuple(sorted(ended, key=lambda each: (each.ended_ms or 0, each.generation))),
             changes=tuple(self._members.changes),
