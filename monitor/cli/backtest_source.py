@@ -9,7 +9,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from monitor.cli.snapshot_source import SourceError
+from monitor.cli.snapshot_source import SourceError, answering
 from monitor.config import ConfigError, Settings, detection_rules, load
 from monitor.history.backtest.cluster import (
     Backtest,
@@ -22,8 +22,7 @@ from monitor.history.backtest.cluster import (
 )
 from monitor.history.backtest.outcome import ClusterBacktest
 from monitor.history.delta_tables import DeltaRecording
-from monitor.history.instants import InstantError, read_span
-from monitor.history.recorded import RecordingError
+from monitor.history.instants import read_span
 from monitor.messages.names import shown
 from monitor.model.patterns import PatternError
 
@@ -63,12 +62,11 @@ def backtests(config: Path, folder: str | None, span: Span, chosen: Chosen, tell
         raise SourceError(f"{config} has no [history] folder: give the folder of the recording with --history.")
     rules = detection_rules(settings.detection)
     try:
-        since_ms, until_ms = read_span(span.since, span.until, span.now_ms)
-        clusters = DeltaRecording(place).clusters() if chosen.cluster is None else [chosen.cluster]
-        asked = [Backtest(name, rules, since_ms, until_ms, chosen.groups) for name in clusters]
-        return tuple([_backtest(place, each, tell) for each in asked])
-    except (InstantError, RecordingError) as error:
-        raise SourceError(str(error)) from error
+        with answering():
+            since_ms, until_ms = read_span(span.since, span.until, span.now_ms)
+            clusters = DeltaRecording(place).clusters() if chosen.cluster is None else [chosen.cluster]
+            asked = [Backtest(name, rules, since_ms, until_ms, chosen.groups) for name in clusters]
+            return tuple([_backtest(place, each, tell) for each in asked])
     except PatternError as error:
         text = f"--group {shown(chosen.groups or '')} is no regular expression of RE2: {error}."
         raise SourceError(text) from error

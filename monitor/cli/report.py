@@ -24,13 +24,13 @@ from monitor.cli.commands import (
     way_in_of,
 )
 
-if TYPE_CHECKING:  # loaded when a report is report_bytes: --help must be quick
+if TYPE_CHECKING:  # loaded when a report is written: --help must be quick
     from monitor.history.report.cluster import ClusterReport
     from monitor.history.report.facts import IncidentReport
 
 
 class Format(StrEnum):
-    """What a report can be report_bytes as."""
+    """What a report can be written as."""
 
     MARKDOWN = "md"
     HTML = "html"

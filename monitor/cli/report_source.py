@@ -7,15 +7,12 @@ from typing import NamedTuple
 from urllib.parse import urlencode
 
 from monitor.cli.http_client import WayIn
-from monitor.cli.snapshot_source import NotFoundError, SourceError, value_from_job
-from monitor.history.instants import InstantError, read_span
-from monitor.history.recorded import RecordingError
+from monitor.cli.snapshot_source import NotFoundError, answering, unknown_group, value_from_job
+from monitor.history.instants import read_span
 from monitor.history.report.assemble import group_report
 from monitor.history.report.cluster import ClusterReport, cluster_report
 from monitor.history.report.facts import IncidentReport
 from monitor.history.report.recorded import recorded_cluster_report
-from monitor.messages.names import shown
-from monitor.messages.notification import utc
 from monitor.model import Value
 from monitor.web.views.addresses import API, REPORT_API, GroupAddress
 
@@ -37,10 +34,8 @@ class ReportQuery(NamedTuple):
         Raises:
             SourceError: they are none.
         """
-        try:
+        with answering():
             return read_span(self.since, self.until, self.now_ms)
-        except InstantError as error:
-            raise SourceError(str(error)) from error
 
 
 class Job(NamedTuple):
@@ -66,17 +61,13 @@ def report_from_recording(folder: str, asked: ReportQuery, tell: Tell | None = N
 
     cluster, group = asked.cluster, asked.group
     since_ms, until_ms = asked.span_ms()
-    try:
+    with answering():
         recording = DeltaRecording(folder)
         if group is None:
             return recorded_cluster_report(recording, cluster, since_ms, until_ms, tell or _ignore)
         found = group_report(recording, cluster, group, since_ms, until_ms)
-    except RecordingError as error:
-        raise SourceError(str(error)) from error
     if found is None:
-        raise SourceError(
-            f"No group {shown(group)} was known in cluster {shown(cluster)} from {utc(since_ms)} to {utc(until_ms)}."
-        )
+        raise unknown_group(cluster, group, since_ms, until_ms)
     return found
 
 

@@ -119,11 +119,14 @@ def story_from_recording(folder: str, address: GroupAddress, since: str, until: 
         since_ms, until_ms = read_span(since, until, now_ms)
         found = past.story(address.cluster, address.group, since_ms, until_ms)
     if found is None:
-        raise SourceError(
-            f"No group {shown(address.group)} was known in cluster {shown(address.cluster)} from {utc(since_ms)} to "
-            f"{utc(until_ms)}."
-        )
+        raise unknown_group(address.cluster, address.group, since_ms, until_ms)
     return found
+
+
+def unknown_group(cluster: str, group: str, since_ms: int, until_ms: int) -> SourceError:
+    """That there was no such group between two instants."""
+    span = f"from {utc(since_ms)} to {utc(until_ms)}"
+    return SourceError(f"No group {shown(group)} was known in cluster {shown(cluster)} {span}.")
 
 
 def story_from_job(url: str, address: GroupAddress, since: str, until: str, way_in: WayIn = OPEN_WAY) -> GroupStory:
@@ -200,8 +203,15 @@ def _saved_path(address: GroupAddress, at: str | None) -> str:
 @contextmanager
 def _past(folder: str) -> Iterator[RecordedPast]:
     """The recording in a folder; what cannot be answered from it is an error of this source."""
-    try:
+    with answering():
         yield RecordedPast(folder)
+
+
+@contextmanager
+def answering() -> Iterator[None]:
+    """A wrong instant, or a recording that cannot answer, as an error of this source."""
+    try:
+        yield
     except (InstantError, RecordingError) as error:
         raise SourceError(str(error)) from error
 

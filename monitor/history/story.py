@@ -10,7 +10,7 @@ from monitor.explain.group import because, cost_of
 from monitor.history.chronicle.values import Chronicle
 from monitor.history.chronicle.writer import chronicle_of
 from monitor.history.replay import Recording
-from monitor.messages.formatting import counted, lasted
+from monitor.messages.formatting import lag_course, lasted
 from monitor.messages.units import unit_of
 from monitor.model import KINDS, FindingNews, Phase, Value
 
@@ -119,8 +119,4 @@ def _findings(chronicle: Chronicle) -> Iterator[Happened]:
 
 def lag_sentence(story: GroupStory) -> str | None:
     """How the lag went; None: it is not known."""
-    known = [point.lag for point in story.lag if point.lag is not None]
-    if not known:
-        return None
-    first, most, last = (counted(lag, story.unit) for lag in (known[0], max(known), known[-1]))
-    return f"The lag was {first} at first, at most {most}, and {last} at last."
+    return lag_course((point.lag for point in story.lag), story.unit)

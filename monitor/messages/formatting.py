@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Final
 
@@ -93,3 +94,16 @@ def counted(count: int, word: str) -> str:
     ('1 group', '1,200 groups')
     """
     return f"{grouped(count)} {word}" if count == 1 else f"{grouped(count)} {word}s"
+
+
+def lag_course(lags: Iterable[int | None], unit: str) -> str | None:
+    """How a lag went, as a sentence; None: it was never known.
+
+    >>> lag_course([7, 1_200, None], "record"), lag_course([None], "record")
+    ('The lag was 7 records at first, at most 1,200 records, and 1,200 records at last.', None)
+    """
+    known = [lag for lag in lags if lag is not None]
+    if not known:
+        return None
+    first, most, last = (counted(lag, unit) for lag in (known[0], max(known), known[-1]))
+    return f"The lag was {first} at first, at most {most}, and {last} at last."
