@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 import pytest
 from msgspec.structs import replace
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect
 
 from monitor.model import CommittedOffset, GroupState, WireForm
 from monitor.web.app import create_app
 from monitor.web.server import HttpServer
-from tests.support.programs import required
 from tests.web.fleet import PARTITIONS, Fleet, fleet, group, topic
+from tests.web.page.conftest import SOON_MS
 
 HOSTILE = (
     "<script>window.__pwned = 1</script>",
@@ -26,8 +26,6 @@ FOLDERS = (".", "..", "~.")
 WIDE = 1_200
 DRIFTS, DOUBLE, CALM = "payments.writer-00000", "payments.writer-00040", "audit.notifier-00127"
 ORPHANED = "payments.writer-00080"
-SOON_MS = 30_000
-"""A page that is right is so within this, also on a busy machine."""
 
 
 class Site:
@@ -52,18 +50,6 @@ class Site:
     def _note(self, message: ConsoleMessage) -> None:
         if message.type in {"error", "warning"}:
             self.said.append(message.text)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """One for all tests: starting it takes longer than most of them."""
-    path = required("chromium", "chromium")
-    expect.set_options(timeout=SOON_MS)
-    with sync_playwright() as playwright:
-        # Its sandbox needs rights that a container's root lacks; nothing is looked at but our own pages.
-        started = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
-        yield started
-        started.close()
 
 
 @pytest.fixture(scope="module")

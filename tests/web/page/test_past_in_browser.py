@@ -10,27 +10,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
 from monitor.web.app import create_app
 from monitor.web.server import HttpServer
-from tests.support.programs import required
 from tests.web.api.api_example import example
 from tests.web.page.past_example import NIGHT_NOW_MS, MemoryPast, night
-from tests.web.page.test_page_in_browser import LOW_CONTRAST, SOON_MS
+from tests.web.page.test_page_in_browser import LOW_CONTRAST
 
 TIMELINE, PAGE = "/timeline/c/g?since=-6h", "/groups/c/g?at=2026-11-22T04:20"
 FINDING = "Orphaned: grew (critical), 2026-11-22 04:15:"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    path = required("chromium", "chromium")
-    expect.set_options(timeout=SOON_MS)
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
-        yield started
-        started.close()
 
 
 @pytest.fixture(scope="module")
