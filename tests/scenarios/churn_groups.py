@@ -45,12 +45,23 @@ class Grace(Value):
 
 GRACE: Final = (
     Grace("orphaned", "pending", SESSION_S + SLOWEST_S, "handed over; if its former owner goes, after its session"),
-    Grace("orphaned", "rebalancing", SLOWEST_S, "KIP-848: the broker has yet to choose targets without who is gone"),
+    Grace(
+        "orphaned",
+        "rebalancing",
+        SESSION_S + SLOWEST_S,
+        "KIP-848: the broker has yet to choose targets without who is gone; what waited for it is as old as that wait",
+    ),
     Grace(
         "lag",
         "not_committing",
         COMMIT_SILENCE_S + END_SIGHTS_S + SESSION_S,
         "a static member that is gone is missed after its session; nothing younger than the silence is told",
+    ),
+    Grace(
+        "dead_member",
+        "silent",
+        COMMIT_SILENCE_S + END_SIGHTS_S + SESSION_S,
+        "the same, where the other members go on",
     ),
 )
 """A kind that is not here must not be told at all."""

@@ -8,6 +8,9 @@ from typing import Final
 from monitor.model import Value
 from tests.scenarios.scenario import Expected, Scenario, Story, Told, Within, text_of
 
+STALLED: Final = frozenset({("lag", "not_committing"), ("dead_member", "silent")})
+"""What is true of a consumer that stands still for long."""
+
 BEGINNING: Final = "beginning"
 """The name of the step that every story begins with."""
 
@@ -136,13 +139,24 @@ def _is_within(within: Within, at_ms: int, story: Story) -> bool:
     return done_ms is not None and within.least_s <= (at_ms - done_ms) / 1000 <= within.most_s + story.late_s
 
 
+def _late_ms(story: Story) -> int:
+    return int(story.late_s * 1000)
+
+
 def _done_ms(step: str, story: Story) -> int | None:
     return story.began_ms if step == BEGINNING else story.done_ms.get(step)
 
 
+def is_of_stall(kind: str, reason: str, since_ms: int, until_ms: int, story: Story) -> bool:
+    """Whether a finding tells nothing but that this machine stood still: then it is so, whatever the script says."""
+    return (kind, reason) in STALLED and any(each.covers(since_ms, until_ms) for each in story.stalls)
+
+
 def _may_pass(scenario: Scenario, spell: Spell, story: Story) -> bool:
-    lasted_ms = (spell.closed_ms or story.ended_ms) - spell.opened_ms
-    return any(
+    closed_ms = spell.closed_ms or story.ended_ms
+    lasted_ms = closed_ms - spell.opened_ms
+    since_ms = min(spell.since_ms, spell.opened_ms)
+    return is_of_stall(spell.kind, spell.reason, since_ms, closed_ms - _late_ms(story), story) or any(
         (passing.kind, passing.reason) == (spell.kind, spell.reason)
         and lasted_ms <= (passing.most_s + story.late_s) * 1000
         for passing in scenario.passing
@@ -158,7 +172,8 @@ def _counted(scenario: Scenario, story: Story) -> Iterator[str]:
             yield f"{story.rebalances} rebalances, not {fewest} to {'any' if most is None else most}"
     for each in scenario.counted:
         rose = story.counted.get(each.name, 0.0)
-        if rose < each.least or (each.most is not None and rose > each.most):
+        late = each.per_late_s * story.late_s
+        if rose < each.least - late or (each.most is not None and rose > each.most + late):
             yield f"{each.name} rose by {rose:g}, not {each.least:g} to {'any' if each.most is None else each.most}"
     for topic, wanted in scenario.owned.items():
         if story.owners.get(topic, 0) != wanted:

@@ -12,6 +12,7 @@ from typing import Final
 
 from monitor.history.report.facts import Departure, IncidentReport
 from monitor.model import TopicPartition, Value
+from tests.scenarios.judging import is_of_stall
 from tests.scenarios.scenario import Scenario, Story
 from tests.scenarios.settings import SESSION_S
 from tests.scenarios.stage import short
@@ -238,23 +239,27 @@ def faults(scenario: Scenario, story: Story, report: IncidentReport) -> list[str
         own = _error(wanted, fact, story)
         if any(not -TOLERANCE_S <= each <= allowed_s for each in (own.from_s, own.until_s) if each is not None):
             found.append(f"not within {TOLERANCE_S} s: {own.line()}")
-    found += [f"not so: {fact}" for fact in facts if not _may_be(scenario, fact)]
-    return found + list(_strange_findings(scenario, report))
+    found += [f"not so: {fact}" for fact in facts if not _may_be(scenario, story, fact)]
+    return found + list(_strange_findings(scenario, story, report))
 
 
-def _may_be(scenario: Scenario, fact: Told) -> bool:
-    """Whether it may be told besides: what went before a departure, and owners that are handed over."""
+def _may_be(scenario: Scenario, story: Story, fact: Told) -> bool:
+    """Whether it may be told besides: what went before a departure, a stall of this machine, and a handover."""
     if fact.what == "stopped":
         return True
+    if fact.what == "hung":
+        until_ms = fact.until_ms or story.ended_ms
+        return any(each.member == fact.member and each.covers(fact.from_ms, until_ms) for each in story.stalls)
     passing = {f"{each.kind}/{each.reason}": each.most_s for each in scenario.passing}
     longest_s = max((passing[name] for name in BRIEFLY if name in passing), default=0.0)
     return fact.what == "unowned" and (fact.until_ms or 0) - fact.from_ms <= longest_s * 1000
 
 
-def _strange_findings(scenario: Scenario, report: IncidentReport) -> Iterator[str]:
+def _strange_findings(scenario: Scenario, story: Story, report: IncidentReport) -> Iterator[str]:
     allowed = {(each.kind, each.reason) for each in (*scenario.expected, *scenario.passing)}
     for each in report.findings:
-        if (each.kind, each.reason) not in allowed:
+        name = each.kind, each.reason
+        if name not in allowed and not is_of_stall(*name, each.since_ms, each.until_ms, story):
             yield f"not so: finding {each.kind}/{each.reason}: {each.sentence}"
 
 

@@ -119,6 +119,7 @@ class Play:
             done_ms=dict(self._done[scenario.name]),
             told=self._hearing.of(scenario.name),
             late_s=self._pace.late_by_now_s,
+            stalls=self._stage.stalls(scenario.name),
         )
 
     def _with_its_end(self, story: Story) -> Story:

@@ -13,6 +13,9 @@ import msgspec
 
 from monitor.model import Value
 
+AROUND_STALL_MS: Final = 5_000
+"""How much longer than a consumer stood still it may seem to have: a record and a commit before, and one after it."""
+
 Place = Literal["polite", "doomed"]
 """The process of a consumer. The doomed one is killed once, with all that are in it."""
 
@@ -142,12 +145,14 @@ class Expected(Value):
 class Counted(Value):
     """By how much a counter of the group in /metrics rises in the story, at least and at most (None: any).
 
-    ``name`` lacks what they all begin with, ``groupwatch_group_``.
+    ``name`` lacks what they all begin with, ``groupwatch_group_``. ``per_late_s`` is by how much more or less it may
+    rise for each second of :attr:`Story.late_s`.
     """
 
     name: str
     least: float
     most: float | None
+    per_late_s: float = 0.0
 
 
 class Passing(Value):
@@ -194,13 +199,34 @@ class Told(Value):
     partitions: Mapping[str, tuple[int, ...]] = {}
 
 
+class Stall(Value):
+    """A record waited very long for its consumer, and no step had asked for that: the machine stood still.
+
+    ``member`` has its short name (see Crowd.java). Times are milliseconds since the epoch.
+    """
+
+    member: str
+    from_ms: int
+    until_ms: int
+
+    def covers(self, from_ms: int, until_ms: int) -> bool:
+        """Whether this is why nothing was committed from one instant to another.
+
+        A commit comes every second, if a record came; one comes every two.
+
+        >>> Stall("b", 10_000, 25_000).covers(7_000, 26_500), Stall("b", 10_000, 25_000).covers(7_000, 32_000)
+        (True, False)
+        """
+        return self.from_ms - AROUND_STALL_MS <= from_ms and until_ms <= self.until_ms + AROUND_STALL_MS
+
+
 class Story(Value):
     """What happened in a scenario: when each step was done, what was told of the group, and how it stood at the end.
 
     ``owners`` are the numbers of partitions with an owner by topic, as the API said at the end, and ``rebalances`` how
     many it counted since the beginning (None: it knew no such group); ``counted`` is by how much each of the group's
     counters rose, by its name as in Counted. ``late_s`` is how much later than on an idle machine something may have
-    been told: all times at most are longer by that.
+    been told: all times at most are longer by that. ``stalls`` are those of the group's own consumers.
     """
 
     scenario: str
@@ -212,6 +238,7 @@ class Story(Value):
     owners: Mapping[str, int] = {}
     late_s: float = 0.0
     counted: Mapping[str, float] = {}
+    stalls: tuple[Stall, ...] = ()
 
 
 def text_of(partitions: Mapping[str, tuple[int, ...]]) -> str:

@@ -24,6 +24,7 @@ from tests.scenarios.scenario import (
     Rewind,
     Scenario,
     Sleep,
+    Stall,
     Start,
 )
 from tests.scenarios.settings import SESSION_S
@@ -116,6 +117,7 @@ class Stage:
         self._admin = KafkaAdminClient(bootstrap_servers=bootstrap)
         self._asking = threading.Lock()
         self._where: dict[str, str] = {}
+        self._await_assigned: dict[str, Callable[[], Event]] = {}
         self._killing = threading.Lock()
         self._killed = False
 
@@ -148,7 +150,12 @@ class Stage:
         since = crowd.seen()
         props = dict(start.props) | {"group.id": scenario}
         crowd.tell("start", name=name, props=props, **_subscription(scenario, start), **start.more)
-        return lambda: crowd.await_event(since, "assigned", name=name)
+
+        def await_assigned() -> Event:
+            return crowd.await_event(since, "assigned", name=name)
+
+        self._await_assigned[name] = await_assigned
+        return await_assigned
 
     def perform(self, scenario: str, action: AnyAction) -> None:
         """Do it; it is done when this returns, but for what consumers and brokers make of it later."""
@@ -178,9 +185,20 @@ class Stage:
         """Consumers that failed, those that were killed excepted."""
         return [failure for crowd in self._crowds.values() for failure in crowd.failures()]
 
+    def stalls(self, scenario: str) -> tuple[Stall, ...]:
+        """When consumers of a scenario stood still, and nobody had told them to."""
+        return tuple(
+            Stall(short(scenario, event["name"]), event["from_ms"], event["until_ms"])
+            for crowd in self._crowds.values()
+            for event in crowd.events("stalled")
+            if event["name"].startswith(f"{scenario}.")
+        )
+
     def _tell(self, scenario: str, action: Close | Sleep | Hang | Resume | Rewind) -> None:
         name = full(scenario, action.member)
         do = type(action).__name__.lower()
+        # for one that goes before it has joined, the coordinator would wait until its session has ended
+        self._await_assigned[name]()
         crowd = self._crowds[self._where[name]]
         since = crowd.seen()
         crowd.tell(do, name=name)

@@ -369,12 +369,12 @@ STORMS: Final = (
         counted=(
             *moved(2, 2),
             # seen once a second at both ends, and never told too long
-            Counted("rebalance_seconds_total", PAUSE_S - 4, PAUSE_S + SLACK_S),
+            Counted("rebalance_seconds_total", PAUSE_S - 4, PAUSE_S + SLACK_S, per_late_s=1),
             # four partitions stand still for 10 s, less what is usual: a record comes every 2 s, and its commit may be
             # twice as late on a busy machine
-            Counted("rebalance_pause_seconds_total", 4 * (PAUSE_S - 5), 4 * (PAUSE_S + SLACK_S)),
+            Counted("rebalance_pause_seconds_total", 4 * (PAUSE_S - 5), 4 * (PAUSE_S + SLACK_S), per_late_s=4),
             # of what has gathered, the first commit in each may cover a part only
-            Counted("rebalance_burst_records_total", 4, 4 * (PAUSE_S + SLACK_S)),
+            Counted("rebalance_burst_records_total", 4, 4 * (PAUSE_S + SLACK_S), per_late_s=4),
         ),
         thresholds={"rebalance_long_s": LONG_S, "commit_silence_s": 60},
     ),

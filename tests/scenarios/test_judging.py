@@ -8,7 +8,7 @@ import pytest
 from tests.scenarios.churn_groups import GRACE, too_old
 from tests.scenarios.judging import Spell, differences, has_opened, is_complete, is_past, spells_of, timeline
 from tests.scenarios.run import COUNTER, is_settled
-from tests.scenarios.scenario import Counted, Expected, Passing, Scenario, Story, Told, Within
+from tests.scenarios.scenario import Counted, Expected, Passing, Scenario, Stall, Story, Told, Within
 from tests.scenarios.table import SCENARIOS
 
 ORPHANED = Expected("orphaned", "grew", Within("grow", 0, 5), Within("grow", 10, 20), {"t": (2, 3)})
@@ -53,6 +53,14 @@ def test_a_story_as_its_scenario_wants_it_has_no_differences():
     assert (
         differences(PARTLY, story(told("opened", 12, "orphaned/grew", 3), told("closed", 25, "orphaned/grew", 3))) == []
     )
+
+
+@pytest.mark.parametrize(("from_s", "faulty"), [(38, False), (30, True)])
+def test_silence_while_the_machine_stood_still_may_be_told(from_s: float, faulty: bool):
+    silent = told("opened", from_s, "lag/not_committing"), told("closed", 58, "lag/not_committing")
+    stood_still = msgspec.structs.replace(story(*GOOD, *silent), stalls=(Stall("b", 40_000, 56_000),))
+    assert bool(differences(SCENARIO, stood_still)) == faulty
+    assert differences(SCENARIO, story(*GOOD, *silent)), "without a stall it must not"
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from monitor.history.report.facts import Departure, FindingThen, IncidentReport,
 from monitor.model import GroupKind, TopicPartition
 from monitor.model.findings import Severity
 from tests.scenarios.reporting import WANTED, errors, faults
-from tests.scenarios.scenario import Story
+from tests.scenarios.scenario import Stall, Story
 from tests.scenarios.table import SCENARIOS
 
 [HANG] = [each for each in SCENARIOS if each.name == "hang-range"]
@@ -53,6 +53,39 @@ def test_a_report_as_the_script_wants_it_has_no_faults():
 )
 def test_what_is_wrong_is_found(report: IncidentReport, fault: str):
     assert any(each.startswith(fault) for each in faults(HANG, STORY, report))
+
+
+STALL = Stall("a", 40_000, 56_000)
+"""A consumer of which the script tells nothing stood still, because this machine did."""
+
+HUNG_TOO = MemberHung(
+    MemberThen("hang-range.a-1", client_id="hang-range.a"), "silent", 38_000, 57_000, is_over=True, partitions=PLACES
+)
+
+
+@pytest.mark.parametrize(
+    ("hung", "faulty"),
+    [
+        (HUNG_TOO, False),
+        (msgspec.structs.replace(HUNG_TOO, from_ms=34_000), True),
+        (msgspec.structs.replace(HUNG_TOO, until_ms=62_000), True),
+        (msgspec.structs.replace(HUNG_TOO, member=B), True),
+    ],
+)
+def test_what_a_stall_of_the_machine_did_to_its_member_is_so(hung: MemberHung, faulty: bool):
+    story = msgspec.structs.replace(STORY, stalls=(STALL,))
+    found = faults(HANG, story, msgspec.structs.replace(REPORT, hung=(HUNG, hung)))
+    assert [each.startswith("not so: Told(what='hung'") for each in found] == [True] * faulty
+
+
+@pytest.mark.parametrize(
+    ("kind", "reason", "faulty"),
+    [("lag", "not_committing", False), ("lag", "behind", True), ("rebalance", "long", True)],
+)
+def test_a_finding_of_a_stall_is_so(kind: str, reason: str, faulty: bool):
+    story = msgspec.structs.replace(STORY, stalls=(STALL,))
+    finding = FindingThen(kind, reason, Severity.WARNING, 38_000, 52_000, 58_000, is_over=True, sentence="Late.")
+    assert bool(faults(HANG, story, msgspec.structs.replace(REPORT, findings=(finding,)))) == faulty
 
 
 def test_every_step_that_is_wanted_is_one_of_the_scenario():

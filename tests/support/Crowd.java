@@ -26,6 +26,8 @@ import org.apache.kafka.clients.admin.MemberDescription;
 import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.admin.TopicDescription;
 import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.consumer.SubscriptionPattern;
@@ -42,12 +44,17 @@ import org.apache.kafka.common.TopicPartition;
  * {"do": "delete", "group"}: of a group without members, with its offsets
  * {"do": "sleep", "name"}: it never polls again and is never closed; only its heartbeats go on, for a while
  * {"do": "hang", "name"}: it polls, but reads and commits nothing, until {"do": "resume", "name"}
+ * A record that had to wait for long until it was read and committed, and nobody had asked for that, is told:
+ * {"name", "event": "stalled", "from_ms", "until_ms"}
  * {"do": "describe", "group", "partition" (of the offsets topic), "topics"}: a mark, as in the captures
  */
 public class Crowd {
     static final ObjectMapper JSON = new ObjectMapper();
     static final Map CONSUMERS = new ConcurrentHashMap();
     static volatile boolean quiet = false;
+
+    /** So long a record waits only where the broker, this process or the machine stands still. */
+    static final long STALL_MS = 6000L;
 
     public static void main(String[] args) {
         try {
@@ -114,6 +121,9 @@ public class Crowd {
         final long revokeMs;
         final long workMs;
         boolean hangs = false;
+        long freeSince = System.currentTimeMillis();
+        long waitingSince = Long.MAX_VALUE;
+        final Map lastRead = new HashMap();
         KafkaConsumer consumer;
 
         One(String bootstrap, Map first) {
@@ -154,11 +164,14 @@ public class Crowd {
                     } else if (next != null && next.get("do").equals("resume")) {
                         consumer.resume(consumer.paused());
                         hangs = false;
+                        startAnew();
                         tell("resumed");
                     } else if (next != null) {
                         subscribe(next);
                     }
-                    if (!consumer.poll(Duration.ofMillis(200L)).isEmpty()) {
+                    ConsumerRecords records = consumer.poll(Duration.ofMillis(200L));
+                    note(records);
+                    if (!records.isEmpty()) {
                         Thread.sleep(workMs);
                     }
                     if (!quiet && !hangs && System.currentTimeMillis() - committed > 1000L) {
@@ -180,12 +193,37 @@ public class Crowd {
             }
         }
 
-        void commit() {
+        void commit() throws Exception {
             try {
                 consumer.commitSync();
             } catch (RuntimeException error) {
                 return;  // a rebalance came between; the next one counts
             }
+            long now = System.currentTimeMillis();
+            if (now - waitingSince > STALL_MS) {
+                Map stalled = event(name, "stalled");
+                stalled.put("from_ms", Long.valueOf(waitingSince));
+                stalled.put("until_ms", Long.valueOf(now));
+                say(stalled);
+            }
+            waitingSince = Long.MAX_VALUE;
+        }
+
+        /** Since when the oldest record that is not committed has waited, while nothing else of its partition came. */
+        void note(ConsumerRecords records) {
+            for (Iterator each = records.partitions().iterator(); each.hasNext();) {
+                TopicPartition partition = (TopicPartition) each.next();
+                long written = ((ConsumerRecord) records.records(partition).get(0)).timestamp();
+                Long before = (Long) lastRead.put(partition, Long.valueOf(System.currentTimeMillis()));
+                long since = Math.max(freeSince, before == null ? 0L : before.longValue());
+                waitingSince = Math.min(waitingSince, Math.max(written, since));
+            }
+        }
+
+        /** Whatever waited until now did so because it was asked for. */
+        void startAnew() {
+            freeSince = System.currentTimeMillis();
+            waitingSince = waitingSince == Long.MAX_VALUE ? waitingSince : freeSince;
         }
 
         void rewind() throws Exception {
@@ -211,6 +249,7 @@ public class Crowd {
         }
 
         public void onPartitionsAssigned(Collection partitions) {
+            freeSince = System.currentTimeMillis();
             try {
                 Map assigned = event(name, "assigned");
                 assigned.put("partitions", Integer.valueOf(partitions.size()));
@@ -225,6 +264,7 @@ public class Crowd {
                 try {
                     tell("revoking");
                     Thread.sleep(revokeMs);
+                    startAnew();
                     tell("revoked");
                 } catch (Exception error) {
                     throw new IllegalStateException(error);
