@@ -49,6 +49,8 @@ pytestmark = [pytest.mark.broker, pytest.mark.spark]
 
 CLUSTER, GROUP = "live", "payments"
 EVERY_S = 3
+STORY_STEP_S: Final = 10
+"""How far apart the points of a story are (monitor.history.story.tell_story)."""
 LATE_MS = 4_000
 """How much later than it happened a job may know something: a trigger, a poll of the topics every two seconds, and a
 busy machine."""
@@ -116,9 +118,11 @@ def produced(kafka: EmbeddedKafka) -> Iterator[None]:
 
     thread = threading.Thread(target=produce, daemon=True)
     thread.start()
-    yield
-    stopping.set()
-    thread.join(30)
+    try:
+        yield
+    finally:
+        stopping.set()
+        thread.join(30)
 
 
 @pytest.fixture(scope="module")
@@ -148,12 +152,13 @@ class Recorded:
         self.shown.append(find_inputs(lines, CLUSTER, GROUP))
 
     def has(self, at_ms: int) -> bool:
-        """Whether what happened at this instant is recorded."""
+        """Whether what happened at this instant is recorded, and readers are told so."""
         try:
             rows = self.recording.rows(CLUSTER, 0, END, [(RecordedEntity.PASS, "")])
+            is_reached = self.recording.reach_ms(CLUSTER) > at_ms
         except RecordingError:
             return False
-        return any(event.at_ms > at_ms for row in rows for event in decode_events(row))
+        return is_reached and any(event.at_ms > at_ms for row in rows for event in decode_events(row))
 
 
 @pytest.fixture(scope="module")
@@ -179,6 +184,8 @@ def recorded(kafka: EmbeddedKafka, tmp_path_factory: pytest.TempPathFactory) -> 
             members.leave()
             _look(found.take, 8, chance)
         members.close()
+        eventually(lambda: job.group(CLUSTER, GROUP)["lag"] > 0, "lag, because nobody reads")
+        _look(found.take, STORY_STEP_S * 3, chance)
         now_ms = time.time_ns() // 1_000_000
         eventually(lambda: found.has(now_ms), "all that happened in the recording")
         yield found
@@ -391,10 +398,9 @@ def copied(folder: Path, to: Path) -> Recorded:
 
 
 def test_states_are_written_beside_a_running_job_and_change_nothing(recorded: Recorded):
-    before_ms = time.time_ns() // 1_000_000
     recorded_ms = keep_up(recorded.folder)
-    eventually(lambda: recorded.has(before_ms + 2_000), "what happened since")
-    at_ms = max(recorded_ms + 1_000, before_ms)
+    at_ms = recorded_ms + 1_000
+    eventually(lambda: recorded.has(at_ms), "what happened since")
     with_states, without = recorded.recording, WithoutStates(str(recorded.folder))
     base = with_states.base(CLUSTER, at_ms, [OWN])
     assert (base.recorded_ms, set(base.groups)) == (recorded_ms, {GROUP})
