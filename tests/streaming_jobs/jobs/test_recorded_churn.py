@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import random
 import time
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -127,7 +129,8 @@ def look(job: JobProcess, churned: Churned, length: Length, chance: random.Rando
 class Compared:
     """How verdicts that were shown stand to those of the recording.
 
-    ``late``: how many were as those of so many ms before.
+    ``late``: how many were as those of so many ms before, by quarters of a second. ``unlike``: the others, with all
+    that they were held against.
     """
 
     late: Counter[int] = field(default_factory=Counter)
@@ -141,18 +144,26 @@ def compare(churned: Churned, group: str, compared: Compared) -> None:
     shown = churned.inputs_shown(group)
     first, last = shown[0].now_ms, shown[-1].now_ms
     walk = GroupWalk(churned.recording, CLUSTER, group, first - LATE_MS, last + EARLY_MS)
-    instants = {inputs.now_ms - late_ms for inputs in shown for late_ms in LATE}
-    then = dict(walk.inputs(sorted(instants)))
+    happened = sorted({*walk.event_times, *walk.further_times})
+    moments = {inputs.now_ms: moments_of(inputs.now_ms, happened) for inputs in shown}
+    walked = walk.inputs(sorted(set(chain.from_iterable(moments.values()))))
+    then = {at_ms: told(known) for at_ms, known in walked if known is not None}
     for inputs in shown:
-        wanted = told(inputs)
+        wanted, now_ms = told(inputs), inputs.now_ms
         compared.findings.update({f"{kind}/{reason}" for kind, reason, *_ in wanted[3]})
-        replayed = ((late_ms, then[inputs.now_ms - late_ms]) for late_ms in LATE)
-        late = next((late_ms for late_ms, known in replayed if known is not None and told(known) == wanted), None)
+        replayed = [(now_ms - at_ms, then[at_ms]) for at_ms in moments[now_ms] if at_ms in then]
+        late = next((late_ms for late_ms, known in replayed if known == wanted), None)
         if late is None:
-            compared.unlike.append((group, inputs.now_ms, wanted))
+            compared.unlike.append((group, now_ms, wanted, replayed))
         else:
-            compared.late[late] += 1
+            compared.late[late // 250 * 250] += 1
     compared.generations += len({inputs.group.generation for inputs in shown})
+
+
+def moments_of(now_ms: int, happened: list[int]) -> list[int]:
+    """The moments whose state a verdict may have, the likeliest first: also those that lasted milliseconds."""
+    between = happened[bisect_left(happened, now_ms - LATE_MS) : bisect_right(happened, now_ms + EARLY_MS)]
+    return [*(now_ms - late_ms for late_ms in LATE), *reversed(between)]
 
 
 def test_the_past_of_every_group_is_as_the_job_had_shown_it(churned: Churned):
@@ -160,6 +171,10 @@ def test_the_past_of_every_group_is_as_the_job_had_shown_it(churned: Churned):
     for group in churned.groups:
         compare(churned, group, compared)
     say(json.dumps({"late_ms": compared.late, "findings": compared.findings, "generations": compared.generations}))
-    assert compared.unlike == []
+    for name, now_ms, wanted, replayed in compared.unlike:
+        say(f"unlike: {name} at {now_ms}: {wanted}")
+        for late_ms, known in replayed:
+            say(f"    {late_ms} ms before: {[mine for mine, its in zip(known, wanted, strict=True) if mine != its]}")
+    assert [each[:2] for each in compared.unlike] == []
     assert compared.late.total() > len(churned.shown)
     assert compared.generations > 2 * len(churned.groups)
