@@ -180,6 +180,7 @@ public class Crowd {
                     }
                 }
                 consumer.close();
+                CONSUMERS.remove(name, this);  // in half an hour of a churn, more than a thousand come and go
                 tell("closed");
             } catch (Throwable error) {
                 try {
