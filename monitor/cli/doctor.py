@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from monitor.cli.commands import AsJson, exit_with, tell_answer
+from monitor.cli.commands import CANNOT_ANSWER_CODE, AsJson, exit_with, tell_answer
 
 if TYPE_CHECKING:  # loaded when a cluster is read: --help must be quick
     from monitor.doctor.diagnosis import Diagnosis
@@ -59,7 +59,14 @@ def _look_once(examination: Examination, group: str | None, as_json: bool) -> in
     diagnosis = first_answer(examination)
     _check_judged(diagnosis, group)
     tell_answer(diagnosis, as_json, lambda: render_diagnosis(diagnosis))
-    return FINDINGS_CODE if diagnosis.findings else 0
+    return exit_code(diagnosis)
+
+
+def exit_code(diagnosis: Diagnosis) -> int:
+    """1 with findings. Without one 0, but 2 if a part of the cluster could not be read: it may have some."""
+    if diagnosis.findings:
+        return FINDINGS_CODE
+    return CANNOT_ANSWER_CODE if diagnosis.problems else 0
 
 
 def _keep_looking(examination: Examination, group: str | None, as_json: bool) -> int:
@@ -68,21 +75,22 @@ def _keep_looking(examination: Examination, group: str | None, as_json: bool) ->
 
     from monitor.doctor.examination import renewed_answers  # noqa: PLC0415 -- as above
 
-    code = 0
+    code: int | None = None
     try:
         with _screen() as show:
-            for number, diagnosis in enumerate(renewed_answers(examination)):
-                if number == 0:
+            for diagnosis in renewed_answers(examination):
+                if code is None:
                     _check_judged(diagnosis, group)
-                code = FINDINGS_CODE if diagnosis.findings else 0
+                code = exit_code(diagnosis)
                 if as_json:
                     sys.stdout.buffer.write(msgspec.json.encode(diagnosis) + b"\n")
                     sys.stdout.buffer.flush()
                 else:
                     show(diagnosis)
     except KeyboardInterrupt:
-        pass
-    return code
+        if code is None:
+            raise
+    return code or 0
 
 
 def _check_judged(diagnosis: Diagnosis, group: str | None) -> None:

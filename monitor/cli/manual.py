@@ -229,7 +229,9 @@ MANUALS: Final[Mapping[str, Manual]] = {
         exit_codes=(
             Meaning("0", "no finding; of --watch: in the last answer before Ctrl-C"),
             Meaning("1", "findings"),
-            Meaning("2", "no answer: the cluster or the group cannot be read; the last line names the cause"),
+            Meaning(
+                "2", "no answer: the cluster, a part of it or the group cannot be read; a sentence names the cause"
+            ),
             INTERRUPTED,
         ),
     ),

@@ -29,6 +29,7 @@ def render_diagnosis(diagnosis: Diagnosis) -> RenderableType:
     return Group(
         Text(_headline(diagnosis)),
         *_findings(diagnosis),
+        *_absence(diagnosis),
         *_groups_without_verdict(diagnosis.not_judged),
         *(Text(f"Not read: {escaped(problem)}", style="bold red") for problem in diagnosis.problems),
         Text(""),
@@ -65,6 +66,11 @@ def _sentence(finding: GroupFinding, diagnosis: Diagnosis) -> str:
     seen = f" Seen for {age(seen_ms)}." if diagnosis.readings > 2 and seen_ms >= 1000 else ""
     condition = f"If nothing changes for {age(finding.opens_in_ms)}: " if finding.opens_in_ms else ""
     return f"{visible(shown(finding.group))}: {condition}{finding.sentence}{seen}"
+
+
+def _absence(diagnosis: Diagnosis) -> Iterator[RenderableType]:
+    if not diagnosis.judged and not diagnosis.not_judged:
+        yield Text("The cluster has no group, or the user may not describe any.")
 
 
 def _groups_without_verdict(groups: Sequence[NotJudged]) -> Iterator[RenderableType]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -187,6 +188,18 @@ def test_a_login_of_a_properties_file_is_used_and_never_shown(tmp_path: Path):
     assert (wrong.returncode, wrong.stdout) == (2, "")
     assert "the broker refused the login" in wrong.stderr or "closes the connection at the login" in wrong.stderr
     assert "wrong-pw" not in wrong.stderr
+
+
+def test_ctrl_c_ends_a_watch_with_the_code_of_its_last_answer(kafka: EmbeddedKafka):
+    command = [sys.executable, "-m", "monitor.cli", "doctor", "--watch", "--json"]
+    command += ["--bootstrap-server", kafka.bootstrap_servers, "--group", "behind"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        first, second = (json.loads(process.stdout.readline()) for _ in range(2))
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    assert (process.returncode, said) == (1, "")
+    assert (first["readings"], second["readings"]) == (1, 2)
 
 
 class Clock:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from monitor.cli.doctor import exit_code
 from monitor.doctor.diagnosis import Diagnosis, diagnose
 from monitor.doctor.reading import ClusterState, Reading, fold_reading
 from monitor.model import (
@@ -149,3 +150,11 @@ def test_one_group_can_be_chosen():
     diagnosis = diagnose(state, 1, only="also")
     assert ({each.group for each in diagnosis.findings}, diagnosis.judged) == ({"also"}, 1)
     assert diagnose(state, 1, only="none").judged == 0
+
+
+def test_a_part_that_was_not_read_is_no_clean_answer():
+    fine, behind = group(NOW_MS, "fine", 10, 10), group(NOW_MS, "behind", 4, 10)
+    missing = {"complete": False, "problems": ("Broker 2 does not list its groups.",)}
+    assert exit_code(diagnose(fold(reading(NOW_MS, fine)), 1)) == 0
+    assert exit_code(diagnose(fold(reading(NOW_MS, fine, **missing)), 1)) == 2
+    assert exit_code(diagnose(fold(reading(NOW_MS, behind, **missing)), 1)) == 1
