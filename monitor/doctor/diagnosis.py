@@ -26,7 +26,9 @@ LIMITS: Final = (
 )
 """What one look cannot know, a sentence each."""
 
-_BY_PROGRESS: Final = frozenset({FindingKind.LAG, FindingKind.DEAD_MEMBER, FindingKind.RETENTION})
+_BY_PROGRESS: Final = frozenset(
+    {FindingKind.LAG, FindingKind.DEAD_MEMBER, FindingKind.RETENTION, FindingKind.UNATTENDED}
+)
 """Kinds that a group with progress refutes by going on."""
 
 

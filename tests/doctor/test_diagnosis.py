@@ -103,6 +103,14 @@ def test_a_second_reading_refutes_a_standstill_only_where_offsets_moved():
     assert [each.kind for each in diagnose(again, 2, before=first.groups).findings] == [each.kind for each in stuck]
 
 
+def test_commits_of_a_group_without_members_refute_that_nobody_consumes_for_it():
+    """Flink, for one, commits and never joins."""
+    first = fold(reading(NOW_MS, group(NOW_MS, "gone", 4, 10)))
+    later_ms = NOW_MS + 5_500
+    both = fold_reading(first, reading(later_ms, group(later_ms, "gone", 6, 10)))
+    assert diagnose(both, 2, before=first.groups).findings == ()
+
+
 def test_what_is_expected_is_what_later_readings_find():
     """The grace time has passed in the last reading, and nothing has changed: all is certain, and the same."""
     gone = group(NOW_MS, "gone", 4, 10)
