@@ -85,7 +85,7 @@ class Fleet:
         states = tuple(self.states[cluster].values())
         known = self.kept_uses.get(cluster)
         if known is None or known[0] != states:
-            uses = tuple(group_use(each, self.catalogs[cluster]) for each in states)
+            uses = tuple(group_use(each, self.catalogs[cluster]) for each in sorted(states, key=lambda own: own.group))
             known = self.kept_uses[cluster] = (states, uses)
         return known[1]
 
