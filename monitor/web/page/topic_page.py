@@ -8,9 +8,9 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from monitor.messages.formatting import age, rate
+from monitor.messages.formatting import age, rate, searchable
 from monitor.messages.notification import utc
-from monitor.model import ClusterSnapshot, PartitionId, Snapshot, Value
+from monitor.model import PartitionId, Snapshot, Value
 from monitor.topics.detail import GroupPartition, LogPartition, TopicDetail, TopicGroup
 from monitor.topics.unused import UNUSED_MS, Unused
 from monitor.web.page.member_labels import Holder, Holders
@@ -131,7 +131,8 @@ def topics_page(snapshot: Snapshot, listings: TopicListings, options: PageOption
         share=None if is_all else shard_sentence(snapshot.shard),
     )
     if options.kind == UNUSED:
-        return _with_unused(page, listings, ready, limit)
+        found = (each for cluster in ready for each in listings.find_unused(cluster))
+        return _with_unused(page, (each for each in found if _has_text(each, options.search)), limit)
     wanted = [each for each in matching if is_unread(each)] if options.kind == UNREAD and is_all else matching
     return _with_topics(page, {each.catalog.cluster: each for each in topics}, wanted, limit)
 
@@ -143,11 +144,13 @@ def _with_topics(
     return replace(page, topics=tuple(shown), hidden=len(wanted) - len(shown))
 
 
-def _with_unused(
-    page: TopicsPage, listings: TopicListings, clusters: Iterable[ClusterSnapshot], limit: int | None
-) -> TopicsPage:
+def _has_text(unused: Unused, search: str) -> bool:
+    """Whether the name of the group or of the topic has a text in it, in any case."""
+    return any(searchable(search) in searchable(name) for name in (unused.group, unused.topic or ""))
+
+
+def _with_unused(page: TopicsPage, found: Iterable[Unused], limit: int | None) -> TopicsPage:
     """With what could be deleted, as far as it is shown: each is checked with the newest state of its group."""
-    found = (unused for cluster in clusters for unused in listings.find_unused(cluster))
     shown = list(islice(found, None if limit is None else limit + 1))
     lines = [UnusedLine(each, GroupAddress(each.cluster, each.group).under(PAGE)) for each in shown[:limit]]
     return replace(page, unused=tuple(lines), has_more_unused=len(shown) > len(lines), is_unused=True)

@@ -128,6 +128,8 @@ def test_what_could_be_deleted_has_a_command_that_is_text(site: Site):
         [f"{COMMAND} --delete --group $'$(reboot)\\x0a'", f"{COMMAND} --delete --group stopped"]
     )
     expect(page.locator("main")).to_contain_text("groupwatch deletes nothing")
+    page.get_by_role("searchbox", name="Group or topic").fill("STOP")
+    expect(page.locator("code.command")).to_have_text([f"{COMMAND} --delete --group stopped"])
 
 
 def test_hostile_names_of_topics_stay_text(site: Site):
