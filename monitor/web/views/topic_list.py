@@ -11,6 +11,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from monitor.detection.lag.inflow import Inflow, topic_inflow
+from monitor.kinds.connect import sink_connectors
 from monitor.messages.formatting import searchable
 from monitor.model import Catalog, ClusterSnapshot, GroupUse, Value
 from monitor.snapshot_file import NotJudgedError
@@ -126,13 +127,16 @@ class TopicListings:
     def find_unused(self, cluster: ClusterSnapshot) -> Iterator[Unused]:
         """What could be deleted in a cluster, by group. Each is checked with the newest state of the group.
 
+        The group of a known sink of Kafka Connect is left out: a paused connector keeps its offsets on purpose.
+
         Raises:
             NotKnownYet: as above.
         """
         topics = self.cluster(cluster)
         now_ms = cluster.evaluated_ms or 0
+        sinks = sink_connectors(topics.catalog.connect_configs.values())
         for use in topics.uses:
-            if find_unused(cluster.cluster, use, now_ms):
+            if use.group not in sinks and find_unused(cluster.cluster, use, now_ms):
                 yield from self._find_unused_now(cluster.cluster, use.group, now_ms)
 
     def _find_unused_now(self, cluster: str, group: str, now_ms: int) -> tuple[Unused, ...]:

@@ -3,13 +3,15 @@
 import pytest
 from msgspec.structs import replace
 
-from monitor.model import EndOffsetAt, Phase, Shard, TopicState
+from monitor.model import ClusterSnapshot, ConnectConfigsState, ConnectorConfig, EndOffsetAt, Phase, Shard, TopicState
+from monitor.model.connect import TargetState
 from monitor.topics.uses import group_use
 from monitor.web.app import create_app
-from monitor.web.views.topic_list import ClusterTopics, TopicColumn, TopicWish, search_topics
+from monitor.web.views.topic_list import ClusterTopics, TopicColumn, TopicListings, TopicWish, search_topics
 from tests.support.builders import catalog, commit, group, member, topic
 from tests.web.api.api_example import NOW_MS, example
-from tests.web.examples import Served
+from tests.web.examples import Served, snapshot
+from tests.web.saved import Saved
 from tests.web.test_app import Client
 
 
@@ -82,6 +84,27 @@ def test_a_shard_does_not_say_which_topics_no_group_reads():
     page = client.get("/topics/?kind=unread").text
     assert "So it is unknown which topics no group reads." in page
     assert "No group reads it" not in page
+
+
+def test_what_could_be_deleted_is_checked_with_the_newest_state_and_spares_known_sinks():
+    """Of three groups without a commit for eight days, one is of a paused sink, and one has committed meanwhile."""
+    old = group(phase=Phase.EMPTY, phase_ms=0, offsets=[commit("orders", 0, at_ms=1)])
+    known = tuple(replace(old, cluster="main", group=name) for name in ("connect-s3", "forgotten", "woken"))
+    s3 = ConnectorConfig(connector="s3", is_configured=True, target_state=TargetState.PAUSED)
+    configs = {"connect": ConnectConfigsState(cluster="main", topic="configs", connectors=(s3,))}
+    now_ms = 8 * 86_400_000
+    newest = replace(known[2], offsets=(commit("orders", 0, at_ms=now_ms),))
+    saved = Saved(replace(CATALOG, cluster="main", connect_configs=configs), (*known[:2], newest), now_ms)
+
+    class Cached(Served):
+        """Its uses are of the states before the newest commit."""
+
+        def uses(self, cluster):
+            return tuple(group_use(each, saved.catalog) for each in known)
+
+    cluster = ClusterSnapshot(cluster="main", ready=True, evaluated_ms=now_ms)
+    found = TopicListings(Cached(snapshot(cluster), {"main": saved})).find_unused(cluster)
+    assert [each.group for each in found] == ["forgotten"]
 
 
 def test_a_cluster_that_is_not_ready_is_named_and_not_shown_as_empty():
