@@ -83,6 +83,7 @@ largest first. Smaller groups follow, a bucket of groups at a time. A group has 
 ([the reasons](decisions/0023-a-cap-on-series.md)).
 
 Per-member series change with each rebalance, so they are exposed only if `member_info` or `owner_info` is set.
+Commit times are as many series as lags, so they are exposed only if `commit_times` is set.
 """
 
 _PROCESS: Final = """\

@@ -22,7 +22,16 @@ def main() -> None:
             signal.signal(number, _end)
     from monitor.cli.app import app  # noqa: PLC0415 -- see above
 
-    app()
+    try:
+        app()
+    except ModuleNotFoundError as error:
+        from monitor.cli.extras import missing_extra  # noqa: PLC0415 -- see above
+
+        sentence = missing_extra(error.name)
+        if sentence is None:
+            raise
+        sys.stderr.write(f"groupwatch: {sentence}\n")
+        raise SystemExit(2) from None
 
 
 def _end(_number: int, _frame: FrameType | None) -> None:

@@ -24,6 +24,7 @@ from typer.completion import shell_complete
 from monitor.checks.command import add_check_config
 from monitor.cli.backtest import add_backtest
 from monitor.cli.commands import add_commands
+from monitor.cli.doctor import add_doctor
 from monitor.cli.manual import add_manuals
 from monitor.cli.report import add_report
 from monitor.model.escaping import escaped_lines
@@ -176,6 +177,7 @@ def demo(
 add_commands(app)
 add_backtest(app)
 add_report(app)
+add_doctor(app)
 add_check_config(app)
 
 

@@ -9,7 +9,8 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from monitor.cli.snapshot_source import SourceError, answering
+from monitor.cli.errors import SourceError
+from monitor.cli.snapshot_source import answering
 from monitor.config import ConfigError, Settings, detection_rules, load
 from monitor.history.backtest.cluster import (
     Backtest,

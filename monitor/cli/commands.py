@@ -283,10 +283,11 @@ class _Asked(NamedTuple):
 
 def _inputs(asked: _Asked, cluster: str, group: str, way_in: WayIn) -> GroupInputs:
     from monitor.cli import snapshot_source as source  # noqa: PLC0415 -- as above
+    from monitor.cli.errors import SourceError  # noqa: PLC0415 -- as above
 
     if asked.snapshot is not None:
         if asked.at is not None:
-            raise source.SourceError("A snapshot is of one instant: --at cannot be combined with --snapshot.")
+            raise SourceError("A snapshot is of one instant: --at cannot be combined with --snapshot.")
         return source.inputs_from_file(asked.snapshot, cluster, group)
     if asked.folder is not None and asked.at is not None:
         return source.inputs_from_recording(asked.folder, cluster, group, asked.at, now_ms())
@@ -308,7 +309,7 @@ def tell_answer(
 
 def exit_with(action: Callable[[], None]) -> None:
     """Run a command's work; what a person can mend is one sentence, not a stack trace."""
-    from monitor.cli.snapshot_source import SourceError  # noqa: PLC0415 -- as above
+    from monitor.cli.errors import SourceError  # noqa: PLC0415 -- as above
     from monitor.detection.evaluation_input import QuestionError  # noqa: PLC0415 -- as above
 
     try:

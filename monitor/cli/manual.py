@@ -213,6 +213,28 @@ MANUALS: Final[Mapping[str, Manual]] = {
         ),
         exit_codes=(AS_ASKED, NO_ANSWER, INTERRUPTED),
     ),
+    "doctor": Manual(
+        examples=(
+            Example("groupwatch doctor --bootstrap-server broker1:9092", "Show what is wrong with the groups now."),
+            Example(
+                "groupwatch doctor --bootstrap-server broker1:9093 --client admin.properties",
+                "Connect with the security settings of this file.",
+            ),
+            Example(
+                "groupwatch doctor --bootstrap-server broker1:9092 --group orders --watch",
+                "Judge one group, every 5 s until Ctrl-C.",
+            ),
+            Example("groupwatch doctor --bootstrap-server broker1:9092 --json", "Print JSON."),
+        ),
+        exit_codes=(
+            Meaning("0", "no finding; of --watch: in the last answer before Ctrl-C"),
+            Meaning("1", "findings"),
+            Meaning(
+                "2", "no answer: the cluster, a part of it or the group cannot be read; a sentence names the cause"
+            ),
+            INTERRUPTED,
+        ),
+    ),
     "check-config": Manual(
         examples=(
             Example("groupwatch check-config groupwatch.toml", "Show the watched systems and the mistakes."),

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 from urllib.parse import urlencode
 
+from monitor.cli.errors import NotFoundError
 from monitor.cli.http_client import WayIn
-from monitor.cli.snapshot_source import NotFoundError, answering, unknown_group, value_from_job
+from monitor.cli.snapshot_source import answering, unknown_group, value_from_job
 from monitor.history.instants import read_span
 from monitor.history.report.assemble import group_report
 from monitor.history.report.cluster import ClusterReport, cluster_report

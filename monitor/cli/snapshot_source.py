@@ -13,6 +13,7 @@ from urllib.parse import urlencode, urlsplit
 
 import msgspec
 
+from monitor.cli.errors import NotFoundError, SourceError
 from monitor.cli.http_client import OPEN_WAY, WayIn, WayInError
 from monitor.detection.client_libraries.census import count_members, take_census
 from monitor.detection.client_libraries.recognition import recognize_libraries
@@ -32,14 +33,6 @@ Told = TypeVar("Told")
 
 TIMEOUT_S: Final = 60.0
 """So long the job may be silent: of a huge group, the first word may take seconds."""
-
-
-class SourceError(Exception):
-    """The job or the file gives no answer; the text is one sentence that says which and why."""
-
-
-class NotFoundError(SourceError):
-    """The job knows no such cluster or group, or not in that time."""
 
 
 class _Refusal(msgspec.Struct):

@@ -73,10 +73,14 @@ class MetricsSettings(Section):
     compat: Annotated[tuple[Compat, ...], BeforeValidator(_as_words)] = ()
     """Exporters under whose names lags are also exposed: "kafka_exporter"."""
     member_info: bool = False
-    """Expose a series for each member (``groupwatch_member_info``). They change with every rebalance."""
+    """Expose series for each member (``groupwatch_member_info``, ``groupwatch_member_lag``). They change with every
+    rebalance."""
     owner_info: bool = False
     """Expose a series for each owner of a partition (``groupwatch_partition_owner_info``). They change with every
     rebalance."""
+    commit_times: bool = False
+    """Expose the time of the newest commit of each partition (``groupwatch_partition_last_commit_timestamp_seconds``):
+    one series more for each partition of a group."""
 
     @field_validator("allow_groups", "deny_groups", "allow_topics", "deny_topics")
     @classmethod

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 
 from monitor.metrics import specs
 from monitor.metrics.exposition_format import Samples, escaped, labels
+from monitor.metrics.row_values import has_member_lag
 from monitor.model import GroupVerdict, PartitionVerdict
 
 
@@ -22,10 +23,21 @@ def add_members(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
             instance_id=member.instance_id or "",
         )
         samples.add(specs.MEMBER_INFO, f"{pairs},{own}", 1)
+    if has_member_lag(verdict):
+        _add_member_lag(samples, pairs, verdict)
     if verdict.connect is not None:
         _add_workers(samples, pairs, verdict)
     elif verdict.tasks:
         _add_tasks(samples, pairs, verdict)
+
+
+def _add_member_lag(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
+    """0 of a member that owns nothing; no sample of one of whose partitions no lag is known."""
+    known = {owner for row in verdict.partitions if row.lag is not None for owner in row.owners}
+    for member in verdict.members:
+        if member.member_id in known or not member.partitions:
+            own = labels(member_id=member.member_id, client_id=member.client_id, host=member.host)
+            samples.add(specs.MEMBER_LAG, f"{pairs},{own}", member.lag)
 
 
 def _add_workers(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Final
 
+from monitor.detection.lag.inflow import topic_inflow
 from monitor.detection.rules.connect_work import REASONS as CONNECT_REASONS
 from monitor.metrics import specs
 from monitor.metrics.cluster_samples import STATES
@@ -19,6 +20,7 @@ from monitor.metrics.compiled_rows import add_values
 from monitor.metrics.exposition_format import (
     OPENMETRICS_END,
     Samples,
+    escaped,
     header,
     labels,
     openmetrics_header,
@@ -44,6 +46,7 @@ from monitor.model import (
     Finding,
     FindingKind,
     GroupKind,
+    GroupState,
     GroupVerdict,
     LagStatus,
     OrphanReason,
@@ -51,6 +54,7 @@ from monitor.model import (
     PartitionVerdict,
     Phase,
     Shard,
+    Source,
     Value,
 )
 
@@ -207,16 +211,33 @@ def _add_chosen(
         add_as_kafka_exporter(samples, verdict, rules)
 
 
+def render_commits(group: GroupState, rules: SeriesRules) -> tuple[FamilyBlock, ...]:
+    """When each partition of a group was last committed, if that is wanted: only a log has these times."""
+    if not rules.commit_times or group.source is not Source.LOG:
+        return ()
+    samples = Samples()
+    pairs = labels(cluster=group.cluster, group=group.group)
+    begins: dict[str, str] = {}
+    for offset in rules.shown_commits(group):
+        begin = begins.get(offset.topic) or begins.setdefault(offset.topic, f"{pairs},{labels(topic=offset.topic)}")
+        own = f'{begin},partition="{escaped(str(offset.partition))}"'
+        samples.add_ms(specs.PARTITION_LAST_COMMIT, own, offset.committed_ms)
+    return samples.blocks()
+
+
 def render_catalog(catalog: Catalog, rules: SeriesRules = ALL_SERIES) -> tuple[FamilyBlock, ...]:
-    """The end offset of every partition of the cluster, once for each partition and not for each group."""
+    """The ends of all partitions of the cluster, and the skew of its topics: once, and not for each group."""
     samples = Samples()
     for topic in catalog.topics.values():
         pairs = labels(cluster=catalog.cluster, topic=topic.topic)
         are_named = bool(topic.partitions) and isinstance(topic.partitions[0].partition, str)
         if rules.kafka_exporter and not are_named:
             add_topic_as_kafka_exporter(samples, topic, rules)
-        if rules.of_topic(catalog.cluster, None, topic.topic) is Detail.PARTITION:
+        detail = rules.of_topic(catalog.cluster, None, topic.topic)
+        if detail is Detail.PARTITION:
             OWN.add_log(samples, pairs, topic.partitions)
+        if detail in (Detail.PARTITION, Detail.TOPIC):
+            samples.add(specs.TOPIC_INCOMING_SKEW_RATIO, pairs, topic_inflow(topic.partitions).skew)
     return samples.blocks()
 
 

@@ -15,7 +15,8 @@ _LOG: Final = Source.LOG
 
 _IN_BYTES: Final = kinds_with(lambda traits: traits.unit is OffsetUnit.BYTE)
 _SELF_ASSIGNED: Final = kinds_with(lambda traits: traits.is_self_assigned)
-_WITHOUT_MOVES: Final = kinds_with(lambda traits: not traits.has_owners) | {GroupKind.STREAMS}
+_WITHOUT_OWNERS: Final = kinds_with(lambda traits: not traits.has_owners)
+_WITHOUT_MOVES: Final = _WITHOUT_OWNERS | {GroupKind.STREAMS}
 _BY_COMMITS: Final = kinds_with(lambda traits: traits.commits_to_log)
 _WITHOUT_REDELIVERED: Final = _IN_BYTES | {GroupKind.SHARE}  # whose members acknowledge records, and commit no offsets
 
@@ -59,6 +60,12 @@ def has_moves(verdict: GroupVerdict) -> bool:
     """Its members own partitions, each for itself."""
     is_exclusive = verdict.sharing is _EXCLUSIVE and verdict.kind not in _WITHOUT_MOVES
     return is_exclusive and verdict.state is not _OFFSETS_ONLY
+
+
+def has_member_lag(verdict: GroupVerdict) -> bool:
+    """Its members own partitions, each for itself, and its offsets are records."""
+    is_owned = verdict.kind not in _WITHOUT_OWNERS and verdict.sharing is _EXCLUSIVE and verdict.connect is None
+    return is_owned and verdict.kind not in _IN_BYTES and verdict.state is not _OFFSETS_ONLY
 
 
 def has_pauses(verdict: GroupVerdict) -> bool:

@@ -10,7 +10,7 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Final
 
-from monitor.model import GroupVerdict, PartitionVerdict, TopicLag, Value
+from monitor.model import CommittedOffset, GroupState, GroupVerdict, PartitionVerdict, TopicLag, Value
 from monitor.model.patterns import name_pattern
 
 REMEMBERED: Final = 100_000
@@ -45,6 +45,7 @@ class SeriesRules(Value, cache_hash=True):
 
     ``kafka_exporter``: also by the names of danielqsj/kafka_exporter, ``kafka_exporter_cluster`` with the label
     ``cluster``. ``member_info`` and ``owner_info``: also who the members are, and whose each partition is.
+    ``commit_times``: also when each partition was last committed.
     ``max_series``: how many there may be; None: any number.
     """
 
@@ -58,6 +59,7 @@ class SeriesRules(Value, cache_hash=True):
     kafka_exporter_cluster: bool = False
     member_info: bool = False
     owner_info: bool = False
+    commit_times: bool = False
     max_series: int | None = None
 
     @property
@@ -93,6 +95,14 @@ class SeriesRules(Value, cache_hash=True):
             return verdict.partitions
         shown = self._topics(verdict, {row.topic for row in verdict.partitions}, (Detail.PARTITION,))
         return [row for row in verdict.partitions if row.topic in shown]
+
+    def shown_commits(self, group: GroupState) -> Sequence[CommittedOffset]:
+        """The committed offsets of the group whose partitions have series of their own."""
+        if self.is_whole:
+            return group.offsets
+        topics = {offset.topic for offset in group.offsets}
+        shown = {topic for topic in topics if self.of_topic(group.cluster, group.group, topic) is Detail.PARTITION}
+        return [offset for offset in group.offsets if offset.topic in shown]
 
     def summed_topics(self, verdict: GroupVerdict) -> Sequence[TopicLag]:
         """The topics of the group that have the sums of their partitions in place of these."""

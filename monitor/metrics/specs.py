@@ -507,6 +507,21 @@ TOPIC_LAG_BYTES: Final = TopicMetric(
     when=in_bytes,
     absent=f"the detail is not topic; {_NO_LAGS}; {_ONLY_METAQ}",
 )
+TOPIC_INCOMING_SKEW_RATIO: Final = MetricSpec(
+    "groupwatch_topic_incoming_skew_ratio",
+    "Rate of the busiest partition over the mean of all partitions, of what comes into the topic. 1 is even.",
+    scope=MetricScope.TOPIC,
+    labels=("cluster", "topic"),
+    absent="nothing comes in; the rate of a partition is unknown, as in its first minute; the job is not the first "
+    "shard",
+)
+PARTITION_LAST_COMMIT: Final = MetricSpec(
+    "groupwatch_partition_last_commit_timestamp_seconds",
+    "Time of the newest commit, by the broker's clock. Exposed if metrics.commit_times is set.",
+    scope=MetricScope.PARTITION,
+    labels=BY_PARTITION,
+    absent="metrics.commit_times is not set; there is no commit; the group is not read from a log",
+)
 CONNECT_WORKER_TASKS: Final = MetricSpec(
     "groupwatch_connect_worker_tasks",
     "Tasks that a worker of a Connect cluster runs, without connectors. Exposed if metrics.member_info is set.",
@@ -520,6 +535,13 @@ MEMBER_INFO: Final = MetricSpec(
     scope=MetricScope.MEMBER,
     labels=(*BY_GROUP, "member_id", "client_id", "host", "instance_id"),
     absent="metrics.member_info is not set",
+)
+MEMBER_LAG: Final = MetricSpec(
+    "groupwatch_member_lag",
+    "Lag of a member in records, summed over the partitions that it owns. Exposed if metrics.member_info is set.",
+    scope=MetricScope.MEMBER,
+    labels=(*BY_GROUP, "member_id", "client_id", "host"),
+    absent=f"metrics.member_info is not set; no partition of the member has a known lag; {_NO_MOVES}; {_IF_KAFKA}",
 )
 MEMBER_TASKS: Final = MetricSpec(
     "groupwatch_member_tasks",

@@ -171,6 +171,7 @@ from monitor.model.streams import (
     Subtopology,
     Topology,
 )
+from monitor.model.topic_use import GroupUse, TopicCommits
 from monitor.model.topics import (
     Catalog,
     EndOffsetAt,
@@ -286,6 +287,7 @@ __all__ = [
     "GroupObserved",
     "GroupState",
     "GroupSummary",
+    "GroupUse",
     "GroupVerdict",
     "GroupsListed",
     "Handover",
@@ -371,6 +373,7 @@ __all__ = [
     "TargetStored",
     "TaskOffset",
     "TaskVerdict",
+    "TopicCommits",
     "TopicEvent",
     "TopicLag",
     "TopicObserved",

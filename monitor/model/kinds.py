@@ -90,6 +90,7 @@ class KindTraits(Value):
         commits_to_log: its offsets are records of ``__consumer_offsets``.
         has_kafka_clients: its members are clients of a Kafka broker, by any library.
         message: what a member sends that groupwatch decodes to know it; "": it depends.
+        delete_tool: the script of Kafka that deletes the group and its offsets; "": groupwatch suggests none.
     """
 
     assigns: Assigner
@@ -101,6 +102,7 @@ class KindTraits(Value):
     commits_to_log: bool = False
     has_kafka_clients: bool = False
     message: str = ""
+    delete_tool: str = ""
 
     @property
     def broker_chooses_owners(self) -> bool:
@@ -113,10 +115,19 @@ class KindTraits(Value):
         return self.assigns is Assigner.MEMBERS
 
 
+_DELETE_TOOL: Final = "kafka-consumer-groups.sh"
+
 KINDS: Final[Mapping[str, KindTraits]] = {
-    GroupKind.CLASSIC: KindTraits(Assigner.LEADER, Era.GENERATION, commits_to_log=True, has_kafka_clients=True),
+    GroupKind.CLASSIC: KindTraits(
+        Assigner.LEADER, Era.GENERATION, commits_to_log=True, has_kafka_clients=True, delete_tool=_DELETE_TOOL
+    ),
     GroupKind.CONSUMER: KindTraits(
-        Assigner.BROKER, Era.EPOCH, by_topic_id=True, commits_to_log=True, has_kafka_clients=True
+        Assigner.BROKER,
+        Era.EPOCH,
+        by_topic_id=True,
+        commits_to_log=True,
+        has_kafka_clients=True,
+        delete_tool=_DELETE_TOOL,
     ),
     GroupKind.SHARE: KindTraits(Assigner.BROKER, Era.EPOCH, has_owners=False, by_topic_id=True, has_kafka_clients=True),
     GroupKind.STREAMS: KindTraits(

@@ -24,6 +24,7 @@ from monitor.web.http.exact_routes import exact_app
 from monitor.web.page.render import Pages
 from monitor.web.page.report import report_routes
 from monitor.web.page.routes import group_now, page_routes
+from monitor.web.page.topic_routes import topic_routes
 from monitor.web.probes import metrics_routes
 from monitor.web.views.past import Past, PastReader
 from monitor.web.views.snapshot_source import NotKnownYet, Source
@@ -45,6 +46,7 @@ def create_app(
     metrics = metrics_routes(source, process)
     routes = [
         *page_routes(source, pages, clock, turns, reader),
+        *topic_routes(source, pages, clock, turns),
         *report_routes(reader, turns),
         *metrics,
         *api_routes(source, clock, turns, reader),

@@ -19,7 +19,7 @@ from monitor.detection.ownership.assignment_view import AssignmentViews
 from monitor.detection.ownership.catalog_view import Topics
 from monitor.detection.thresholds.overrides import DetectionRules
 from monitor.metrics.gzip_join import deflated
-from monitor.metrics.render import render_groups
+from monitor.metrics.render import render_commits, render_groups
 from monitor.metrics.series_cap import apart_if_large
 from monitor.metrics.series_filter import ALL_SERIES, SeriesRules
 from monitor.model import FamilyBlock, GroupState, GroupSummary, GroupVerdict
@@ -123,14 +123,14 @@ class BucketEvaluator:
         return _EvaluatedGroup(
             state,
             msgspec.msgpack.encode(summary_of(judged.verdict)),
-            self._render(judged.verdict),
+            self._render(judged.verdict, state),
             min(judged.until_ms or inf, now_ms + AGE_RESOLUTION_MS if judged.has_ages else inf),
             topics,
             None if judged.has_ages else concerns_of(state, view, topics),
         )
 
-    def _render(self, verdict: GroupVerdict) -> tuple[FamilyBlock, ...]:
-        blocks = render_groups([verdict], self.series)
+    def _render(self, verdict: GroupVerdict, state: GroupState) -> tuple[FamilyBlock, ...]:
+        blocks = render_groups([verdict], self.series) + render_commits(state, self.series)
         return blocks if self.series.max_series is None else apart_if_large(verdict.group, blocks)
 
     def _failed_evaluation(self, name: str, state: GroupState, reason: str) -> _EvaluatedGroup:

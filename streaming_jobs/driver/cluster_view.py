@@ -172,6 +172,11 @@ class ClusterView:
         found = (bucket.groups.get(group) for bucket in list(self._buckets.values()))
         return next((known.state() for known in found if known is not None), None)
 
+    def stored_groups(self) -> dict[str, bytes]:
+        """Each group's state as it was last told whole: offsets may have moved since. May be called from any thread."""
+        buckets = list(self._buckets.values())
+        return {name: known.whole for bucket in buckets for name, known in list(bucket.groups.items())}
+
 
 def _take(bucket: _BucketView, row: BucketRow) -> None:
     match row.kind:

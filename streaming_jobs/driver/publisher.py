@@ -29,6 +29,7 @@ from streaming_jobs.buckets.catalog_server import CatalogServer
 from streaming_jobs.driver.batch_gate import BatchGate
 from streaming_jobs.driver.cluster_view import ClusterView
 from streaming_jobs.driver.findings_publisher import FindingsPublisher
+from streaming_jobs.driver.group_uses import GroupUseCache
 from streaming_jobs.driver.snapshot_store import SnapshotStore, VerdictSource
 from streaming_jobs.driver.verdict_on_demand import AssignmentViewCache, VerdictsOnDemand
 from streaming_jobs.ingest.schemas import BucketRow, RowKind
@@ -126,6 +127,7 @@ class MicroBatchPublisher:
     _run: str = field(default_factory=lambda: uuid4().hex)
     _view: ClusterView = field(init=False)
     _views: AssignmentViewCache = field(default_factory=AssignmentViewCache)
+    _uses: GroupUseCache = field(default_factory=GroupUseCache)
     _catalog: _ServedCatalog | None = None
     _known: int = -1
     _read: dict[int, int] = field(default_factory=dict)
@@ -343,7 +345,7 @@ class MicroBatchPublisher:
             groups=groups,
             blocks=(*self._view.blocks(), *packed(render_cluster(self.cluster, groups)), *judged_by.ends),
         )
-        return shown, VerdictsOnDemand(self._view, self._views, judged_by.topics, batch.now_ms, self.rules)
+        return shown, VerdictsOnDemand(self._view, self._views, judged_by.topics, batch.now_ms, self.rules, self._uses)
 
     def _ends(self, catalog: Catalog) -> tuple[PackedBlock, ...]:
         """The ends of all partitions. They are nobody's share: every shard would expose the same series."""

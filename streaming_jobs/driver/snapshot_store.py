@@ -11,7 +11,16 @@ import msgspec
 from monitor.detection.evaluation_input import GroupInputs
 from monitor.metrics.process_metrics import ProcessMetrics
 from monitor.metrics.render import prepared
-from monitor.model import ALL_GROUPS, Catalog, ClusterSnapshot, CollectorHealth, GroupVerdict, Shard, Snapshot
+from monitor.model import (
+    ALL_GROUPS,
+    Catalog,
+    ClusterSnapshot,
+    CollectorHealth,
+    GroupUse,
+    GroupVerdict,
+    Shard,
+    Snapshot,
+)
 from monitor.snapshot_file import ClusterInputs, NotJudgedError
 from monitor.web.views.lag_history import LagHistory, LagPoint
 
@@ -24,6 +33,9 @@ class VerdictSource(Protocol):
 
     def inputs(self, group: str) -> GroupInputs | None:
         """What the verdict is made of."""
+
+    def uses(self) -> tuple[GroupUse, ...]:
+        """The groups with their topics."""
 
     @property
     def catalog(self) -> Catalog:
@@ -69,6 +81,11 @@ class SnapshotStore:
         """What the newest verdicts on the groups of a cluster are made of; None if none has been judged."""
         judge = self._judges.get(cluster)
         return _ClusterInputs(judge) if judge is not None else None
+
+    def uses(self, cluster: str) -> tuple[GroupUse, ...]:
+        """The groups of a cluster with their topics; () if none has been judged."""
+        judge = self._judges.get(cluster)
+        return judge.uses() if judge is not None else ()
 
     def history(self, cluster: str, group: str) -> tuple[LagPoint, ...]:
         """How the group's lag went in about the last 30 minutes, the oldest point first; () if that is not known."""

@@ -11,8 +11,9 @@ from monitor.detection.evaluation_input import GroupInputs
 from monitor.detection.ownership.assignment_view import AssignmentView, AssignmentViews
 from monitor.detection.ownership.catalog_view import Topics
 from monitor.detection.thresholds.overrides import DetectionRules
-from monitor.model import Catalog, GroupState, GroupVerdict
+from monitor.model import Catalog, GroupState, GroupUse, GroupVerdict
 from streaming_jobs.driver.cluster_view import ClusterView
+from streaming_jobs.driver.group_uses import GroupUseCache
 
 MAX_CACHED_GROUPS: Final = 20
 """Of how many groups the standings are remembered."""
@@ -46,6 +47,7 @@ class VerdictsOnDemand:
     topics: Topics
     now_ms: int
     rules: DetectionRules
+    use_cache: GroupUseCache = field(default_factory=GroupUseCache)
 
     def __call__(self, group: str) -> GroupVerdict | None:
         """The verdict on it, made again from its state; None if there is no such group."""
@@ -62,6 +64,10 @@ class VerdictsOnDemand:
             return None
         settings = self.rules.of(state.cluster, state.group)
         return GroupInputs(group=state, catalog=self.catalog, now_ms=self.now_ms, settings=settings)
+
+    def uses(self) -> tuple[GroupUse, ...]:
+        """The groups with their topics. The times of commits may be older than the newest."""
+        return self.use_cache.uses(self.view.stored_groups(), self.catalog)
 
     @property
     def catalog(self) -> Catalog:

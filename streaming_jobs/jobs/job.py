@@ -211,5 +211,6 @@ def series_rules(settings: Settings) -> SeriesRules:
         kafka_exporter_cluster=of_kafka > 1,
         member_info=chosen.member_info,
         owner_info=chosen.owner_info,
+        commit_times=chosen.commit_times,
         max_series=chosen.max_series,
     )

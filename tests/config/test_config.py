@@ -316,6 +316,7 @@ deny_topics = ["__.*"]
 max_series = 1000
 compat = ["kafka_exporter"]
 owner_info = true
+commit_times = true
 [[metrics.overrides]]
 groups = "batch-.*"
 cluster = "prod"
@@ -338,6 +339,7 @@ def test_the_series_are_chosen_as_the_file_says(file):
         deny_topics=("__.*",),
         kafka_exporter=True,
         owner_info=True,
+        commit_times=True,
         max_series=1000,
     )
     assert series_rules(load(file(""))) == SeriesRules()

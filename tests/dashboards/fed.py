@@ -13,17 +13,20 @@ import msgspec
 
 from monitor.metrics.cluster_samples import render_cluster
 from monitor.metrics.process_metrics import ProcessMetrics
-from monitor.metrics.render import packed, prepared, render_catalog, render_groups
+from monitor.metrics.render import packed, prepared, render_catalog, render_commits, render_groups
 from monitor.metrics.series_filter import Detail, DetailOverride, SeriesRules
 from monitor.model import (
     Catalog,
     ClusterSnapshot,
     CollectorHealth,
+    CommittedOffset,
     DeliveryTotals,
+    EndOffsetAt,
     ErrorCount,
     Finding,
     FindingKind,
     GroupKind,
+    GroupState,
     GroupVerdict,
     LagStatus,
     OrphanReason,
@@ -42,7 +45,7 @@ AWKWARD: Final = "team.a|b (old) + \\n\\d"
 """A group whose name means something else as a regular expression."""
 
 RULES: Final = SeriesRules(
-    overrides=(DetailOverride(Detail.TOPIC, groups="summed.*"),), member_info=True, owner_info=True
+    overrides=(DetailOverride(Detail.TOPIC, groups="summed.*"),), member_info=True, owner_info=True, commit_times=True
 )
 """Who the members and owners are is told, and of some groups the sums of topics in place of partitions."""
 
@@ -65,6 +68,7 @@ def exposed(tick: int) -> bytes:
     summaries = [summary_of(verdict) for verdict in verdicts]
     blocks = (
         *render_groups(verdicts, RULES),
+        *render_commits(_committed(now_ms), RULES),
         *render_catalog(_catalog(tick, now_ms)),
         *render_cluster("main", summaries),
     )
@@ -184,6 +188,17 @@ def _moved(row, by: int):
     return row if row.committed is None else msgspec.structs.replace(row, committed=row.committed + by)
 
 
+def _committed(now_ms: int) -> GroupState:
+    """A group that has just committed."""
+    return GroupState("main", "committed", offsets=(CommittedOffset("t", 0, 5, committed_ms=now_ms),))
+
+
+def _written(number: int, end: int, now_ms: int) -> PartitionState:
+    """A partition that got 600 records in the last minute."""
+    ends = (EndOffsetAt(now_ms - 60_000, end - 600), EndOffsetAt(now_ms, end))
+    return PartitionState(number, now_ms, end=end, ends=ends)
+
+
 def _catalog(tick: int, now_ms: int) -> Catalog:
     """The topics of the groups, written by 10 records with every scrape, and one that nobody reads."""
     names = {"t": range(4), "u": range(1), "unread": range(2)}
@@ -192,7 +207,7 @@ def _catalog(tick: int, now_ms: int) -> Catalog:
             cluster="main",
             topic=name,
             pass_ms=now_ms,
-            partitions=tuple(PartitionState(number, now_ms, end=1_000 + 10 * tick) for number in numbers),
+            partitions=tuple(_written(number, 1_000 + 10 * tick, now_ms) for number in numbers),
         )
         for name, numbers in names.items()
     }

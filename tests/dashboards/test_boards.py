@@ -23,17 +23,34 @@ from dashboards.grafana.variables import PAGE_ADDRESS
 from monitor.config.settings import HttpSettings
 from monitor.metrics.render import STATES as EXPOSED_STATES
 from monitor.metrics.render import STATUSES as EXPOSED_STATUSES
-from monitor.metrics.specs import CONNECT_WORKER_TASKS, GROUP_FINDING_SINCE, GROUP_LAG_SINCE, MEMBER_TASKS, METRICS
+from monitor.metrics.specs import (
+    CONNECT_WORKER_TASKS,
+    GROUP_FINDING_SINCE,
+    GROUP_LAG_SINCE,
+    MEMBER_LAG,
+    MEMBER_TASKS,
+    METRICS,
+    PARTITION_LAST_COMMIT,
+    TOPIC_INCOMING_SKEW_RATIO,
+)
 from monitor.model import FindingKind
 from monitor.web.views.addresses import PAGE, GroupAddress, group_address
 from tests.dashboards.boards import BOARDS, asked, panels
 
-ON_NO_DASHBOARD: Final = dict.fromkeys(
-    (GROUP_FINDING_SINCE.name, GROUP_LAG_SINCE.name),
-    "the boards show the age; this is for rules that compute it from the scrape's own time",
-) | dict.fromkeys(
-    (MEMBER_TASKS.name, CONNECT_WORKER_TASKS.name),
-    "opt-in: the board has the tasks of the group, and its page those of each member",
+ON_NO_DASHBOARD: Final = (
+    dict.fromkeys(
+        (GROUP_FINDING_SINCE.name, GROUP_LAG_SINCE.name),
+        "the boards show the age; this is for rules that compute it from the scrape's own time",
+    )
+    | dict.fromkeys(
+        (MEMBER_TASKS.name, CONNECT_WORKER_TASKS.name),
+        "opt-in: the board has the tasks of the group, and its page those of each member",
+    )
+    | {
+        MEMBER_LAG.name: "opt-in: the board has the lag of the group, and its page that of each member",
+        PARTITION_LAST_COMMIT.name: "opt-in: for rules about commits; the boards show the age of the lag",
+        TOPIC_INCOMING_SKEW_RATIO.name: "the page of the topic shows it with the rate of each partition",
+    }
 )
 """Families that no dashboard shows, with the reason."""
 

@@ -16,7 +16,16 @@ from prometheus_client.parser import text_string_to_metric_families
 from monitor.detection import evaluate
 from monitor.metrics.cluster_samples import render_cluster
 from monitor.metrics.exposition_format import number, seconds
-from monitor.metrics.render import exposition, join, packed, prepared, render_catalog, render_groups, render_self
+from monitor.metrics.render import (
+    exposition,
+    join,
+    packed,
+    prepared,
+    render_catalog,
+    render_commits,
+    render_groups,
+    render_self,
+)
 from monitor.metrics.series_filter import Detail, SeriesRules
 from monitor.metrics.spec_types import (
     ClusterMetric,
@@ -35,11 +44,14 @@ from monitor.model import (
     ClientLibrary,
     ClusterSnapshot,
     CollectorHealth,
+    CommittedOffset,
+    EndOffsetAt,
     ErrorCount,
     FamilyBlock,
     Finding,
     FindingKind,
     GroupKind,
+    GroupState,
     GroupVerdict,
     LagStatus,
     Library,
@@ -259,6 +271,16 @@ def catalog() -> Catalog:
     )
 
 
+def busy_catalog() -> Catalog:
+    """A topic with 30 and 10 records a second in its partitions over a minute: 30 over the mean of 20 is 1.5."""
+    partitions = tuple(
+        PartitionState(number, 1, end=60 * rate, ends=(EndOffsetAt(0, 0), EndOffsetAt(60_000, 60 * rate)))
+        for number, rate in enumerate((30, 10))
+    )
+    state = TopicState(cluster="main", topic="busy", pass_ms=1, partitions=partitions)
+    return Catalog(cluster="main", pass_ms=1, topics={"busy": state})
+
+
 def text_of(blocks) -> bytes:
     """The blocks as a scrape gets them."""
     return gzip.decompress(join(packed(blocks)))
@@ -399,6 +421,8 @@ def test_every_metric_of_the_table_is_rendered_and_no_other():
                 *render_groups([connect_cluster()], SeriesRules(member_info=True)),
                 *render_groups([shared()]),
                 *render_catalog(catalog()),
+                *render_catalog(busy_catalog()),
+                *render_commits(committed_group(), SeriesRules(commit_times=True)),
                 *render_cluster("main", [summary_of(orders())]),
             )
         ),
@@ -411,6 +435,59 @@ def test_every_metric_of_the_table_is_rendered_and_no_other():
     assert all(set(sample.labels) == labels[sample.name] for sample in samples)
     assert {metric.name: metric.type for metric in found} == kinds
     assert Counter((s.name, *sorted(s.labels.items())) for s in samples).most_common(1)[0][1] == 1
+
+
+def committed_group(**fields) -> GroupState:
+    """A group that committed t-0 at 9.5 s and u-1 at 7 s."""
+    offsets = (CommittedOffset("t", 0, 5, committed_ms=9_500), CommittedOffset("u", 1, 5, committed_ms=7_000))
+    return GroupState(cluster="main", group="g", offsets=offsets, **fields)
+
+
+def test_the_newest_commits_are_exposed_where_they_are_wanted_and_in_the_log():
+    name = 'groupwatch_partition_last_commit_timestamp_seconds{cluster="main",group="g",topic='
+    (block,) = render_commits(committed_group(), SeriesRules(commit_times=True))
+    assert block.samples == f'{name}"t",partition="0"}} 9.5\n{name}"u",partition="1"}} 7\n'
+    (block,) = render_commits(committed_group(), SeriesRules(commit_times=True, deny_topics=("t",)))
+    assert block.samples == f'{name}"u",partition="1"}} 7\n'
+    assert render_commits(committed_group(), SeriesRules()) == ()
+    assert render_commits(committed_group(source=Source.ADMIN), SeriesRules(commit_times=True)) == ()
+
+
+def test_the_skew_of_a_topic_is_exposed_down_to_the_detail_of_topics():
+    name = "groupwatch_topic_incoming_skew_ratio"
+    for detail in (Detail.PARTITION, Detail.TOPIC):
+        blocks = {each.family: each.samples for each in render_catalog(busy_catalog(), SeriesRules(detail=detail))}
+        assert blocks[name] == f'{name}{{cluster="main",topic="busy"}} 1.5\n'
+    assert render_catalog(busy_catalog(), SeriesRules(detail=Detail.GROUP)) == ()
+
+
+def test_the_lag_of_members_is_that_of_what_they_own():
+    """C0 has a lag of 7; C1 owns a partition without a commit, so its lag is unknown; C2 owns nothing."""
+    group = GroupVerdict(
+        cluster="main",
+        group="g",
+        kind="kafka-classic",
+        state=Phase.STABLE,
+        evaluated_ms=1,
+        members=(
+            MemberVerdict("C0", client_id="a", host="/h", partitions=1, lag=7),
+            MemberVerdict("C1", partitions=1),
+            MemberVerdict("C2"),
+        ),
+        partitions=(
+            PartitionVerdict("t", 0, owners=("C0",), committed=3, end=10, lag=7),
+            PartitionVerdict("t", 1, owners=("C1",), end=10),
+        ),
+    )
+    blocks = {each.family: each.samples for each in render_groups([group], SeriesRules(member_info=True))}
+    begin = 'groupwatch_member_lag{cluster="main",group="g",member_id='
+    assert blocks["groupwatch_member_lag"].splitlines() == [
+        f'{begin}"C0",client_id="a",host="/h"}} 7',
+        f'{begin}"C2",client_id="",host=""}} 0',
+    ]
+    for other in (msgspec.structs.replace(group, kind="kafka-share"), msgspec.structs.replace(group, kind="metaq")):
+        families = {each.family for each in render_groups([other], SeriesRules(member_info=True))}
+        assert "groupwatch_member_lag" not in families
 
 
 def test_members_are_counted_by_library_over_groups_whatever_its_certainty_and_release():

@@ -26,6 +26,9 @@ RUN_BY = {
     ".venv/bin/groupwatch run --config groupwatch.toml": (
         "tests.streaming_jobs.jobs.test_job:test_offsets_ends_and_lag_equal_what_the_admin_client_reports"
     ),
+    ".venv/bin/groupwatch doctor --bootstrap-server broker1:9092": (
+        "tests.doctor.test_command:test_text_names_the_worst_with_what_to_do_and_what_is_unknown"
+    ),
     ".venv/bin/groupwatch prepare": (
         "tests.streaming_jobs.runtime.test_class_archive:test_prepare_writes_an_archive_that_a_jvm_maps"
     ),

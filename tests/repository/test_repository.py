@@ -14,8 +14,13 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from monitor.cli.extras import JOB_MODULES, missing_extra
+
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+EXTRAS = PROJECT["optional-dependencies"]
+OWN_EXTRA = "groupwatch[job]"
+DEPENDENCIES = [each for each in [*PROJECT["dependencies"], *EXTRAS["job"], *EXTRAS["dev"]] if each != OWN_EXTRA]
 
 # Put together here, so that this file does not hold them.
 INDEX_HOSTS = tuple(
@@ -46,7 +51,7 @@ def wanted_here(dependencies: Iterable[str]) -> list[Requirement]:
 
 def test_every_dependency_is_pinned_to_a_version_that_it_may_have():
     """pip refuses to install when a pin contradicts a range, and then neither of the two commands works."""
-    dependencies = wanted_here([*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["dev"]])
+    dependencies = wanted_here(DEPENDENCIES)
     pinned = pins()
     unfit = [
         str(each) for each in dependencies if not each.specifier.contains(pinned.get(canonicalize_name(each.name), "0"))
@@ -56,7 +61,7 @@ def test_every_dependency_is_pinned_to_a_version_that_it_may_have():
 
 def test_what_the_dependencies_need_is_pinned_too():
     pinned = pins()
-    waiting = wanted_here([*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["dev"]])
+    waiting = wanted_here(DEPENDENCIES)
     reached: set[str] = set()
     while waiting:
         name = canonicalize_name(waiting.pop().name)
@@ -64,6 +69,27 @@ def test_what_the_dependencies_need_is_pinned_too():
             reached.add(name)
             waiting += wanted_here(importlib.metadata.requires(name) or [])
     assert sorted(reached - pinned.keys()) == []
+
+
+def test_the_suite_has_the_job_and_the_doctor_does_not():
+    """Nothing of Spark comes with the distribution itself, by no detour."""
+    assert OWN_EXTRA in EXTRAS["dev"]
+    waiting, reached = wanted_here(PROJECT["dependencies"]), set[str]()
+    while waiting:
+        name = canonicalize_name(waiting.pop().name)
+        if name not in reached:
+            reached.add(name)
+            waiting += wanted_here(importlib.metadata.requires(name) or [])
+    assert reached & {canonicalize_name(Requirement(each).name) for each in EXTRAS["job"]} == set()
+
+
+def test_a_missing_module_of_the_job_is_explained():
+    """Each distribution of the extra has a module that the sentence knows."""
+    distributions = importlib.metadata.packages_distributions()
+    named = {canonicalize_name(name) for each in JOB_MODULES for name in distributions[each.split(".")[0]]}
+    assert named >= {canonicalize_name(Requirement(each).name) for each in EXTRAS["job"]}
+    thin = {each for module in ("kafka", "msgspec", "numpy", "typer") for each in [missing_extra(module)]}
+    assert thin == {None}
 
 
 def test_no_tracked_file_names_a_package_index():

@@ -16,6 +16,7 @@ from monitor.model import (
     DriftKind,
     Finding,
     FindingKind,
+    GroupUse,
     GroupVerdict,
     LagStatus,
     Library,
@@ -34,6 +35,7 @@ from monitor.model.evidence import TaskBalance
 from monitor.snapshot_file import ClusterInputs
 from monitor.web.views.lag_history import LagPoint
 from monitor.web.views.summary import summary_of
+from tests.web.saved import Saved
 
 NOW_MS = 1_700_000_100_000
 
@@ -329,6 +331,11 @@ class Served:
     def inputs(self, cluster: str) -> ClusterInputs | None:
         """What was given for the cluster."""
         return self.saved.get(cluster)
+
+    def uses(self, cluster: str) -> tuple[GroupUse, ...]:
+        """The groups of the states that were given for the cluster."""
+        saved = self.saved.get(cluster)
+        return saved.uses() if isinstance(saved, Saved) else ()
 
     def history(self, cluster: str, group: str) -> tuple[LagPoint, ...]:
         """What was given for the group."""

@@ -17,6 +17,7 @@ from monitor.model import (
     CommittedOffset,
     EndOffsetAt,
     GroupState,
+    GroupUse,
     GroupVerdict,
     Member,
     PartitionState,
@@ -28,6 +29,7 @@ from monitor.model import (
     TopicState,
 )
 from monitor.snapshot_file import ClusterInputs
+from monitor.topics.uses import group_use
 from monitor.web.views.lag_history import LagPoint
 from monitor.web.views.summary import summary_of
 
@@ -52,6 +54,7 @@ class Fleet:
     catalogs: dict[str, Catalog]
     now_ms: int = NOW_MS
     shown: Snapshot = field(default_factory=Snapshot)
+    kept_uses: dict[str, tuple[tuple[GroupState, ...], tuple[GroupUse, ...]]] = field(default_factory=dict)
 
     def judge_again(self) -> Fleet:
         """Judge all groups as of ``now_ms``."""
@@ -76,6 +79,15 @@ class Fleet:
         """A lag that rises and falls, and was not known for a while."""
         lags = [200 + 37 * n % 400 if n not in (60, 61, 62) else None for n in range(120)]
         return tuple(LagPoint(self.now_ms - (119 - n) * 15_000, lag) for n, lag in enumerate(lags))
+
+    def uses(self, cluster: str) -> tuple[GroupUse, ...]:
+        """The groups with their topics; the same tuple while the states are the same, as the driver gives it."""
+        states = tuple(self.states[cluster].values())
+        known = self.kept_uses.get(cluster)
+        if known is None or known[0] != states:
+            uses = tuple(group_use(each, self.catalogs[cluster]) for each in sorted(states, key=lambda own: own.group))
+            known = self.kept_uses[cluster] = (states, uses)
+        return known[1]
 
     def inputs(self, cluster: str) -> ClusterInputs | None:
         """What the verdicts of a cluster are made of."""

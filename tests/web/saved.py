@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 from monitor.detection.evaluation_input import GroupInputs
 from monitor.detection.thresholds.thresholds import DetectionSettings
-from monitor.model import Catalog, GroupState
+from monitor.model import Catalog, GroupState, GroupUse
 from monitor.snapshot_file import Evaluated, NotJudgedError, all_lines
+from monitor.topics.uses import group_use
 
 DEFAULTS = DetectionSettings()
 
@@ -28,6 +29,10 @@ class Saved:
         if state is None:
             return None
         return GroupInputs(group=state, catalog=self.catalog, now_ms=self.now_ms, settings=self.settings)
+
+    def uses(self) -> tuple[GroupUse, ...]:
+        """The groups with their topics."""
+        return tuple(group_use(state, self.catalog) for state in self.states)
 
 
 def pieces(*clusters: Saved, also: tuple[str, ...] = ()) -> Iterator[bytes]:

@@ -9,14 +9,18 @@ from monitor.explain.what_if import WhatIf
 from monitor.history.report.facts import IncidentReport
 from monitor.history.story import GroupStory
 from monitor.model import FindingKind, GroupKind, GroupSummary, LibraryUse, Phase, Value
+from monitor.topics.detail import TopicDetail
+from monitor.topics.unused import Unused
 from monitor.web.api.lists import Order
 from monitor.web.api.types import ApiIndex, ClusterCondition, GroupHistory, OpenFinding
-from monitor.web.views.addresses import API, LIBRARIES_API, REPORT_API, SAVED, STORY
+from monitor.web.views.addresses import API, LIBRARIES_API, REPORT_API, SAVED, STORY, TOPICS_API, UNUSED_API
 from monitor.web.views.query import Parameter
 from monitor.web.views.summary import ToldVerdict
+from monitor.web.views.topic_list import TopicSummary
 
 ROOT: Final = "/api/v1/"
 GROUP: Final = "{cluster}/{group}"
+TOPIC: Final = "{cluster}/{topic}"
 EXPLAIN: Final = "/api/v1/explain/"
 WHAT_IF: Final = "/api/v1/what-if/"
 HISTORY: Final = "/api/v1/history/"
@@ -44,6 +48,11 @@ class Address(Value):
     def is_of_group(self) -> bool:
         """Whether it ends in a cluster and a group."""
         return self.path.endswith(GROUP)
+
+    @property
+    def has_names(self) -> bool:
+        """Whether its path names a group or a topic."""
+        return self.is_of_group or self.path.endswith(TOPIC)
 
 
 _CLUSTER: Final = Parameter(name="cluster", meaning="Only this cluster, or one of these.", repeats=True)
@@ -132,6 +141,42 @@ ADDRESSES: Final = (
         meaning="The client libraries that the members of Kafka groups use, by cluster; most members first. "
         "X-Total-Count has the number of rows.",
         answer=Answer(type=LibraryUse, is_list=True),
+        parameters=(_CLUSTER, _PARTIAL),
+    ),
+    Address(
+        path=TOPICS_API.rstrip("/"),
+        name="topics",
+        meaning="The topics of all clusters, each with the number of groups that read it and what comes in. "
+        "X-Total-Count has the number of matches.",
+        answer=Answer(type=TopicSummary, is_list=True),
+        parameters=(
+            _CLUSTER,
+            Parameter(name="q", meaning="Only topics whose name contains this text, in any case."),
+            Parameter(name="unread", meaning="Only topics that no group reads.", is_switch=True),
+            _LIMIT,
+            _CURSOR,
+            _PARTIAL,
+        ),
+    ),
+    Address(
+        path=f"{TOPICS_API}{TOPIC}",
+        name="topic",
+        meaning="A topic: its partitions, what comes in, and each group that reads it or has offsets in it.",
+        answer=Answer(type=TopicDetail),
+        parameters=(
+            Parameter(
+                name="limit",
+                meaning="The maximum number of groups; groups that read the topic come first. Left out: all.",
+                is_number=True,
+            ),
+        ),
+    ),
+    Address(
+        path=UNUSED_API,
+        name="unused",
+        meaning="Groups, and offsets of groups, that could be deleted, with the command. groupwatch deletes nothing. "
+        "X-Total-Count has the number of rows.",
+        answer=Answer(type=Unused, is_list=True),
         parameters=(_CLUSTER, _PARTIAL),
     ),
     Address(

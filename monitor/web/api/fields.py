@@ -36,6 +36,8 @@ FIELDS: Final[Mapping[str, str]] = {
     "tasks": "The tasks of the finding, by name (Kafka Streams, Connect).",
     "process": "The instance of a Kafka Streams application, by its process id; of Connect the worker's URL.",
     "connector": "The name of the connector.",
+    "per_second": "What comes in by second, over about five minutes: records (of MetaQ bytes); null: unknown.",
+    "skew": "The busiest partition's share of what comes in, over an even share; null: unknown, or nothing comes in.",
 }
 """Fields that mean the same wherever they stand."""
 
@@ -53,6 +55,45 @@ SPECIAL: Final[Mapping[str, Mapping[str, str]]] = {
         "address": "The path; percent-encode a name in braces as one piece.",
         "meaning": "What it returns.",
         "parameters": "The parameters of its query.",
+    },
+    "TopicSummary": {
+        "partitions": "Number of partitions.",
+        "groups": "Groups that read the topic or have offsets in it.",
+        "readers": "Groups that read it now.",
+    },
+    "TopicDetail": {
+        "evaluated_ms": "When the groups were evaluated (ms since the epoch).",
+        "pass_ms": "When the poll began that saw the partitions (ms since the epoch); null: no collector sees the "
+        "topic.",
+        "partitions": "The partitions that exist.",
+        "groups": "The groups; those that read the topic come first.",
+        "unread": "Partitions that no group reads now; null: unknown, as not every group is evaluated here.",
+        "hidden": "Groups left out by limit.",
+        "failed": "Groups that cannot be evaluated.",
+    },
+    "LogPartition": {
+        "earliest": "The offset at which the log starts; null: unknown.",
+        "end": "The end of the log; null: unknown.",
+        "readers": "Groups that read it now.",
+    },
+    "TopicGroup": {
+        "is_reader": "Whether it reads the topic now; else it only has offsets in it.",
+        "members": "Number of members; null: unknown.",
+        "lag": "The lag in this topic in records (of MetaQ bytes); null: unknown.",
+        "margin": "The smallest margin of its partitions; null: unknown.",
+        "partitions": "The partitions of this topic.",
+    },
+    "GroupPartition": {
+        "owners": "The ids of the owners.",
+        "committed": "The committed offset; null: none.",
+        "margin": "Offsets from the start of the log to the committed offset, which retention can remove without loss; "
+        "negative: records are lost; null: unknown.",
+    },
+    "Unused": {
+        "topic": "The topic whose offsets could be deleted; null: the whole group.",
+        "partitions": "Number of partitions with committed offsets.",
+        "newest_ms": "When the newest of these offsets was committed (ms since the epoch).",
+        "command": "The command that deletes it, quoted for bash and zsh; null: no command can name it.",
     },
     "ClusterCondition": {
         "ready": "Whether the backlog at the start has been read. Before that, groups may be of the last run.",

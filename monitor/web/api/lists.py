@@ -20,9 +20,11 @@ from monitor.detection.finding_changes import finding_id
 from monitor.messages.formatting import searchable
 from monitor.model import ClusterSnapshot, Finding, FindingKind, GroupKind, GroupSummary, LibraryUse, Phase, Value
 from monitor.model.findings import rank
+from monitor.topics.unused import Unused
 from monitor.web.api.types import ClusterCondition, OpenFinding
 from monitor.web.views.known_groups import KnownGroups, worst_first
 from monitor.web.views.overview import cluster_line
+from monitor.web.views.topic_list import TopicSummary
 
 
 def condition(cluster: ClusterSnapshot, now_ms: int) -> ClusterCondition:
@@ -49,7 +51,7 @@ def condition(cluster: ClusterSnapshot, now_ms: int) -> ClusterCondition:
     )
 
 
-Row = TypeVar("Row", GroupSummary, OpenFinding, LibraryUse)
+Row = TypeVar("Row", GroupSummary, OpenFinding, LibraryUse, TopicSummary, Unused)
 """What a list consists of."""
 
 _ENCODER: Final = msgspec.json.Encoder()
@@ -155,7 +157,7 @@ class ApiLists:
     def groups(self, wanted: Wanted) -> Cut[GroupSummary]:
         """The groups that are wanted."""
         found = [each for each in self._sorted(wanted.order) if _fits(each, wanted)]
-        cut = _cut(found, wanted, lambda each: _place(wanted.order, each))
+        cut = cut_rows(found, wanted, lambda each: _place(wanted.order, each))
         return Cut(rows=tuple(map(self._known.dated, cut.rows)), matching=cut.matching, after=cut.after)
 
     def findings(self, wanted: Wanted) -> Cut[OpenFinding]:
@@ -166,7 +168,7 @@ class ApiLists:
             for each in self._findings
             if (each.cluster, each.group) in groups and (not wanted.findings or each.kind in wanted.findings)
         ]
-        return _cut(found, wanted, _place_of_finding)
+        return cut_rows(found, wanted, _place_of_finding)
 
     def libraries(self, wanted: Wanted) -> Cut[LibraryUse]:
         """The client libraries of the clusters that are wanted, by cluster; most members first."""
@@ -226,7 +228,8 @@ def _fits(group: GroupSummary, wanted: Wanted) -> bool:
     )
 
 
-def _cut(rows: Sequence[Row], wanted: Wanted, place: Callable[[Row], Place]) -> Cut[Row]:
+def cut_rows(rows: Sequence[Row], wanted: Wanted, place: Callable[[Row], Place]) -> Cut[Row]:
+    """The rows after the client's last one, up to the limit. ``place`` is where a row stands in their order."""
     start = 0 if wanted.after is None else bisect_right(rows, wanted.after, key=place)
     shown = rows[start:] if wanted.limit is None else rows[start : start + wanted.limit]
     is_last = start + len(shown) >= len(rows)

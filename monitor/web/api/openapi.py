@@ -22,7 +22,7 @@ _SCHEMAS: Final = "#/components/schemas/"
 _ERRORS: Final = {
     "400": "A parameter that there is not, a value that cannot be read, or what this group cannot be asked.",
     "401": "Credentials are required (docs/access.md).",
-    "404": "There is no such cluster or group.",
+    "404": "There is no such cluster, group or topic.",
     "405": "The API is read-only: GET and HEAD.",
     "413": "A request here has no body.",
     "414": "The address is too long.",
@@ -31,7 +31,7 @@ _ERRORS: Final = {
     "503": "The groups of a cluster are not known yet: never an empty answer. Or too much is asked at once.",
 }
 _OF_NAMES: Final = frozenset({"404"})
-"""Where a cluster or a group can be named. All others can come from every address."""
+"""Where a cluster, a group or a topic can be named. All others can come from every address."""
 
 _HEADERS: Final = {
     NOT_READY: {
@@ -120,7 +120,7 @@ def _kept(answer: Answer) -> Json:
 
 def _errors(address: Address) -> Json:
     schema = {"$ref": f"{_SCHEMAS}{ApiError.__name__}"}
-    names_any = address.is_of_group or any(each.name == "cluster" for each in address.parameters)
+    names_any = address.has_names or any(each.name == "cluster" for each in address.parameters)
     return {
         code: {"description": description, "content": {JSON: {"schema": schema}}}
         for code, description in _ERRORS.items()

@@ -6,7 +6,6 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Final
-from urllib.parse import urlencode
 
 import msgspec
 from starlette.concurrency import run_in_threadpool
@@ -20,14 +19,16 @@ from monitor.explain.query import counts_typed, explained
 from monitor.explain.what_if import Change, what_if
 from monitor.messages.formatting import visible
 from monitor.metrics.version import installed_version
-from monitor.model import FindingKind, GroupKind, Phase, Snapshot
+from monitor.model import GroupKind, Phase, Snapshot
 from monitor.snapshot_file import Evaluated, all_lines, group_lines
 from monitor.web.api.cache import KeptLists, Listed
 from monitor.web.api.chosen_clusters import chosen_clusters
-from monitor.web.api.endpoints import ADDRESSES, EXPLAIN, GROUP, HISTORY, ROOT, WHAT_IF, Address
-from monitor.web.api.lists import CursorError, Order, Wanted, condition, cursor, read_cursor
+from monitor.web.api.endpoints import ADDRESSES, EXPLAIN, GROUP, HISTORY, ROOT, TOPIC, WHAT_IF, Address
+from monitor.web.api.lists import Order, Wanted, condition
 from monitor.web.api.openapi import openapi_document
+from monitor.web.api.paging import page_response, read_wanted
 from monitor.web.api.response import JSON, JsonAnswer
+from monitor.web.api.topic_routes import topic_handlers
 from monitor.web.api.types import ApiAddress, ApiIndex, GroupHistory
 from monitor.web.http.concurrency import Turns
 from monitor.web.views.addresses import API, REPORT_API, SAVED, STORY
@@ -43,16 +44,22 @@ Handler = Callable[[Request, Query], Response]
 Runner = Callable[[Callable[[], Response]], Awaitable[Response]]
 
 _LINES_OF_JSON: Final = "application/x-ndjson"
-_TAKING_TURNS: Final = frozenset({"group", "explain", "what-if", "snapshot-of-group", "story", "report"})
-"""Of a huge group, or of the past, these take a second or so; else a few milliseconds."""
+_TAKING_TURNS: Final = frozenset(
+    {"group", "explain", "what-if", "snapshot-of-group", "story", "report", "topics", "topic", "unused"}
+)
+"""Of a huge group, of many groups, or of the past, these take a second or so; else a few milliseconds."""
 
 
 def api_routes(source: Source, now_ms: Callable[[], int], turns: Turns, past: PastReader) -> list[Route]:
     """Everything under ``/api/``. ``now_ms`` is the clock by which it tells how old an evaluation is."""
-    handlers = {**_Listing(source, now_ms).handlers(), **_OfGroups(source, past).handlers()}
+    handlers = {
+        **_Listing(source, now_ms).handlers(),
+        **_OfGroups(source, past).handlers(),
+        **topic_handlers(source, now_ms),
+    }
     routes = [
         Route(
-            each.path.replace(GROUP, "{rest:any}"),
+            each.path.replace(GROUP, "{rest:any}").replace(TOPIC, "{rest:any}"),
             _endpoint(each, handlers[each.name], turns.take if each.name in _TAKING_TURNS else run_in_threadpool),
         )
         for each in ADDRESSES
@@ -119,7 +126,7 @@ class _Listing:
     def _groups(self, request: Request, query: Query) -> Response:
         order = next(iter(query.words("sort", Order)), Order.NAME)
         wanted = msgspec.structs.replace(
-            _wanted(query, order),
+            read_wanted(query, order),
             problems=query.is_on("problems"),
             kinds=query.words("kind", GroupKind),
             states=query.words("state", Phase),
@@ -127,7 +134,7 @@ class _Listing:
         return self._listed(request, query, wanted, self._lists.groups)
 
     def _findings(self, request: Request, query: Query) -> Response:
-        return self._listed(request, query, _wanted(query, Order.WORST), self._lists.findings)
+        return self._listed(request, query, read_wanted(query, Order.WORST), self._lists.findings)
 
     def _libraries(self, request: Request, query: Query) -> Response:
         return self._listed(request, query, Wanted(), self._lists.libraries)
@@ -139,7 +146,7 @@ class _Listing:
         snapshot = self._source.read()
         chosen = chosen_clusters(snapshot, query)
         listed = lists(snapshot, msgspec.structs.replace(wanted, clusters=chosen.names))
-        return _page(request, wanted, listed, chosen.headers(self._now_ms()))
+        return page_response(request, wanted, listed, chosen.headers(self._now_ms()))
 
     def _saved(self, request: Request, query: Query) -> Response:
         """All groups, one by one: Starlette asks for the pieces in a thread, and a scrape need not wait for them."""
@@ -152,31 +159,6 @@ class _Listing:
         ]
         lines = all_lines(evaluated) if request.method == "GET" else ()
         return StreamingResponse(lines, headers=chosen.headers(self._now_ms()), media_type=_LINES_OF_JSON)
-
-
-def _wanted(query: Query, order: Order) -> Wanted:
-    """What the query says of a list, but for the clusters."""
-    text = query.text("cursor")
-    try:
-        after = None if text is None else read_cursor(order, text)
-    except CursorError as error:
-        raise HTTPException(400, str(error)) from error
-    return Wanted(
-        search=query.text("q") or "",
-        findings=query.words("finding", FindingKind),
-        order=order,
-        limit=query.number("limit"),
-        after=after,
-    )
-
-
-def _page(request: Request, wanted: Wanted, listed: Listed, extra: Mapping[str, str]) -> Response:
-    headers = {"X-Total-Count": str(listed.matching), **extra}
-    if listed.after is not None:
-        parameters = [item for item in request.query_params.multi_items() if item[0] != "cursor"]
-        query = urlencode([*parameters, ("cursor", cursor(wanted.order, listed.after))])
-        headers["Link"] = f'<{request.scope["path"]}?{query}>; rel="next"'
-    return listed.answer.to(request, headers)
 
 
 # --- one group --------------------------------------------------------------------------------------------------------

@@ -23,8 +23,9 @@ from monitor.web.page.group import GroupPage
 from monitor.web.page.on_demand import Asked
 from monitor.web.page.options import AT, PageOptions
 from monitor.web.page.timeline import TimelinePage
+from monitor.web.page.topic_page import TopicPage, TopicsPage
 from monitor.web.page.what_if_form import LISTED_MEMBERS
-from monitor.web.views.addresses import API, LIBRARIES_API, LIBRARIES_PAGE, GroupAddress
+from monitor.web.views.addresses import API, LIBRARIES_API, LIBRARIES_PAGE, TOPICS, GroupAddress, TopicAddress
 from monitor.web.views.libraries import LibrariesPage
 from monitor.web.views.overview import ClusterLine, Overview
 
@@ -97,6 +98,8 @@ class Pages:
             "delivery_words": WORDS,
             "listed_members": LISTED_MEMBERS,
             "libraries_href": LIBRARIES_PAGE,
+            "topics_href": TOPICS,
+            "topic_href": lambda cluster, topic: TopicAddress(cluster, topic).under(TOPICS),
         }
 
     def overview(self, page: Overview, options: PageOptions) -> str:
@@ -118,6 +121,14 @@ class Pages:
         """The client libraries of all clusters."""
         values = {"page": page, "options": options, "certainties": CERTAINTIES, "api_href": LIBRARIES_API}
         return self._render("libraries.html", **values)
+
+    def topics(self, page: TopicsPage, options: PageOptions, api_href: str) -> str:
+        """The list of topics, or what could be deleted."""
+        return self._render("topics.html", page=page, options=options, api_href=api_href)
+
+    def topic(self, page: TopicPage, options: PageOptions) -> str:
+        """One topic with its groups."""
+        return self._render("topic.html", page=page, options=options)
 
     def message(self, title: str, sentence: str, now_href: str = "") -> str:
         """A page that says one thing. With ``now_href`` it is about the past of the group there, and stays as it is."""

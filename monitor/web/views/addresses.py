@@ -1,4 +1,4 @@
-"""Where a group's page and JSON are, and which group an address means.
+"""Where the page and JSON of a group or a topic are, and which one an address means.
 
 A name may hold any character, slashes included, so it is percent-encoded as one piece of the path, and read from the
 path as it was sent: in a decoded path, a slash in the cluster's name could not be told from the one after it.
@@ -21,6 +21,10 @@ TIMELINE: Final = "/timeline/"
 API: Final = "/api/v1/groups/"
 LIBRARIES_PAGE: Final = "/libraries"
 LIBRARIES_API: Final = "/api/v1/libraries"
+TOPICS: Final = "/topics/"
+"""Under it is the page of a topic; this itself is the list."""
+TOPICS_API: Final = "/api/v1/topics/"
+UNUSED_API: Final = "/api/v1/unused"
 STORY: Final = "/api/v1/story/"
 REPORT: Final = "/report/"
 REPORT_API: Final = "/api/v1/report/"
@@ -43,6 +47,21 @@ class GroupAddress(msgspec.Struct, frozen=True):
         ('/groups/main/~..', '/groups/main/~~..')
         """
         return f"{prefix}{_quoted(self.cluster)}/{_quoted(self.group)}"
+
+
+class TopicAddress(msgspec.Struct, frozen=True):
+    """A topic of a cluster."""
+
+    cluster: str
+    topic: str
+
+    def under(self, prefix: str) -> str:
+        """The path of this topic.
+
+        >>> TopicAddress("main", "orders").under(TOPICS)
+        '/topics/main/orders'
+        """
+        return f"{prefix}{_quoted(self.cluster)}/{_quoted(self.topic)}"
 
 
 class _AnyText(Convertor[str]):
@@ -70,6 +89,16 @@ def group_address(raw_path: str, prefix: str) -> GroupAddress | None:
     """
     cluster, slash, group = raw_path.removeprefix(prefix).partition("/")
     return GroupAddress(_name(cluster), _name(group)) if slash else None
+
+
+def topic_address(raw_path: str, prefix: str) -> TopicAddress | None:
+    """The topic that a percent-encoded path under the prefix means; None if it names no topic.
+
+    >>> topic_address("/topics/main/a%2Fb", TOPICS)
+    TopicAddress(cluster='main', topic='a/b')
+    """
+    found = group_address(raw_path, prefix)
+    return None if found is None else TopicAddress(found.cluster, found.group)
 
 
 _DOTS: Final = re.compile(r"~*\.{1,2}")

@@ -11,7 +11,7 @@ from starlette.requests import Request
 
 from monitor.detection.evaluation_input import GroupInputs
 from monitor.messages.formatting import visible
-from monitor.model import ClusterSnapshot, GroupSummary, GroupVerdict, Snapshot, Value
+from monitor.model import ClusterSnapshot, GroupSummary, GroupUse, GroupVerdict, Snapshot, Value
 from monitor.snapshot_file import ClusterInputs, NotJudgedError
 from monitor.web.views.addresses import GroupAddress, group_address
 from monitor.web.views.lag_history import LagPoint
@@ -35,6 +35,12 @@ class Source(Protocol):
 
     def inputs(self, cluster: str) -> ClusterInputs | None:
         """What the newest verdicts on the groups of a cluster are made of; None if none has been judged."""
+
+    def uses(self, cluster: str) -> tuple[GroupUse, ...]:
+        """The groups of a cluster with their topics, as of the newest evaluation; () if there is none.
+
+        The times of commits may be older than the newest: :meth:`inputs` has these.
+        """
 
     def history(self, cluster: str, group: str) -> tuple[LagPoint, ...]:
         """How the group's lag went in about the last 30 minutes, the oldest point first; () if that is not known."""

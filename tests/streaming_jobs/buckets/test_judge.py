@@ -233,6 +233,15 @@ def test_a_threshold_of_no_record_is_passed_by_one():
     assert (bool(late["g"]), bool(late["h"])) == (True, False)
 
 
+def test_the_times_of_commits_are_series_where_they_are_wanted():
+    families = []
+    for rules in (SeriesRules(), SeriesRules(commit_times=True)):
+        view = ClusterView("c")
+        view.take(BucketEvaluator(0, DetectionRules(), rules).rows({"g": state("g", 90)}, TOPICS, orders(1, known=-1)))
+        families.append({block.family for block in view.blocks()})
+    assert families[1] - families[0] == {"groupwatch_partition_last_commit_timestamp_seconds"}
+
+
 def test_series_that_are_left_out_change_no_verdict():
     """Less detail of "g", none of "h": both are listed with the same findings as ever."""
     series = SeriesRules(overrides=(DetailOverride(Detail.GROUP, groups="g"),), deny_groups=("h",))

@@ -350,7 +350,7 @@ def test_what_an_address_refuses_is_in_the_document(client, address):
 @pytest.mark.parametrize("address", ADDRESSES, ids=lambda each: each.name)
 def test_where_a_cluster_is_named_404_and_503_are_in_the_document(client, address):
     if "{cluster}" in address.path:
-        elsewhere, slow = (address.path.format(cluster=name, group="g") for name in ("elsewhere", "slow"))
+        elsewhere, slow = (address.path.format(cluster=name, group="g", topic="t") for name in ("elsewhere", "slow"))
     elif "cluster" in [each.name for each in address.parameters]:
         elsewhere, slow = (f"{bare(address)}?cluster={name}" for name in ("elsewhere", "slow"))
     else:

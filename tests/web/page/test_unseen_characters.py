@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from monitor.detection.evaluate import evaluate
 from monitor.detection.thresholds.thresholds import DetectionSettings
-from monitor.model import ClusterSnapshot, CollectorHealth, Finding, FindingKind, GroupState
+from monitor.model import ClusterSnapshot, CollectorHealth, Finding, FindingKind, GroupState, Phase
 from monitor.web.app import create_app
 from monitor.web.collect_app import create_collect_app
 from monitor.web.page.render import Pages
@@ -21,6 +21,7 @@ from tests.web.examples import Served, ready_cluster, snapshot
 from tests.web.saved import Saved
 from tests.web.test_app import Client
 
+LONG_AGO = NOW - 8 * 86_400_000
 UNSEEN = f"{BIDI}{CONTROLS}{SEPARATORS}"
 PLAIN = "\u05d4\u05d6 \u0637\u0644 \u6ce8\u6587 \U0001f600"
 """Hebrew, Arabic, Chinese, a face."""
@@ -51,11 +52,12 @@ def app(end: str) -> Client:
     topics = replace(catalog(topic(f"t{end}", 3, grown=1)), cluster=own.cluster)
     verdict = evaluate(own, topics, NOW, DetectionSettings())
     said = Finding(kind=FindingKind.LAG, reason="behind", since_ms=NOW, sentence=f"Raw {end}")
+    left = replace(own, group=f"u{end}", phase=Phase.EMPTY, members=(), offsets=(commit(f"t{end}", 0, 40, LONG_AGO),))
     unknown = replace(verdict, group=f"k{end}", assignor=f"com.example.Own{end}", findings=(*verdict.findings, said))
     away = CollectorHealth(own.cluster, "kafka", f"n{end}", problem=f"No {end}", warning=f"Yes {end}")
     shown = replace(ready_cluster(verdict, unknown, cluster=own.cluster), collectors=(away,), findings_problem=end)
     waiting = ClusterSnapshot(cluster=f"w{end}", problem=f"Away {end}")
-    served = Served(snapshot(shown, waiting), {own.cluster: Saved(topics, (own,), NOW)})
+    served = Served(snapshot(shown, waiting), {own.cluster: Saved(topics, (own, left), NOW)})
     return Client(create_app(served, lambda: NOW + 1_000))
 
 
@@ -71,6 +73,10 @@ def pages(end: str) -> list[str]:
         f"/?{urlencode({'q': end, 'cluster': f'c{end}', 'sort': end, 'kind': end})}",
         "/?all=1",
         "/libraries",
+        f"/topics/?{urlencode({'q': end, 'cluster': f'c{end}', 'sort': end, 'kind': end})}",
+        "/topics/?kind=unused",
+        f"/topics/{quote(f'c{end}', safe='')}/{quote(f't{end}', safe='')}",
+        f"/topics/{quote(f'c{end}', safe='')}/{quote(f'absent{end}', safe='')}",
         page_of("g", end, "explain=1"),
         page_of("g", end, urlencode({"explain": 1, "topic": f"t{end}", "partition": 0, "map": f"t{end}"})),
         page_of("g", end, what_if),
@@ -82,13 +88,13 @@ def pages(end: str) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("path", pages(UNSEEN), ids=range(11))
+@pytest.mark.parametrize("path", pages(UNSEEN), ids=range(15))
 def test_no_page_has_a_character_that_cannot_be_seen(path: str):
     """But for the line breaks between the tags, which are the templates'."""
     text = app(UNSEEN).get(path).text
     assert [f"{ord(char):04x}" for char in UNSEEN if char != "\n" and char in text] == []
     assert re.findall(r'="[^"]*\n', text) == [], "a line break in an attribute"
-    assert "\\u202e" in text or "No group matches" in text
+    assert "\\u202e" in text or "No group matches" in text or "No topic matches" in text
 
 
 @pytest.mark.parametrize("letter", ["g", "k"])
@@ -158,10 +164,16 @@ def test_probes_and_refusals_are_a_line_for_each_cluster_whatever_it_is_called()
     assert [char for char in UNSEEN if char != "\n" and char in collecting] == []
 
 
-@pytest.mark.parametrize("path", pages(UNSEEN)[8:])
+@pytest.mark.parametrize("path", pages(UNSEEN)[12:])
 def test_an_error_of_the_api_is_a_sentence_without_them(path: str):
     answer = app(UNSEEN).get(path.replace("/groups/", "/api/v1/groups/"))
     assert answer.status_code in (404, 503)
+    assert [char for char in UNSEEN if char in answer.json()["error"]] == []
+
+
+def test_a_topic_that_there_is_not_is_an_error_of_the_api_without_them():
+    answer = app(UNSEEN).get(f"/api/v1/topics/{quote(f'c{UNSEEN}', safe='')}/{quote(f'absent{UNSEEN}', safe='')}")
+    assert answer.status_code == 404
     assert [char for char in UNSEEN if char in answer.json()["error"]] == []
 
 

@@ -1,0 +1,156 @@
+"""The command doctor: 0 without findings, 1 with some, 2 and one sentence on stderr if the cluster cannot be read."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from monitor.cli.commands import CANNOT_ANSWER_CODE, AsJson, exit_with, tell_answer
+
+if TYPE_CHECKING:  # loaded when a cluster is read: --help must be quick
+    from monitor.doctor.diagnosis import Diagnosis
+    from monitor.doctor.examination import Examination
+
+FINDINGS_CODE: Final = 1
+
+
+def add_doctor(app: typer.Typer) -> None:
+    """Give the app this command."""
+    app.command()(doctor)
+
+
+def doctor(
+    bootstrap_server: Annotated[
+        str, typer.Option(metavar="HOST:PORT", help="A broker, or several of them separated by commas.")
+    ],
+    group: Annotated[str | None, typer.Option(help="Judge only this group.")] = None,
+    client: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="A properties file with the security settings, as for Kafka's own tools (Java names)."
+        ),
+    ] = None,
+    watch: Annotated[bool, typer.Option("--watch", help="Renew the answer every 5 s until Ctrl-C.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Look at the groups of a Kafka cluster once, and show what is wrong. Needs no job; writes nothing."""
+    code = 0
+
+    def answer() -> None:
+        nonlocal code
+        with _examination(bootstrap_server, client, group) as examination:
+            code = _keep_looking(examination, group, as_json) if watch else _look_once(examination, group, as_json)
+
+    exit_with(answer)
+    if code:
+        raise typer.Exit(code)
+
+
+def _look_once(examination: Examination, group: str | None, as_json: bool) -> int:
+    from monitor.cli.render_doctor import render_diagnosis  # noqa: PLC0415 -- --help must be quick
+    from monitor.doctor.examination import first_answer  # noqa: PLC0415 -- as above
+
+    diagnosis = first_answer(examination)
+    _check_judged(diagnosis, group)
+    tell_answer(diagnosis, as_json, lambda: render_diagnosis(diagnosis))
+    return exit_code(diagnosis)
+
+
+def exit_code(diagnosis: Diagnosis) -> int:
+    """1 with findings. Without one 0, but 2 if a part of the cluster could not be read: it may have some."""
+    if diagnosis.findings:
+        return FINDINGS_CODE
+    return CANNOT_ANSWER_CODE if diagnosis.problems else 0
+
+
+def _keep_looking(examination: Examination, group: str | None, as_json: bool) -> int:
+    """Show answers until Ctrl-C; the code is that of the last one."""
+    import msgspec  # noqa: PLC0415 -- as above
+
+    from monitor.doctor.examination import renewed_answers  # noqa: PLC0415 -- as above
+
+    code: int | None = None
+    try:
+        with _screen() as show:
+            for diagnosis in renewed_answers(examination):
+                if code is None:
+                    _check_judged(diagnosis, group)
+                code = exit_code(diagnosis)
+                if as_json:
+                    sys.stdout.buffer.write(msgspec.json.encode(diagnosis) + b"\n")
+                    sys.stdout.buffer.flush()
+                else:
+                    show(diagnosis)
+    except KeyboardInterrupt:
+        if code is None:
+            raise
+    return code or 0
+
+
+def _check_judged(diagnosis: Diagnosis, group: str | None) -> None:
+    """Whether there is anything to show.
+
+    Raises:
+        SourceError: the group does not exist, or no group can be read.
+    """
+    from monitor.cli.errors import SourceError  # noqa: PLC0415 -- as above
+    from monitor.messages.names import shown  # noqa: PLC0415 -- as above
+
+    if diagnosis.judged or diagnosis.not_judged:
+        return
+    if diagnosis.problems:
+        raise SourceError(diagnosis.problems[0])
+    if group is not None:
+        cluster = shown(diagnosis.cluster)
+        raise SourceError(f"{cluster} has no group {shown(group)}, or the user may not describe it.")
+
+
+@contextmanager
+def _examination(bootstrap_server: str, client: Path | None, group: str | None) -> Iterator[Examination]:
+    """The examination of a cluster, with its connections closed at the end.
+
+    Raises:
+        SourceError: the options cannot be used, or the cluster does not answer.
+    """
+    from monitor.cli.errors import SourceError  # noqa: PLC0415 -- as above
+    from monitor.collectors.errors import CollectorError  # noqa: PLC0415 -- as above
+    from monitor.config import ConfigError  # noqa: PLC0415 -- as above
+    from monitor.doctor.examination import Examination  # noqa: PLC0415 -- as above
+    from monitor.doctor.reader import ClusterReader  # noqa: PLC0415 -- as above
+    from monitor.doctor.target import target_cluster  # noqa: PLC0415 -- as above
+
+    logging.disable(logging.WARNING)  # what collectors log is in the answer, or concerns a job
+    try:
+        cluster = target_cluster(bootstrap_server, client)
+        reader = ClusterReader(cluster)
+        try:
+            yield Examination(reader, cluster.name, group)
+        finally:
+            reader.close()
+    except (ConfigError, CollectorError) as error:
+        raise SourceError(" ".join(str(error).splitlines())) from None
+    finally:
+        logging.disable(logging.NOTSET)
+
+
+@contextmanager
+def _screen() -> Iterator[Callable[[Diagnosis], None]]:
+    """Where renewed answers are shown: in place on a terminal, one after the other elsewhere."""
+    from rich.console import Console  # noqa: PLC0415 -- as above
+    from rich.live import Live  # noqa: PLC0415 -- as above
+
+    from monitor.cli.render_answer import tell  # noqa: PLC0415 -- as above
+    from monitor.cli.render_doctor import render_diagnosis  # noqa: PLC0415 -- as above
+
+    console = Console(highlight=False, emoji=False, markup=False)
+    if not console.is_terminal:
+        yield lambda diagnosis: tell(render_diagnosis(diagnosis))
+        return
+    with Live(console=console, screen=True, auto_refresh=False) as live:
+        yield lambda diagnosis: live.update(render_diagnosis(diagnosis), refresh=True)

@@ -1,0 +1,50 @@
+"""What comes into a topic: records a second, and how unevenly its partitions get them."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from operator import attrgetter
+from typing import Final
+
+from monitor.detection.lag.throughput import PACE_MS, SHORTEST_MS
+from monitor.model import PartitionState, Value
+
+_SEEN: Final = attrgetter("at_ms")
+
+
+class Inflow(Value):
+    """What comes into a topic. ``per_second`` counts records (of MetaQ bytes) in all its partitions.
+
+    ``skew`` is the largest share of a partition over the mean: 1 is even. Both are None if the rate of a partition is
+    unknown, which it is in the first minute; ``skew`` is also None while nothing comes in.
+    """
+
+    per_second: float | None = None
+    skew: float | None = None
+
+
+def partition_inflow(partition: PartitionState) -> float | None:
+    """How much comes into a partition in a second, over about the last five minutes; None if that is not known.
+
+    An end that went back counts as nothing.
+    """
+    ends = partition.ends
+    if not ends:
+        return None
+    newest = ends[-1]
+    began = ends[max(0, bisect_right(ends, newest.at_ms - PACE_MS, key=_SEEN) - 1)]
+    span_ms = newest.at_ms - began.at_ms
+    if span_ms < SHORTEST_MS:
+        return None
+    return max(0, newest.offset - began.offset) * 1000 / span_ms
+
+
+def topic_inflow(partitions: Sequence[PartitionState]) -> Inflow:
+    """What comes into the topic of these partitions."""
+    rates = [rate for each in partitions if (rate := partition_inflow(each)) is not None]
+    if not rates or len(rates) < len(partitions):
+        return Inflow()
+    total = sum(rates)
+    skew = round(max(rates) * len(rates) / total, 3) if total else None
+    return Inflow(per_second=round(total, 3), skew=skew)

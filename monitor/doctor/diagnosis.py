@@ -1,0 +1,204 @@
+"""What readings of a cluster show: the findings of its groups, worst first, also those that only time can confirm."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from monitor.detection.evaluate import Judged, judge_until
+from monitor.detection.ownership.assignment_view import AssignmentView, view_assignment
+from monitor.detection.ownership.catalog_view import Topics
+from monitor.detection.thresholds.thresholds import DetectionSettings
+from monitor.doctor.reading import ClusterState
+from monitor.model import Finding, FindingKind, GroupState, TopicPartition, Value
+from monitor.model.findings import Severity, rank
+
+LOOK_AHEAD_MS: Final = 600_000
+"""So far ahead it is judged what would become a finding: the longest grace periods of Kafka's groups are 5 minutes."""
+
+LIMITS: Final = (
+    "When something started, and how long it has lasted.",
+    "Whether a member is stuck: that takes a minute without a commit, while there is lag.",
+    "What happened before and between reads: rebalances, their causes and costs, and members that left.",
+    "Whether a lag grows or shrinks, and how old it is in seconds.",
+    "Of share groups: deliveries of single records, and records that were given up.",
+)
+"""What one look cannot know, a sentence each."""
+
+_BY_PROGRESS: Final = frozenset(
+    {FindingKind.LAG, FindingKind.DEAD_MEMBER, FindingKind.RETENTION, FindingKind.UNATTENDED}
+)
+"""Kinds that a group with progress refutes by going on."""
+
+
+class GroupFinding(Value):
+    """A finding of a group, with what to do first. ``severity`` is that of one that has lasted.
+
+    ``since_ms``: since when this look has seen it, in ms since the epoch; it may be older. ``opens_in_ms``: 0 if it is
+    certain; otherwise a job reports it after this time unless something changes, and the sentence holds only then.
+    """
+
+    group: str
+    kind: str
+    reason: str
+    severity: Severity
+    sentence: str
+    advice: str | None
+    since_ms: int
+    opens_in_ms: int
+    partitions: tuple[TopicPartition, ...]
+    members: tuple[str, ...]
+
+
+class NotJudged(Value):
+    """A group of which nothing can be said, and why."""
+
+    group: str
+    reason: str
+
+
+class Diagnosis(Value):
+    """The state of a cluster's groups at ``read_ms``. The worst finding comes first.
+
+    ``began_ms`` is the start of the first of ``readings`` readings. ``judged`` is the number of groups with a verdict.
+    """
+
+    cluster: str
+    began_ms: int
+    read_ms: int
+    readings: int
+    judged: int
+    findings: tuple[GroupFinding, ...]
+    not_judged: tuple[NotJudged, ...]
+    problems: tuple[str, ...]
+    limits: tuple[str, ...]
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether time alone changes none of it."""
+        return not any(finding.opens_in_ms for finding in self.findings)
+
+
+def diagnose(
+    state: ClusterState,
+    readings: int,
+    *,
+    before: Mapping[str, GroupState] | None = None,
+    only: str | None = None,
+    settings: DetectionSettings | None = None,
+) -> Diagnosis:
+    """The findings of all groups, or of one, by the rules of the job.
+
+    Args:
+        state: the cluster after the newest reading.
+        readings: how many readings there were.
+        before: the groups as an earlier reading found them; newer commits refute that it stands still.
+        only: the one group to judge; None: all.
+        settings: the thresholds; None: the defaults of the job.
+    """
+    topics, chosen = Topics(state.catalog()), settings or DetectionSettings()
+    findings: list[GroupFinding] = []
+    not_judged = [NotJudged(group=name, reason="it rebalances") for name in _select(state.rebalancing, only)]
+    judged = 0
+    for name in _select(state.groups.keys() - state.rebalancing, only):
+        group = state.groups[name]
+        try:
+            subject = _Subject(group, view_assignment(group, topics.catalog), topics, chosen)
+            findings += _findings(subject, (before or {}).get(name), state)
+            judged += 1
+        except Exception as error:  # one group's failure is its own; the others go on
+            not_judged.append(NotJudged(group=name, reason=f"{type(error).__name__}: {error}"[:500]))
+    return Diagnosis(
+        cluster=state.cluster,
+        began_ms=state.began_ms,
+        read_ms=state.pass_ms,
+        readings=readings,
+        judged=judged,
+        findings=tuple(sorted(findings, key=_order)),
+        not_judged=tuple(not_judged),
+        problems=state.problems,
+        limits=LIMITS,
+    )
+
+
+def _select(names: Iterable[str], only: str | None) -> list[str]:
+    return sorted(name for name in names if only in (None, name))
+
+
+@dataclass(frozen=True, slots=True)
+class _Subject:
+    """A group with all that its verdicts are made of, but the instant."""
+
+    group: GroupState
+    view: AssignmentView
+    topics: Topics
+    settings: DetectionSettings
+
+    def judge_at(self, at_ms: int) -> Judged:
+        return judge_until(self.group, self.topics, self.view, at_ms, self.settings)
+
+
+def _findings(subject: _Subject, earlier: GroupState | None, state: ClusterState) -> Iterator[GroupFinding]:
+    """The findings of a group now, and those that it would have later by the same rules."""
+    group, judged = subject.group, subject.judge_at(state.pass_ms)
+    for finding in judged.verdict.findings:
+        yield _group_finding(group.group, finding, state, 0)
+    if judged.until_ms is None:  # no rule waits for anything
+        return
+    moved = _moved_partitions(earlier, group)
+    present = set(map(_identity, judged.verdict.findings))
+    for finding in subject.judge_at(state.pass_ms + LOOK_AHEAD_MS).verdict.findings:
+        if _identity(finding) not in present and not _is_refuted(finding, moved):
+            yield _group_finding(group.group, finding, state, _opens_in_ms(subject, finding, state.pass_ms))
+
+
+def _opens_in_ms(subject: _Subject, finding: Finding, now_ms: int) -> int:
+    """After how long the finding opens: from one instant that a rule waits for to the next."""
+    at_ms, last_ms = now_ms, now_ms + LOOK_AHEAD_MS
+    while at_ms < last_ms:
+        judged = subject.judge_at(at_ms)
+        if _identity(finding) in map(_identity, judged.verdict.findings):
+            break
+        at_ms = last_ms if judged.until_ms is None else judged.until_ms
+    return min(at_ms, last_ms) - now_ms
+
+
+def _identity(finding: Finding) -> tuple[str, str]:
+    return finding.kind, finding.reason
+
+
+def _moved_partitions(earlier: GroupState | None, group: GroupState) -> frozenset[TopicPartition]:
+    """The partitions whose committed offset is another one than in the earlier reading."""
+    if earlier is None:
+        return frozenset()
+    before = {TopicPartition(each.topic, each.partition): each.offset for each in earlier.offsets}
+    now = {TopicPartition(each.topic, each.partition): each.offset for each in group.offsets}
+    return frozenset([place for place, offset in now.items() if before.get(place) != offset])
+
+
+def _is_refuted(finding: Finding, moved: frozenset[TopicPartition]) -> bool:
+    """Whether the finding is of a standstill, and commits show progress there."""
+    is_standstill = finding.kind in _BY_PROGRESS or (finding.kind, finding.reason) == (FindingKind.IMBALANCE, "lag")
+    return is_standstill and bool(moved.intersection(finding.partitions) if finding.partitions else moved)
+
+
+def _group_finding(group: str, finding: Finding, state: ClusterState, opens_in_ms: int) -> GroupFinding:
+    spec = finding.spec
+    return GroupFinding(
+        group=group,
+        kind=finding.kind,
+        reason=finding.reason,
+        severity=spec.severity,
+        sentence=finding.sentence,
+        advice=spec.advice,
+        since_ms=min(max(finding.since_ms, state.began_ms), state.pass_ms),
+        opens_in_ms=opens_in_ms,
+        partitions=finding.partitions,
+        members=finding.members,
+    )
+
+
+def _order(finding: GroupFinding) -> tuple[int, bool, int, str]:
+    """By rank; of equal findings, the certain ones first, then the larger."""
+    return rank(finding.kind, finding.reason), finding.opens_in_ms > 0, -len(finding.partitions), finding.group

@@ -1,0 +1,76 @@
+"""Reads a cluster by the admin API with the readers of the job's collectors. It writes nothing, and joins no group."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from kafka.admin import KafkaAdminClient
+
+from monitor.collectors.clock import wall_clock_ms
+from monitor.collectors.kafka.admin_reader import AdminReader
+from monitor.collectors.kafka.rebalance_sampler import RebalanceSampler
+from monitor.collectors.kafka.share_groups import ShareGroupReader
+from monitor.collectors.kafka.share_offsets import ShareOffsetsReader
+from monitor.collectors.kafka.topic_poll import StableOffsets, observe_topics
+from monitor.collectors.kafka_client.connection import explain_request_errors, open_admin
+from monitor.config import ClusterSettings
+from monitor.doctor.reading import Reading
+
+CONNECT_LIMIT_S: Final = 5.0
+"""A first answer is expected within ten seconds, also that there is none."""
+
+
+class ClusterReader:
+    """Reads the groups and the topics of one cluster, again and again. For one thread."""
+
+    def __init__(self, cluster: ClusterSettings, clock: Callable[[], int] = wall_clock_ms) -> None:
+        """Prepare; the first reading connects.
+
+        Args:
+            cluster: the cluster, with ``groups_from = "admin"``.
+            clock: gives the time in ms since the epoch.
+        """
+        self._cluster = cluster
+        self._clock = clock
+        self._pass_ms = 0
+        self._admin: KafkaAdminClient | None = None
+        self._groups = AdminReader(cluster, clock, CONNECT_LIMIT_S)
+        self._stable = StableOffsets()
+        self._shares = ShareGroupReader(cluster.name, ShareOffsetsReader(cluster))
+        self._samples = RebalanceSampler(cluster.name)
+
+    def read(self) -> Reading:
+        """One round: the topics with their ends, then the groups with their members and offsets.
+
+        Raises:
+            ConfigError: the client properties cannot be used.
+            ConnectionFailed: the cluster does not answer, or refuses.
+        """
+        admin = self._admin = self._admin or open_admin(self._cluster, CONNECT_LIMIT_S)
+        self._pass_ms = pass_ms = max(self._clock(), self._pass_ms + 1)
+        with explain_request_errors(self._cluster):
+            topics = observe_topics(
+                admin, self._stable, cluster=self._cluster.name, pass_ms=pass_ms, observed_ms=pass_ms
+            )
+        groups = self._groups.read(pass_ms)
+        self._samples.begin_pass()
+        samples = [sample for samples in self._samples.ask(admin, self._clock) for sample in samples]
+        shares = [share for shares in self._shares.ask(admin, self._clock) for share in shares]
+        return Reading(
+            pass_ms=pass_ms,
+            groups=groups.groups,
+            topics=topics,
+            listed=frozenset(groups.listed or ()),
+            complete=groups.complete,
+            samples=tuple(samples),
+            shares=tuple(shares),
+            problems=groups.problems,
+        )
+
+    def close(self) -> None:
+        """Close the connections. The next reading opens new ones."""
+        self._groups.close()
+        admin, self._admin = self._admin, None
+        if admin is not None:
+            admin.close()
