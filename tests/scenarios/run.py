@@ -89,6 +89,9 @@ class Play:
             self._done[scenario.name][step.name] = now_ms()
             self._stage.perform(scenario.name, step.action)
             tell(f"{scenario.name}: {step.name}")
+        members = max((step.members or 0 for step in scenario.steps), default=0)
+        if members:  # what the last of them does belongs to the story
+            self._await_settled(scenario, members)
 
     def _await_settled(self, scenario: Scenario, members: int) -> None:
         """If it does not come, the step is done all the same: the counters will tell."""

@@ -45,7 +45,7 @@ from streaming_jobs.recording.evaluation import CHUNK_MS, STEPS_MS
 from tests.support.job_process import JobProcess, eventually, running
 from tests.support.small_disk import fill, small_disk
 
-pytestmark = [pytest.mark.broker, pytest.mark.spark]
+pytestmark = [pytest.mark.broker, pytest.mark.spark, pytest.mark.timeout(900)]
 
 CLUSTER, GROUP = "live", "payments"
 EVERY_S = 3
