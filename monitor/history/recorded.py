@@ -10,7 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from monitor.detection.thresholds.overrides import DetectionRules
-from monitor.model import AnyEvent, CommitRun, Value
+from monitor.model import AnyEvent, CommitPoint, CommitRun, Value
 
 EVENTS_VERSION: Final = 1
 """The version of the recorded events. A recording of another one is refused, never guessed at."""
@@ -138,7 +138,26 @@ def until(events: Iterable[RecordedEvent], at_ms: int) -> Iterator[AnyEvent]:
 
 def _cut(run: CommitRun, at_ms: int) -> CommitRun:
     """The run without what was committed later. How many commits those were is not known, nor all that went back."""
-    cut = replace(run, points=tuple(point for point in run.points if point.committed_ms <= at_ms) or (run.first,))
+    points = tuple([point for point in run.points if point.committed_ms <= at_ms])
+    cut = replace(run, points=points or (run.first, *_commit_between(run, at_ms)))
     if run.last_rewind is not None and run.last_rewind.at_ms > at_ms:
         cut = replace(cut, rewinds=0, last_rewind=None, rewound=0, first_rewind=None)
     return replace(cut, commits=len(cut.points))
+
+
+def _commit_between(run: CommitRun, at_ms: int) -> tuple[CommitPoint, ...]:
+    """The newest commit by an instant among those that the run does not name, as if they had come evenly.
+
+    Without it, a member that commits every second would seem to stand still from the first commit of a run to the
+    first that is named again, which is most of a minute.
+    """
+    first, last = run.first, run.points[0]
+    steps = run.commits - len(run.points)
+    span_ms = last.committed_ms - first.committed_ms
+    if run.rewinds or steps < 2 or span_ms <= 0:
+        return ()
+    step = (at_ms - first.committed_ms) * steps // span_ms
+    if not 0 < step < steps:
+        return ()
+    offset = first.offset + (last.offset - first.offset) * step // steps
+    return (CommitPoint(offset=offset, committed_ms=first.committed_ms + span_ms * step // steps),)

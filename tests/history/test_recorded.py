@@ -54,6 +54,18 @@ def test_of_commits_that_were_put_together_those_are_left_that_had_been_made(at_
     assert rest == ([JOINED] if at_ms >= 180 else [])
 
 
+@pytest.mark.parametrize(
+    ("at_ms", "point"),
+    [(1_099, None), (1_100, CommitPoint(1_100, 12)), (1_399, CommitPoint(1_300, 16)), (1_499, CommitPoint(1_400, 18))],
+)
+def test_commits_that_are_not_named_are_taken_to_have_come_evenly(at_ms: int, point: CommitPoint | None):
+    """Of 7 commits, the first and the newest 2 are named: 4 came between 1,000 and 1,500 ms."""
+    first, named = CommitPoint(1_000, 10), (CommitPoint(1_500, 20), CommitPoint(1_600, 30))
+    run = CommitRun(group="g", topic="t", partition=0, first=first, points=named, commits=7)
+    [known] = until([RecordedEvent(1_600, run)], at_ms)
+    assert known.points == ((first,) if point is None else (first, point))
+
+
 def test_what_begins_later_is_not_there():
     assert cut(99) == []
 
