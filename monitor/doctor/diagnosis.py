@@ -144,18 +144,19 @@ def _findings(subject: _Subject, earlier: GroupState | None, state: ClusterState
     group, judged = subject.group, subject.judge_at(state.pass_ms)
     for finding in judged.verdict.findings:
         yield _group_finding(group.group, finding, state, 0)
-    if judged.until_ms is None:  # no rule waits for anything
+    next_ms = judged.until_ms
+    if next_ms is None:  # no rule waits for anything
         return
     moved = _moved_partitions(earlier, group)
     present = set(map(_identity, judged.verdict.findings))
     for finding in subject.judge_at(state.pass_ms + LOOK_AHEAD_MS).verdict.findings:
         if _identity(finding) not in present and not _is_refuted(finding, moved):
-            yield _group_finding(group.group, finding, state, _opens_in_ms(subject, finding, state.pass_ms))
+            yield _group_finding(group.group, finding, state, _opens_in_ms(subject, finding, state.pass_ms, next_ms))
 
 
-def _opens_in_ms(subject: _Subject, finding: Finding, now_ms: int) -> int:
-    """After how long the finding opens: from one instant that a rule waits for to the next."""
-    at_ms, last_ms = now_ms, now_ms + LOOK_AHEAD_MS
+def _opens_in_ms(subject: _Subject, finding: Finding, now_ms: int, next_ms: int) -> int:
+    """After how long the finding opens: from one instant that a rule waits for (first ``next_ms``) to the next."""
+    at_ms, last_ms = next_ms, now_ms + LOOK_AHEAD_MS
     while at_ms < last_ms:
         judged = subject.judge_at(at_ms)
         if _identity(finding) in map(_identity, judged.verdict.findings):

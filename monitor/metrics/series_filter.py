@@ -100,8 +100,7 @@ class SeriesRules(Value, cache_hash=True):
         """The committed offsets of the group whose partitions have series of their own."""
         if self.is_whole:
             return group.offsets
-        topics = {offset.topic for offset in group.offsets}
-        shown = {topic for topic in topics if self.of_topic(group.cluster, group.group, topic) is Detail.PARTITION}
+        shown = self._topics(group, {offset.topic for offset in group.offsets}, (Detail.PARTITION,))
         return [offset for offset in group.offsets if offset.topic in shown]
 
     def summed_topics(self, verdict: GroupVerdict) -> Sequence[TopicLag]:
@@ -111,8 +110,8 @@ class SeriesRules(Value, cache_hash=True):
         shown = self._topics(verdict, {row.topic for row in verdict.topics}, (Detail.TOPIC,))
         return [row for row in verdict.topics if row.topic in shown]
 
-    def _topics(self, verdict: GroupVerdict, topics: set[str], details: tuple[Detail, ...]) -> set[str]:
-        return {topic for topic in topics if self.of_topic(verdict.cluster, verdict.group, topic) in details}
+    def _topics(self, own: GroupVerdict | GroupState, topics: set[str], details: tuple[Detail, ...]) -> set[str]:
+        return {topic for topic in topics if self.of_topic(own.cluster, own.group, topic) in details}
 
 
 ALL_SERIES: Final = SeriesRules()

@@ -44,9 +44,19 @@ def has_known_readers(use: GroupUse) -> bool:
     return not only_commits and KINDS[use.kind].assigns is not Assigner.NOBODY
 
 
+def all_topics(use: GroupUse) -> frozenset[str]:
+    """The topics that the group has to do with: it reads them, or has offsets in them."""
+    return frozenset([*use.reads, *[each.topic for each in use.commits]])
+
+
+def read_topics(use: GroupUse) -> frozenset[str]:
+    """The topics that the group reads now: by its members, or by its commits if its consumers are unknown."""
+    return frozenset(use.reads) if has_known_readers(use) else all_topics(use)
+
+
 def is_reader(use: GroupUse, topic: str) -> bool:
-    """Whether the group reads the topic now: by its members, or by its commits if its consumers are unknown."""
-    return topic in use.reads or (not has_known_readers(use) and any(each.topic == topic for each in use.commits))
+    """Whether the group reads the topic now."""
+    return topic in read_topics(use)
 
 
 def _commits(offsets: Iterable[CommittedOffset]) -> list[TopicCommits]:

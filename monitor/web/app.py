@@ -28,6 +28,7 @@ from monitor.web.page.topic_routes import topic_routes
 from monitor.web.probes import metrics_routes
 from monitor.web.views.past import Past, PastReader
 from monitor.web.views.snapshot_source import NotKnownYet, Source
+from monitor.web.views.topic_list import TopicListings
 
 
 def create_app(
@@ -42,14 +43,15 @@ def create_app(
     ``past`` the recording (None: there is none).
     """
     pages, clock, turns = Pages(), now_ms or _system_ms, Turns()
+    listings = TopicListings(source)
     reader = PastReader(past, clock)
     metrics = metrics_routes(source, process)
     routes = [
         *page_routes(source, pages, clock, turns, reader),
-        *topic_routes(source, pages, clock, turns),
+        *topic_routes(source, listings, pages, clock, turns),
         *report_routes(reader, turns),
         *metrics,
-        *api_routes(source, clock, turns, reader),
+        *api_routes(source, listings, clock, turns, reader),
     ]
     return exact_app(routes, {HTTPException: _Refusal(pages)})
 

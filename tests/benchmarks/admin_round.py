@@ -12,6 +12,8 @@ from __future__ import annotations
 import resource
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from kafka import KafkaConsumer, TopicPartition
 
@@ -44,12 +46,8 @@ def main() -> None:
     """Measure and report; seconds."""
     groups = int(sys.argv[1]) if len(sys.argv) > 1 else GROUPS
     crowd = Crowd(groups=groups, partitions=PARTITIONS, members=MEMBERS, reads=TOPICS_READ)
-    with broker_with_topics(crowd) as kafka:
-        fill(kafka, crowd, 1)
-        kafka.kill()  # a coordinator reads what others wrote to its log when it starts
-        kafka.start()
+    with broker_with_groups(crowd) as kafka:
         cluster = ClusterSettings(name="bench", bootstrap_servers=kafka.bootstrap_servers)
-        eventually(lambda: has_loaded(cluster, groups), "the groups at their coordinator")
         rounds = measure(cluster)
         size = events_bytes(kafka, cluster)
     first, *others = rounds
@@ -71,6 +69,18 @@ def main() -> None:
         written=[each.written for each in rounds],
         events_mb=round(size / 1e6, 2),
     )
+
+
+@contextmanager
+def broker_with_groups(crowd: Crowd) -> Iterator[EmbeddedKafka]:
+    """A broker that has loaded the groups of a crowd."""
+    with broker_with_topics(crowd) as kafka:
+        fill(kafka, crowd, 1)
+        kafka.kill()  # a coordinator reads what others wrote to its log when it starts
+        kafka.start()
+        cluster = ClusterSettings(name="bench", bootstrap_servers=kafka.bootstrap_servers)
+        eventually(lambda: has_loaded(cluster, crowd.groups), "the groups at their coordinator")
+        yield kafka
 
 
 def has_loaded(cluster: ClusterSettings, groups: int) -> bool:

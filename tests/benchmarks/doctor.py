@@ -17,12 +17,10 @@ from contextlib import closing
 
 from kafka import KafkaProducer
 
-from monitor.config import ClusterSettings
 from monitor.model import Value
-from tests.benchmarks.admin_round import has_loaded
+from tests.benchmarks.admin_round import broker_with_groups
 from tests.benchmarks.measured import report
-from tests.benchmarks.offsets_log import Crowd, broker_with_topics, fill, produce_everywhere
-from tests.support.job_process import eventually
+from tests.benchmarks.offsets_log import Crowd, produce_everywhere
 
 GROUPS, RUNS, GOAL_S, GOAL_MB = 1_000, 3, 10.0, 200.0
 TOPICS_READ, PARTITIONS, MEMBERS = 1, 20, 3
@@ -46,12 +44,7 @@ def main() -> None:
     """Measure and report; seconds."""
     groups = int(sys.argv[1]) if len(sys.argv) > 1 else GROUPS
     crowd = Crowd(groups=groups, partitions=PARTITIONS, members=MEMBERS, reads=TOPICS_READ)
-    with broker_with_topics(crowd) as kafka:
-        fill(kafka, crowd, 1)
-        kafka.kill()  # a coordinator reads what others wrote to its log when it starts
-        kafka.start()
-        cluster = ClusterSettings(name="bench", bootstrap_servers=kafka.bootstrap_servers)
-        eventually(lambda: has_loaded(cluster, groups), "the groups at their coordinator")
+    with broker_with_groups(crowd) as kafka:
         with closing(KafkaProducer(bootstrap_servers=kafka.bootstrap_servers)) as producer:
             for _ in range(RECORDS):
                 produce_everywhere(producer, crowd)

@@ -22,6 +22,7 @@ from monitor.doctor.diagnosis import Diagnosis
 from monitor.doctor.examination import Examination, first_answer, renewed_answers
 from monitor.doctor.reader import ClusterReader
 from monitor.doctor.target import target_cluster
+from tests.doctor.clock import Clock
 from tests.support.clients import admin, commit, create_topic, produce
 from tests.support.job_process import eventually
 
@@ -202,28 +203,13 @@ def test_ctrl_c_ends_a_watch_with_the_code_of_its_last_answer(kafka: EmbeddedKaf
     assert (first["readings"], second["readings"]) == (1, 2)
 
 
-class Clock:
-    """A clock that a test sets."""
-
-    def __init__(self) -> None:
-        self.now_ms = 1_795_650_000_000
-
-    def __call__(self) -> int:
-        return self.now_ms
-
-    def wait(self, seconds: float) -> None:
-        self.now_ms += int(seconds * 1000)
-
-
 def test_the_findings_are_those_after_the_grace_time(kafka: EmbeddedKafka):
     """Two minutes later, by the clock of the reader, the same rules find for certain what was expected."""
     clock = Clock()
     reader = ClusterReader(target_cluster(kafka.bootstrap_servers, None), clock)
     examination = Examination(reader, "c")
     try:
-        early = first_answer(
-            examination, wait=lambda seconds: setattr(clock, "now_ms", clock.now_ms + int(seconds * 1000))
-        )
+        early = first_answer(examination, wait=clock.wait)
         clock.now_ms += 120_000
         late = examination.look()
     finally:

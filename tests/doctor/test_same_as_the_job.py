@@ -27,25 +27,13 @@ from monitor.protocol.events_topic import decode_event
 from monitor.tracking.topic import catalog_of
 from streaming_jobs.buckets.bucket import Bucket
 from streaming_jobs.ingest.bucket_of import Entity
+from tests.doctor.clock import Clock
 from tests.support.clients import commit, create_topic, produce, values_of
 from tests.support.job_process import eventually
 
 pytestmark = pytest.mark.broker
 
 Found = tuple[str, str, str, tuple[TopicPartition, ...], tuple[str, ...]]
-
-
-class Clock:
-    """A clock that a test sets."""
-
-    def __init__(self) -> None:
-        self.now_ms = 1_795_650_000_000
-
-    def __call__(self) -> int:
-        return self.now_ms
-
-    def wait(self, seconds: float) -> None:
-        self.now_ms += int(seconds * 1000)
 
 
 @pytest.fixture

@@ -36,6 +36,7 @@ from monitor.web.views.past import PastReader, verdict_then
 from monitor.web.views.query import Query
 from monitor.web.views.snapshot_source import GroupFinder, Source, address_of
 from monitor.web.views.summary import verdict_json
+from monitor.web.views.topic_list import TopicListings
 from monitor.web.views.what_if_limits import affordable
 
 log = logging.getLogger(__name__)
@@ -50,12 +51,17 @@ _TAKING_TURNS: Final = frozenset(
 """Of a huge group, of many groups, or of the past, these take a second or so; else a few milliseconds."""
 
 
-def api_routes(source: Source, now_ms: Callable[[], int], turns: Turns, past: PastReader) -> list[Route]:
-    """Everything under ``/api/``. ``now_ms`` is the clock by which it tells how old an evaluation is."""
+def api_routes(
+    source: Source, listings: TopicListings, now_ms: Callable[[], int], turns: Turns, past: PastReader
+) -> list[Route]:
+    """Everything under ``/api/``. ``now_ms`` is the clock by which it tells how old an evaluation is.
+
+    ``listings`` are those of ``source``.
+    """
     handlers = {
         **_Listing(source, now_ms).handlers(),
         **_OfGroups(source, past).handlers(),
-        **topic_handlers(source, now_ms),
+        **topic_handlers(source, listings, now_ms),
     }
     routes = [
         Route(

@@ -25,18 +25,21 @@ from monitor.web.views.topic_list import TopicListings, TopicSummary, TopicWish,
 Handler = Callable[[Request, Query], Response]
 
 
-def topic_handlers(source: Source, now_ms: Callable[[], int]) -> Mapping[str, Handler]:
-    """By the name of the address. ``now_ms`` is the clock by which it tells how old an evaluation is."""
-    handlers = _TopicHandlers(source, now_ms)
+def topic_handlers(source: Source, listings: TopicListings, now_ms: Callable[[], int]) -> Mapping[str, Handler]:
+    """By the name of the address. ``now_ms`` is the clock by which it tells how old an evaluation is.
+
+    ``listings`` are those of ``source``.
+    """
+    handlers = _TopicHandlers(source, listings, now_ms)
     return {"topics": handlers.topics, "topic": handlers.topic, "unused": handlers.list_unused}
 
 
 class _TopicHandlers:
-    def __init__(self, source: Source, now_ms: Callable[[], int]) -> None:
+    def __init__(self, source: Source, listings: TopicListings, now_ms: Callable[[], int]) -> None:
         self._source = source
         self._now_ms = now_ms
-        self._listings = TopicListings(source)
-        self._find = TopicFinder(source, self._listings)
+        self._listings = listings
+        self._find = TopicFinder(source, listings)
 
     def topics(self, request: Request, query: Query) -> Response:
         snapshot = self._source.read()

@@ -19,9 +19,11 @@ from monitor.web.views.topic_finder import SHOWN_GROUPS, TopicFinder
 from monitor.web.views.topic_list import TopicListings
 
 
-def topic_routes(source: Source, pages: Pages, now_ms: Callable[[], int], turns: Turns) -> list[Route]:
-    """The list of topics and the page of each."""
-    handlers = _TopicHandlers(source, pages, now_ms)
+def topic_routes(
+    source: Source, listings: TopicListings, pages: Pages, now_ms: Callable[[], int], turns: Turns
+) -> list[Route]:
+    """The list of topics and the page of each. ``listings`` are those of ``source``."""
+    handlers = _TopicHandlers(source, listings, pages, now_ms)
 
     async def topics(request: Request) -> Response:
         return await turns.take(partial(handlers.topics, request))
@@ -33,10 +35,10 @@ def topic_routes(source: Source, pages: Pages, now_ms: Callable[[], int], turns:
 
 
 class _TopicHandlers:
-    def __init__(self, source: Source, pages: Pages, now_ms: Callable[[], int]) -> None:
+    def __init__(self, source: Source, listings: TopicListings, pages: Pages, now_ms: Callable[[], int]) -> None:
         self._source = source
-        self._listings = TopicListings(source)
-        self._find = TopicFinder(source, self._listings)
+        self._listings = listings
+        self._find = TopicFinder(source, listings)
         self._pages = pages
         self._now_ms = now_ms
 

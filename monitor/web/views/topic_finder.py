@@ -11,7 +11,7 @@ from monitor.messages.formatting import visible
 from monitor.model import ClusterSnapshot, GroupUse, GroupVerdict, Value
 from monitor.snapshot_file import NotJudgedError
 from monitor.topics.detail import Reading, TopicDetail, TopicInputs, topic_detail
-from monitor.topics.uses import is_reader
+from monitor.topics.uses import all_topics, is_reader
 from monitor.web.views.addresses import TopicAddress, topic_address
 from monitor.web.views.snapshot_source import Source, named
 from monitor.web.views.topic_list import TopicListings
@@ -42,7 +42,7 @@ class TopicFinder:
         cluster = named(snapshot, address.cluster)
         topics = self._listings.cluster(cluster)
         state = topics.catalog.topics.get(address.topic)
-        uses = [use for use in topics.uses if _concerns(use, address.topic)]
+        uses = [use for use in topics.uses if address.topic in all_topics(use)]
         if state is None and not uses:
             where = f"topic named {visible(address.topic)} was found in cluster {visible(address.cluster)}"
             raise HTTPException(404, f"No {where}.")
@@ -75,10 +75,6 @@ class TopicFinder:
             if verdict is not None:
                 readings.append(Reading(use=use, verdict=verdict))
         return readings, failed
-
-
-def _concerns(use: GroupUse, topic: str) -> bool:
-    return topic in use.reads or any(each.topic == topic for each in use.commits)
 
 
 def _address(request: Request, prefix: str) -> TopicAddress:

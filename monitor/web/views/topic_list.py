@@ -16,7 +16,7 @@ from monitor.messages.formatting import searchable
 from monitor.model import Catalog, ClusterSnapshot, GroupUse, Value
 from monitor.snapshot_file import NotJudgedError
 from monitor.topics.unused import Unused, find_unused
-from monitor.topics.uses import group_use, has_known_readers
+from monitor.topics.uses import all_topics, group_use, read_topics
 from monitor.web.views.snapshot_source import NotKnownYet, Source
 
 _OWN: Final = ("__", "groupwatch.")
@@ -172,9 +172,8 @@ def _counts(uses: Iterable[GroupUse]) -> tuple[Counter[str], Counter[str]]:
     groups: Counter[str] = Counter()
     readers: Counter[str] = Counter()
     for use in uses:
-        committed = [each.topic for each in use.commits]
-        groups.update({*use.reads, *committed})
-        readers.update(use.reads if has_known_readers(use) else {*use.reads, *committed})
+        groups.update(all_topics(use))
+        readers.update(read_topics(use))
     return groups, readers
 
 

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 import pytest
 from msgspec.structs import replace
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect
+from playwright.sync_api import Page, expect
 
 from monitor.model import CommittedOffset, GroupState, WireForm
 from monitor.web.app import create_app
 from monitor.web.server import HttpServer
 from tests.web.fleet import PARTITIONS, Fleet, fleet, group, topic
-from tests.web.page.conftest import SOON_MS
+from tests.web.page.conftest import Site
 
 HOSTILE = (
     "<script>window.__pwned = 1</script>",
@@ -26,30 +26,6 @@ FOLDERS = (".", "..", "~.")
 WIDE = 1_200
 DRIFTS, DOUBLE, CALM = "payments.writer-00000", "payments.writer-00040", "audit.notifier-00127"
 ORPHANED = "payments.writer-00080"
-
-
-class Site:
-    """A fleet that is served, and the browser that looks at it. ``said`` is what the browser complained about."""
-
-    def __init__(self, browser: Browser, shown: Fleet, url: str) -> None:
-        self.browser = browser
-        self.fleet = shown
-        self.url = url
-        self.said: list[str] = []
-
-    def open(self, path: str = "/", **options) -> Page:
-        """A page of a context of its own; what goes wrong in it is noted."""
-        context: BrowserContext = self.browser.new_context(**options)
-        context.set_default_timeout(SOON_MS)
-        page = context.new_page()
-        page.on("console", self._note)
-        page.on("pageerror", lambda error: self.said.append(str(error)))
-        page.goto(self.url + path)
-        return page
-
-    def _note(self, message: ConsoleMessage) -> None:
-        if message.type in {"error", "warning"}:
-            self.said.append(message.text)
 
 
 @pytest.fixture(scope="module")
@@ -71,16 +47,6 @@ def named_badly(state: GroupState) -> GroupState:
         replace(each, user_data=b"", rack="", wire=WireForm(subscription_version=3)) for each in state.members
     ]
     return replace(state, members=(replace(first, client_id=HOSTILE[1], host=HOSTILE[0]), *others))
-
-
-@pytest.fixture
-def site(browser: Browser, served: tuple[Fleet, str]) -> Iterator[Site]:
-    """Whatever a test does, the browser has nothing to complain about."""
-    looked = Site(browser, *served)
-    yield looked
-    for context in browser.contexts:
-        context.close()
-    assert looked.said == []
 
 
 def rows(page: Page) -> list[str]:

@@ -6,13 +6,14 @@ from collections.abc import Iterator
 
 import pytest
 from msgspec.structs import replace
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import expect
 
 from monitor.model import CommittedOffset, EndOffsetAt, GroupState, Phase, TopicState
 from monitor.web.app import create_app
 from monitor.web.server import HttpServer
 from tests.web.fleet import MINUTE_MS, NOW_MS, Fleet, fleet, group, topic
-from tests.web.page.test_page_in_browser import HOSTILE, LOW_CONTRAST, Site
+from tests.web.page.conftest import Site
+from tests.web.page.test_page_in_browser import HOSTILE, LOW_CONTRAST
 
 WEEK_MS = 7 * 86_400_000
 READ = "payments.events-000"
@@ -56,16 +57,6 @@ def served() -> Iterator[tuple[Fleet, str]]:
     )
     with HttpServer(create_app(shown, lambda: shown.now_ms + 3_000), port=0) as server:
         yield shown, server.url
-
-
-@pytest.fixture
-def site(browser: Browser, served: tuple[Fleet, str]) -> Iterator[Site]:
-    """Whatever a test does, the browser has nothing to complain about."""
-    looked = Site(browser, *served)
-    yield looked
-    for context in browser.contexts:
-        context.close()
-    assert looked.said == []
 
 
 def test_a_search_and_the_keys_lead_to_a_topic_and_back(site: Site):
