@@ -7,21 +7,21 @@ import sys
 
 import pytest
 
-from monitor.cli.extras import JOB_MODULES
+from monitor.cli.extras import JOB_MODULES, MCP_MODULES
 from monitor.demo.servers.ports import free_ports
 
 WITHOUT = f"""
 import sys
 class Missing:
     def find_spec(self, name, path=None, target=None):
-        if name in {set(JOB_MODULES)!r}:
+        if name in {set(JOB_MODULES | MCP_MODULES)!r}:
             raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
 sys.meta_path.insert(0, Missing())
 from monitor.cli import main
 sys.argv = ["groupwatch", *sys.argv[1:]]
 main()
 """
-"""The command as in an environment without the extra."""
+"""The command as in an environment without the extras."""
 
 
 def groupwatch(*words: str) -> tuple[int, str]:
@@ -35,6 +35,13 @@ def test_a_command_that_needs_the_job_names_the_extra(command: str):
     assert groupwatch(command) == (
         2,
         "groupwatch: This command needs the packages of the job: install 'groupwatch[job]'.\n",
+    )
+
+
+def test_a_server_for_agents_names_its_own_extra():
+    assert groupwatch("mcp") == (
+        2,
+        "groupwatch: This command needs the official SDK of MCP: install 'groupwatch[mcp]'.\n",
     )
 
 
