@@ -7,6 +7,7 @@ A problem keeps the command from starting, on this machine and as this user. A w
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import os
 import ssl
 import stat
@@ -106,14 +107,39 @@ def _signing_keys(settings: Settings) -> Iterator[str]:
 
 def _trusted_certificates(settings: Settings) -> Iterator[str]:
     for system in settings.rocketmq.values():
-        if system.tls_ca_file is None:
-            continue
-        try:
-            ssl.create_default_context(cafile=system.tls_ca_file)
-        except ssl.SSLError:
-            yield f"{system.place}.tls_ca_file: {system.tls_ca_file} has no certificates in PEM."
-        except OSError:
-            yield f"{system.place}.tls_ca_file: {system.tls_ca_file} cannot be read."
+        if system.tls_ca_file is not None:
+            yield from _unusable_ca(system.tls_ca_file, f"{system.place}.tls_ca_file")
+
+
+def _unusable_ca(file: Path | str, place: str) -> Iterator[str]:
+    try:
+        ssl.create_default_context(cafile=file)
+    except ssl.SSLError:
+        yield f"{place}: {file} has no certificates in PEM."
+    except OSError:
+        yield f"{place}: {file} cannot be read."
+
+
+def _usable_push(settings: Settings) -> Iterator[str]:
+    """Exporters that are not installed, references that lead nowhere, and a file without certificates."""
+    otlp = settings.otlp
+    if not otlp.is_on:
+        return
+    if not _has_exporters():
+        yield "otlp.endpoint needs the exporters of OpenTelemetry: install 'groupwatch[otlp]'."
+    try:
+        otlp.resolved_headers()
+    except ConfigError as error:
+        yield from error.problems
+    if otlp.ca_file is not None:
+        yield from _unusable_ca(otlp.ca_file, "otlp.ca_file")
+
+
+def _has_exporters() -> bool:
+    try:
+        return importlib.util.find_spec("opentelemetry.exporter.otlp.proto") is not None
+    except ModuleNotFoundError:
+        return False
 
 
 def _usable_access(settings: Settings) -> Iterator[str]:
@@ -276,6 +302,7 @@ PROBLEMS_OF_JOBS: Final[tuple[Look, ...]] = (
     no_checkpoint,
     _sharded_recording,
     unusable_checkpoint,
+    _usable_push,
     wrong_master,
     unguarded_cluster,
     *PROBLEMS_OF_SPARK,

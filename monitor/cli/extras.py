@@ -24,6 +24,9 @@ JOB_MODULES: Final = frozenset(
 MCP_MODULES: Final = frozenset({"mcp", "mcp_types"})
 """Likewise of the extra ``mcp``."""
 
+OTLP_MODULES: Final = frozenset({"opentelemetry.sdk", "opentelemetry.exporter", "grpc"})
+"""Likewise of the extra ``otlp``."""
+
 
 def missing_extra(module: str | None) -> str | None:
     """The sentence for a module that cannot be imported; None: no extra would install it.
@@ -39,6 +42,8 @@ def missing_extra(module: str | None) -> str | None:
     names = {".".join(parts[:length]) for length in range(1, len(parts) + 1)}
     if names & MCP_MODULES:
         return "This command needs the official SDK of MCP: install 'groupwatch[mcp]'."
+    if names & OTLP_MODULES:
+        return "A push needs the exporters of OpenTelemetry: install 'groupwatch[otlp]'."
     if names & JOB_MODULES or names == {"google"}:
         return "This command needs the packages of the job: install 'groupwatch[job]'."
     return None

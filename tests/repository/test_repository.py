@@ -14,12 +14,12 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from monitor.cli.extras import JOB_MODULES, MCP_MODULES, missing_extra
+from monitor.cli.extras import JOB_MODULES, MCP_MODULES, OTLP_MODULES, missing_extra
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 EXTRAS = PROJECT["optional-dependencies"]
-OWN_EXTRA = "groupwatch[job,mcp]"
+OWN_EXTRA = "groupwatch[job,mcp,otlp]"
 ALL = [*PROJECT["dependencies"], *(each for extra in EXTRAS.values() for each in extra)]
 DEPENDENCIES = [each for each in ALL if each != OWN_EXTRA]
 
@@ -84,7 +84,7 @@ def test_the_suite_has_the_job_and_the_doctor_does_not():
     assert reached & {canonicalize_name(Requirement(each).name) for each in EXTRAS["job"]} == set()
 
 
-@pytest.mark.parametrize(("extra", "modules"), [("job", JOB_MODULES), ("mcp", MCP_MODULES)])
+@pytest.mark.parametrize(("extra", "modules"), [("job", JOB_MODULES), ("mcp", MCP_MODULES), ("otlp", OTLP_MODULES)])
 def test_a_missing_module_of_an_extra_is_explained(extra: str, modules: frozenset[str]):
     """Each distribution of the extra has a module that the sentence knows."""
     distributions = importlib.metadata.packages_distributions()
