@@ -105,8 +105,9 @@ _OTLP: Final = f"""\
 
 ## OpenTelemetry
 
-`groupwatch run` also pushes its metrics to an OpenTelemetry collector, if an endpoint is set. `/metrics` stays as it
-is. The exporters are those of OpenTelemetry; the extra `otlp` installs them (`pip install 'groupwatch[job,otlp]'`):
+`groupwatch run` and `groupwatch collect` also push their metrics to an OpenTelemetry collector, if an endpoint is set.
+`/metrics` stays as it is. The exporters are those of OpenTelemetry; the extra `otlp` installs them (`pip install
+'groupwatch[job,otlp]'`; the image has them):
 
 ```toml
 [otlp]
@@ -126,7 +127,6 @@ endpoint = "https://collector:4317"
 - A failed push stops nothing. The log has one line when pushes begin to fail and one when they succeed again;
   `{specs.OTLP_PUSH_SECONDS.name}` counts both. The next push has the newest values: what an absent collector missed is
   not sent later.
-- `groupwatch collect` does not push.
 """
 
 _COMPAT: Final = """\

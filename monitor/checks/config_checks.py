@@ -262,6 +262,8 @@ def _readable_secrets(settings: Settings, file: Path | None) -> Iterator[str]:
         for key in cluster.client
         if is_secret(key) and "location" not in key and cluster.client.is_written_out(key)
     ]
+    headers = settings.otlp.headers
+    written += [f"otlp.headers.{key}" for key in headers if headers.is_written_out(key)]
     if written:
         yield (
             f"{file} holds {', '.join(written)} and may be read by others on this machine: write ${{file:/PATH}} there,"
@@ -287,6 +289,7 @@ PROBLEMS: Final[tuple[Look, ...]] = (
     _usable_properties,
     _signing_keys,
     _trusted_certificates,
+    _usable_push,
     _usable_access,
     _own_address,
 )
@@ -302,7 +305,6 @@ PROBLEMS_OF_JOBS: Final[tuple[Look, ...]] = (
     no_checkpoint,
     _sharded_recording,
     unusable_checkpoint,
-    _usable_push,
     wrong_master,
     unguarded_cluster,
     *PROBLEMS_OF_SPARK,

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from typing import Annotated, Final, Literal, Self
+from typing import Final, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import BeforeValidator, Field, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
-from monitor.config.client import ClientProperties, as_client_properties
-from monitor.config.errors import ConfigError
+from monitor.config.client import ClientProperties
 from monitor.config.http import FilePath
+from monitor.config.receiver import Headers, is_web_address, resolve_headers
 from monitor.config.section import Section
 
 GRPC: Final = "grpc"
-
-_HEADER: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 
 
 class OtlpSettings(Section):
@@ -30,7 +27,7 @@ class OtlpSettings(Section):
     """The protocol of OTLP."""
     interval_s: float = Field(default=60.0, ge=1, le=3_600, allow_inf_nan=False)
     """Time between the starts of two pushes. The default is OpenTelemetry's own."""
-    headers: Annotated[ClientProperties, BeforeValidator(as_client_properties)] = ClientProperties()
+    headers: Headers = ClientProperties()
     """A table of headers to send, such as `authorization`. A value may contain `${env:NAME}` and `${file:/path}`. They
     are resolved at each push, so a rotated secret needs no restart. No value is ever shown."""
     ca_file: FilePath | None = None
@@ -39,15 +36,8 @@ class OtlpSettings(Section):
     @field_validator("endpoint")
     @classmethod
     def _is_address(cls, given: str | None) -> str | None:
-        if given is not None and not _is_web_address(given):
+        if given is not None and not is_web_address(given):
             raise ValueError("should be http://HOST:PORT or https://HOST:PORT, without a user")
-        return given
-
-    @field_validator("headers")
-    @classmethod
-    def _have_names(cls, given: ClientProperties) -> ClientProperties:
-        if not all(map(_HEADER.fullmatch, given)):
-            raise ValueError("should have names of HTTP headers")
         return given
 
     @model_validator(mode="after")
@@ -73,17 +63,4 @@ class OtlpSettings(Section):
         Raises:
             ConfigError: a reference leads nowhere, or a value cannot be sent; without the value.
         """
-        found = self.headers.resolve("otlp.headers")
-        if wrong := [name for name, value in found.items() if not (value.isascii() and value.isprintable())]:
-            raise ConfigError(*(f"otlp.headers.{name} should be printable ASCII." for name in wrong))
-        return {name.lower(): value.strip() for name, value in found.items()}
-
-
-def _is_web_address(text: str) -> bool:
-    try:
-        parts = urlsplit(text)
-        port = parts.port
-    except ValueError:
-        return False
-    has_extras = bool(parts.query or parts.fragment or parts.username is not None or parts.password is not None)
-    return parts.scheme in ("http", "https") and bool(parts.hostname) and port != 0 and not has_extras
+        return resolve_headers(self.headers, "otlp.headers")

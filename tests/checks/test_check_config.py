@@ -398,6 +398,12 @@ def test_a_push_that_cannot_work_is_told_and_no_header_is_shown(check, tmp_path:
     assert "tiger" not in answer.stdout
 
 
+def test_headers_that_are_written_out_in_a_file_that_others_read_are_told(check):
+    push = '[otlp]\nendpoint = "http://collector:4317"\n[otlp.headers]\nauthorization = "tiger"\nx-a = "${env:HOME}"\n'
+    (warning,) = told(check(f"{CLUSTER}{SPARK}{push}", mode=0o644), "warning")
+    assert "holds otlp.headers.authorization and may be read by others" in warning
+
+
 def test_a_file_for_collect_needs_no_checkpoint(check):
     assert check(CLUSTER, "--collect").exit_code == 0
     assert "groupwatch collect can start" in check(CLUSTER, "--collect").stdout

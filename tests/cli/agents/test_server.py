@@ -21,6 +21,7 @@ from monitor.cli.agents.server import create_server
 from monitor.cli.http_client import OPEN_WAY
 from monitor.demo.servers.ports import free_ports
 from monitor.web.app import create_app
+from monitor.web.http.access_files import AccessFiles
 from monitor.web.server import HttpServer
 from tests.support.builders import NOW, catalog, commit, group, member, topic
 from tests.web.api.api_example import NOW_MS, Recorded, example, job_of
@@ -242,6 +243,23 @@ def test_the_sentence_of_an_error_about_a_hostile_name_is_data_and_shows_what_is
         assert said == r"No group named none\u202e\n was found in cluster main."
 
     run_in_process(hostile_job, agent)
+
+
+def test_a_guarded_job_is_shown_the_token_of_the_file_as_it_is_now(tmp_path: Path):
+    tokens = tmp_path / "tokens"
+    tokens.write_text("token-0123456789", encoding="utf-8")
+    tokens.chmod(0o600)
+    own = tmp_path / "own"
+    own.write_text("another-0123456789\n", encoding="utf-8")
+
+    async def agent(client: Client) -> None:
+        said = await refusal(client, "list_clusters")
+        assert said.startswith(f"{server.url} rejected the credentials")
+        own.write_text("token-0123456789\n", encoding="utf-8")
+        assert len((await answer(client, "list_clusters"))["clusters"]) == 2
+
+    with HttpServer(create_app(example(), lambda: NOW_MS), port=0, access=AccessFiles(token_file=tokens)) as server:
+        run_over_stdio(server.url, agent, "--token-file", str(own))
 
 
 def groupwatch_mcp(*options: str) -> tuple[int, str, str]:
