@@ -124,6 +124,7 @@ endpoint = "https://collector:4317"
   `OTEL_RESOURCE_ATTRIBUTES` adds to it.
 - A push is sent in portions of about 1 MB, compressed. It takes about 3 s of a core for 100,000 series, in a thread of
   the driver. `[metrics]` limits the series of both.
+- In Kubernetes, add the port of the collector to the network policy: it allows names and brokers only.
 - A failed push stops nothing. The log has one line when pushes begin to fail and one when they succeed again;
   `{specs.OTLP_PUSH_SECONDS.name}` counts both. The next push has the newest values: what an absent collector missed is
   not sent later.

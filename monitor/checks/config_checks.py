@@ -135,6 +135,20 @@ def _usable_push(settings: Settings) -> Iterator[str]:
         yield from _unusable_ca(otlp.ca_file, "otlp.ca_file")
 
 
+def _usable_webhook(settings: Settings) -> Iterator[str]:
+    """References that lead nowhere, a secret that is too short, and a file without certificates."""
+    webhook = settings.webhook
+    if not webhook.is_on:
+        return
+    for resolve in (webhook.resolved_secret, webhook.resolved_headers):
+        try:
+            resolve()
+        except ConfigError as error:
+            yield from error.problems
+    if webhook.ca_file is not None:
+        yield from _unusable_ca(webhook.ca_file, "webhook.ca_file")
+
+
 def _has_exporters() -> bool:
     try:
         return importlib.util.find_spec("opentelemetry.exporter.otlp.proto") is not None
@@ -262,8 +276,8 @@ def _readable_secrets(settings: Settings, file: Path | None) -> Iterator[str]:
         for key in cluster.client
         if is_secret(key) and "location" not in key and cluster.client.is_written_out(key)
     ]
-    headers = settings.otlp.headers
-    written += [f"otlp.headers.{key}" for key in headers if headers.is_written_out(key)]
+    receivers = (("otlp.headers", settings.otlp.headers), ("webhook.headers", settings.webhook.headers))
+    written += [f"{place}.{key}" for place, headers in receivers for key in headers if headers.is_written_out(key)]
     if written:
         yield (
             f"{file} holds {', '.join(written)} and may be read by others on this machine: write ${{file:/PATH}} there,"
@@ -305,6 +319,7 @@ PROBLEMS_OF_JOBS: Final[tuple[Look, ...]] = (
     no_checkpoint,
     _sharded_recording,
     unusable_checkpoint,
+    _usable_webhook,
     wrong_master,
     unguarded_cluster,
     *PROBLEMS_OF_SPARK,

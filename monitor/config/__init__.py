@@ -27,6 +27,7 @@ from monitor.config.systems import (
     SystemSettings,
     ZooKeeperSettings,
 )
+from monitor.config.webhook import WebhookSettings
 
 __all__ = [
     "NAMED_TABLES",
@@ -49,6 +50,7 @@ __all__ = [
     "System",
     "SystemSettings",
     "Thresholds",
+    "WebhookSettings",
     "ZooKeeperSettings",
     "detection_rules",
     "load",

@@ -32,6 +32,7 @@ from monitor.config.settings import (
     shard_of_text,
 )
 from monitor.config.systems import RocketMQSettings, SparkQueriesSettings, ZooKeeperSettings
+from monitor.config.webhook import WebhookSettings
 
 SECTIONS: Final[Mapping[str, type[BaseModel]]] = {
     "clusters": ClusterSettings,
@@ -43,6 +44,7 @@ SECTIONS: Final[Mapping[str, type[BaseModel]]] = {
     "spark_queries": SparkQueriesSettings,
     "metrics": MetricsSettings,
     "otlp": OtlpSettings,
+    "webhook": WebhookSettings,
     "history": HistorySettings,
 }
 
@@ -163,7 +165,7 @@ def _with_flat_names(given: dict[str, Any]) -> dict[str, Any]:
         table = given.get(name)
         if isinstance(table, dict):
             given = {**given, name: {entry: flat(value, key) for entry, value in table.items()}}
-    texts = {"spark": "conf", "otlp": "headers"}
+    texts = {"spark": "conf", "otlp": "headers", "webhook": "headers"}
     return {**given, **{name: flat(given[name], key) for name, key in texts.items() if name in given}}
 
 

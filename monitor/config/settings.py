@@ -25,6 +25,7 @@ from monitor.config.section import (
     checked_expression,
 )
 from monitor.config.systems import RocketMQSettings, SparkQueriesSettings, System, ZooKeeperSettings
+from monitor.config.webhook import WebhookSettings
 from monitor.model import ALL_GROUPS, Shard
 
 ENVIRONMENT_PREFIX: Final = "GROUPWATCH_"
@@ -280,6 +281,8 @@ class Settings(BaseSettings):
     """The exposed series."""
     otlp: OtlpSettings = OtlpSettings()
     """The push to an OpenTelemetry collector."""
+    webhook: WebhookSettings = WebhookSettings()
+    """The delivery of findings to a webhook."""
     history: HistorySettings = HistorySettings()
     """The recording."""
 

@@ -398,6 +398,16 @@ def test_a_push_that_cannot_work_is_told_and_no_header_is_shown(check, tmp_path:
     assert "tiger" not in answer.stdout
 
 
+def test_a_webhook_that_cannot_work_is_told(check):
+    hook = '[webhook]\nurl = "https://receiver/hook"\nsecret = "tiger"\nca_file = "/none"\n'
+    answer = check(f"{CLUSTER}{SPARK}{hook}")
+    assert told(answer, "PROBLEM") == [
+        "webhook.secret should have at least 16 characters.",
+        "webhook.ca_file: /none cannot be read.",
+    ]
+    assert "tiger" not in answer.stdout
+
+
 def test_headers_that_are_written_out_in_a_file_that_others_read_are_told(check):
     push = '[otlp]\nendpoint = "http://collector:4317"\n[otlp.headers]\nauthorization = "tiger"\nx-a = "${env:HOME}"\n'
     (warning,) = told(check(f"{CLUSTER}{SPARK}{push}", mode=0o644), "warning")
