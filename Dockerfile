@@ -9,7 +9,7 @@ RUN python -m venv --without-pip /opt/groupwatch
 # The dependencies first: their layer is the largest and changes seldom.
 COPY pyproject.toml constraints.txt README.md LICENSE ./
 RUN mkdir monitor streaming_jobs dashboards \
-    && pip --python /opt/groupwatch/bin/python install --no-cache-dir --constraint constraints.txt ".[job]" \
+    && pip --python /opt/groupwatch/bin/python install --no-cache-dir --constraint constraints.txt ".[job,otlp]" \
     && pip --python /opt/groupwatch/bin/python uninstall --yes groupwatch \
     && rm -r /opt/groupwatch/lib/python3.11/site-packages/pyspark/examples \
     && find /opt/groupwatch/lib/python3.11/site-packages/pandas /opt/groupwatch/lib/python3.11/site-packages/numpy \

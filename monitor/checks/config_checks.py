@@ -7,6 +7,7 @@ A problem keeps the command from starting, on this machine and as this user. A w
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import os
 import ssl
 import stat
@@ -106,14 +107,53 @@ def _signing_keys(settings: Settings) -> Iterator[str]:
 
 def _trusted_certificates(settings: Settings) -> Iterator[str]:
     for system in settings.rocketmq.values():
-        if system.tls_ca_file is None:
-            continue
+        if system.tls_ca_file is not None:
+            yield from _unusable_ca(system.tls_ca_file, f"{system.place}.tls_ca_file")
+
+
+def _unusable_ca(file: Path | str, place: str) -> Iterator[str]:
+    try:
+        ssl.create_default_context(cafile=file)
+    except ssl.SSLError:
+        yield f"{place}: {file} has no certificates in PEM."
+    except OSError:
+        yield f"{place}: {file} cannot be read."
+
+
+def _usable_push(settings: Settings) -> Iterator[str]:
+    """Exporters that are not installed, references that lead nowhere, and a file without certificates."""
+    otlp = settings.otlp
+    if not otlp.is_on:
+        return
+    if not _has_exporters():
+        yield "otlp.endpoint needs the exporters of OpenTelemetry: install 'groupwatch[otlp]'."
+    try:
+        otlp.resolved_headers()
+    except ConfigError as error:
+        yield from error.problems
+    if otlp.ca_file is not None:
+        yield from _unusable_ca(otlp.ca_file, "otlp.ca_file")
+
+
+def _usable_webhook(settings: Settings) -> Iterator[str]:
+    """References that lead nowhere, a secret that is too short, and a file without certificates."""
+    webhook = settings.webhook
+    if not webhook.is_on:
+        return
+    for resolve in (webhook.resolved_secret, webhook.resolved_headers):
         try:
-            ssl.create_default_context(cafile=system.tls_ca_file)
-        except ssl.SSLError:
-            yield f"{system.place}.tls_ca_file: {system.tls_ca_file} has no certificates in PEM."
-        except OSError:
-            yield f"{system.place}.tls_ca_file: {system.tls_ca_file} cannot be read."
+            resolve()
+        except ConfigError as error:
+            yield from error.problems
+    if webhook.ca_file is not None:
+        yield from _unusable_ca(webhook.ca_file, "webhook.ca_file")
+
+
+def _has_exporters() -> bool:
+    try:
+        return importlib.util.find_spec("opentelemetry.exporter.otlp.proto") is not None
+    except ModuleNotFoundError:
+        return False
 
 
 def _usable_access(settings: Settings) -> Iterator[str]:
@@ -236,6 +276,8 @@ def _readable_secrets(settings: Settings, file: Path | None) -> Iterator[str]:
         for key in cluster.client
         if is_secret(key) and "location" not in key and cluster.client.is_written_out(key)
     ]
+    receivers = (("otlp.headers", settings.otlp.headers), ("webhook.headers", settings.webhook.headers))
+    written += [f"{place}.{key}" for place, headers in receivers for key in headers if headers.is_written_out(key)]
     if written:
         yield (
             f"{file} holds {', '.join(written)} and may be read by others on this machine: write ${{file:/PATH}} there,"
@@ -261,6 +303,7 @@ PROBLEMS: Final[tuple[Look, ...]] = (
     _usable_properties,
     _signing_keys,
     _trusted_certificates,
+    _usable_push,
     _usable_access,
     _own_address,
 )
@@ -276,6 +319,7 @@ PROBLEMS_OF_JOBS: Final[tuple[Look, ...]] = (
     no_checkpoint,
     _sharded_recording,
     unusable_checkpoint,
+    _usable_webhook,
     wrong_master,
     unguarded_cluster,
     *PROBLEMS_OF_SPARK,

@@ -26,6 +26,7 @@ from monitor.cli.backtest import add_backtest
 from monitor.cli.commands import add_commands
 from monitor.cli.doctor import add_doctor
 from monitor.cli.manual import add_manuals
+from monitor.cli.mcp import add_mcp
 from monitor.cli.report import add_report
 from monitor.model.escaping import escaped_lines
 
@@ -178,6 +179,7 @@ add_commands(app)
 add_backtest(app)
 add_report(app)
 add_doctor(app)
+add_mcp(app)
 add_check_config(app)
 
 

@@ -1,4 +1,4 @@
-"""What the distribution's extra ``job`` installs, and what to say where a command needs it and it is missing."""
+"""What the distribution's extras install, and what to say where a command needs one of them and it is missing."""
 
 from __future__ import annotations
 
@@ -19,19 +19,31 @@ JOB_MODULES: Final = frozenset(
         "deltalake",
     }
 )
-"""The modules that groupwatch imports from the distributions of the extra."""
+"""The modules that groupwatch imports from the distributions of the extra ``job``."""
+
+MCP_MODULES: Final = frozenset({"mcp", "mcp_types"})
+"""Likewise of the extra ``mcp``."""
+
+OTLP_MODULES: Final = frozenset({"opentelemetry.sdk", "opentelemetry.exporter", "grpc"})
+"""Likewise of the extra ``otlp``."""
 
 
 def missing_extra(module: str | None) -> str | None:
-    """The sentence for a module that cannot be imported; None: the extra would not install it.
+    """The sentence for a module that cannot be imported; None: no extra would install it.
 
     >>> missing_extra("pyspark.sql")
     "This command needs the packages of the job: install 'groupwatch[job]'."
+    >>> missing_extra("mcp.server")
+    "This command needs the official SDK of MCP: install 'groupwatch[mcp]'."
     >>> missing_extra("monitor.nothing") is None
     True
     """
     parts = (module or "").split(".")
     names = {".".join(parts[:length]) for length in range(1, len(parts) + 1)}
-    if not names & JOB_MODULES and names != {"google"}:
-        return None
-    return "This command needs the packages of the job: install 'groupwatch[job]'."
+    if names & MCP_MODULES:
+        return "This command needs the official SDK of MCP: install 'groupwatch[mcp]'."
+    if names & OTLP_MODULES:
+        return "A push needs the exporters of OpenTelemetry: install 'groupwatch[otlp]'."
+    if names & JOB_MODULES or names == {"google"}:
+        return "This command needs the packages of the job: install 'groupwatch[job]'."
+    return None

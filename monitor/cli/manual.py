@@ -235,6 +235,20 @@ MANUALS: Final[Mapping[str, Manual]] = {
             INTERRUPTED,
         ),
     ),
+    "mcp": Manual(
+        examples=(
+            Example("groupwatch mcp", "Serve the local job to the agent that starts this command."),
+            Example(
+                "groupwatch mcp --url https://watch:9464 --ca-file ca.pem --token-file token",
+                "Serve a remote job with access control.",
+            ),
+        ),
+        exit_codes=(
+            Meaning("0", "the agent closed the connection"),
+            Meaning("2", "it cannot start: the extra mcp is not installed, or an option cannot be used"),
+            INTERRUPTED,
+        ),
+    ),
     "check-config": Manual(
         examples=(
             Example("groupwatch check-config groupwatch.toml", "Show the watched systems and the mistakes."),

@@ -7,9 +7,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final, Generic, NamedTuple, TypeVar
 from urllib.error import HTTPError, URLError
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import unquote, urlencode, urlsplit
 
 import msgspec
 
@@ -30,6 +30,7 @@ from monitor.snapshot_file import SnapshotFileError, all_lines, find_inputs, gro
 from monitor.web.views.addresses import LIBRARIES_API, SAVED, STORY, GroupAddress
 
 Told = TypeVar("Told")
+Row = TypeVar("Row", bound=msgspec.Struct)
 
 TIMEOUT_S: Final = 60.0
 """So long the job may be silent: of a huge group, the first word may take seconds."""
@@ -37,6 +38,15 @@ TIMEOUT_S: Final = 60.0
 
 class _Refusal(msgspec.Struct):
     error: str
+
+
+class JobList(NamedTuple, Generic[Row]):
+    """Rows of a list of the API, how many match in all, and the clusters that are left out or stale."""
+
+    rows: tuple[Row, ...]
+    matching: int
+    not_ready: tuple[str, ...]
+    stale: tuple[str, ...]
 
 
 def inputs_from_file(path: Path, cluster: str, group: str) -> GroupInputs:
@@ -173,6 +183,30 @@ def saved_from_job(
         raise SourceError(f"{url} sent an unusable response: {error}") from error
 
 
+def list_from_job(url: str, path: str, way_in: WayIn, kind: type[Row]) -> JobList[Row]:
+    """A list of the API with what its headers add.
+
+    Raises:
+        NotFoundError: the job watches no such cluster.
+        SourceError: as :func:`inputs_from_job`.
+    """
+    with _answer(url, path, way_in) as response:
+        body, headers = b"".join(response), response.headers
+    rows = _decoded_value(url, body, tuple[kind, ...])  # type: ignore[valid-type] # mypy takes no variable in a type
+    total = headers.get("X-Total-Count", "")
+    return JobList(
+        rows=rows,
+        matching=int(total) if total.isdecimal() else len(rows),
+        not_ready=_names(headers.get("X-Not-Ready")),
+        stale=_names(headers.get("X-Stale")),
+    )
+
+
+def _names(header: str | None) -> tuple[str, ...]:
+    """The percent-encoded names in a header."""
+    return tuple(unquote(name) for name in header.split(", ")) if header else ()
+
+
 def value_from_job(url: str, path: str, way_in: WayIn, kind: type[Told]) -> Told:
     """What a job answers with, as a value of that type.
 
@@ -182,6 +216,10 @@ def value_from_job(url: str, path: str, way_in: WayIn, kind: type[Told]) -> Told
     """
     with _answer(url, path, way_in) as lines:
         body = b"".join(lines)
+    return _decoded_value(url, body, kind)
+
+
+def _decoded_value(url: str, body: bytes, kind: type[Told]) -> Told:
     try:
         return msgspec.json.decode(body, type=kind)
     except msgspec.DecodeError as error:
@@ -221,12 +259,23 @@ def _opened(path: Path) -> Iterator[Iterable[bytes]]:
         raise SourceError(f"{path}: {error}") from error
 
 
+def check_way_in(url: str, way_in: WayIn) -> None:
+    """Check what a job would be requested with; nothing is sent.
+
+    Raises:
+        SourceError: it is no address of a job, or what is to be shown to it cannot be used.
+    """
+    _check_address(url)
+    try:
+        way_in.opener()
+        way_in.request(url)
+    except WayInError as error:
+        raise SourceError(str(error)) from error
+
+
 @contextmanager
-def _answer(url: str, path: str, way_in: WayIn) -> Iterator[Iterable[bytes]]:
-    if "@" in url:  # urllib would take the password for a part of the port, and say so
-        raise SourceError("The address of a job must not contain a user name or password.")
-    if not _is_web_address(url):
-        raise SourceError(f"{shown(url)} is not the address of a job: it must start with http:// or https://.")
+def _answer(url: str, path: str, way_in: WayIn) -> Iterator[http.client.HTTPResponse]:
+    _check_address(url)
     try:
         with way_in.opener().open(way_in.request(url.rstrip("/") + path), timeout=TIMEOUT_S) as answer:
             yield answer
@@ -242,6 +291,13 @@ def _answer(url: str, path: str, way_in: WayIn) -> Iterator[Iterable[bytes]]:
         raise SourceError(
             f"The response of {shown(url)} is incomplete: {type(error).__name__}: {shown(str(error))}."
         ) from error
+
+
+def _check_address(url: str) -> None:
+    if "@" in url:  # urllib would take the password for a part of the port, and say so
+        raise SourceError("The address of a job must not contain a user name or password.")
+    if not _is_web_address(url):
+        raise SourceError(f"{shown(url)} is not the address of a job: it must start with http:// or https://.")
 
 
 def _is_web_address(url: str) -> bool:

@@ -7,6 +7,7 @@ from monitor.config.history import HistorySettings
 from monitor.config.http import HttpSettings
 from monitor.config.load import load, with_compat, with_shard
 from monitor.config.metrics import MetricsOverride, MetricsSettings
+from monitor.config.otlp import OtlpSettings
 from monitor.config.properties_file import read_properties
 from monitor.config.settings import (
     NAMED_TABLES,
@@ -26,6 +27,7 @@ from monitor.config.systems import (
     SystemSettings,
     ZooKeeperSettings,
 )
+from monitor.config.webhook import WebhookSettings
 
 __all__ = [
     "NAMED_TABLES",
@@ -39,6 +41,7 @@ __all__ = [
     "HttpSettings",
     "MetricsOverride",
     "MetricsSettings",
+    "OtlpSettings",
     "RocketMQSettings",
     "SecretReference",
     "Settings",
@@ -47,6 +50,7 @@ __all__ = [
     "System",
     "SystemSettings",
     "Thresholds",
+    "WebhookSettings",
     "ZooKeeperSettings",
     "detection_rules",
     "load",

@@ -103,6 +103,11 @@ class ClientProperties:
         return key in self._properties and REFERENCE.search(self._properties[key]) is None
 
 
+def as_client_properties(given: object) -> object:
+    """A table of the file as properties; anything else as it is, which is then refused."""
+    return ClientProperties(given) if isinstance(given, Mapping) else given
+
+
 def is_secret(key: str) -> bool:
     """Whether the value of this property must never be shown.
 

@@ -20,6 +20,7 @@ from monitor.config.files import small_text
 from monitor.config.history import HistorySettings
 from monitor.config.http import HttpSettings
 from monitor.config.metrics import MetricsOverride, MetricsSettings
+from monitor.config.otlp import OtlpSettings
 from monitor.config.settings import (
     ENVIRONMENT_DELIMITER,
     ENVIRONMENT_PREFIX,
@@ -31,6 +32,7 @@ from monitor.config.settings import (
     shard_of_text,
 )
 from monitor.config.systems import RocketMQSettings, SparkQueriesSettings, ZooKeeperSettings
+from monitor.config.webhook import WebhookSettings
 
 SECTIONS: Final[Mapping[str, type[BaseModel]]] = {
     "clusters": ClusterSettings,
@@ -41,6 +43,8 @@ SECTIONS: Final[Mapping[str, type[BaseModel]]] = {
     "zookeeper": ZooKeeperSettings,
     "spark_queries": SparkQueriesSettings,
     "metrics": MetricsSettings,
+    "otlp": OtlpSettings,
+    "webhook": WebhookSettings,
     "history": HistorySettings,
 }
 
@@ -161,7 +165,8 @@ def _with_flat_names(given: dict[str, Any]) -> dict[str, Any]:
         table = given.get(name)
         if isinstance(table, dict):
             given = {**given, name: {entry: flat(value, key) for entry, value in table.items()}}
-    return {**given, "spark": flat(given["spark"], "conf")} if "spark" in given else given
+    texts = {"spark": "conf", "otlp": "headers", "webhook": "headers"}
+    return {**given, **{name: flat(given[name], key) for name, key in texts.items() if name in given}}
 
 
 def _unreadable_variables() -> Iterator[str]:

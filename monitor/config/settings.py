@@ -10,10 +10,11 @@ from pydantic import BeforeValidator, Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from monitor.config.client import ClientProperties, texts
+from monitor.config.client import ClientProperties, as_client_properties, texts
 from monitor.config.history import HistorySettings
 from monitor.config.http import HttpSettings
 from monitor.config.metrics import MetricsSettings
+from monitor.config.otlp import OtlpSettings
 from monitor.config.section import (
     LARGEST_OFFSET,
     LONGEST_S,
@@ -24,6 +25,7 @@ from monitor.config.section import (
     checked_expression,
 )
 from monitor.config.systems import RocketMQSettings, SparkQueriesSettings, System, ZooKeeperSettings
+from monitor.config.webhook import WebhookSettings
 from monitor.model import ALL_GROUPS, Shard
 
 ENVIRONMENT_PREFIX: Final = "GROUPWATCH_"
@@ -58,10 +60,6 @@ def _as_shard(given: object) -> object:
     return given if isinstance(given, Shard) else shard_of_text(given if isinstance(given, str) else "")
 
 
-def _as_client_properties(given: object) -> object:
-    return ClientProperties(given) if isinstance(given, Mapping) else given
-
-
 def _as_flat_text(given: object) -> object:
     return texts(given) if isinstance(given, Mapping) else given
 
@@ -85,7 +83,7 @@ class ClusterSettings(Section):
     response corrects those of aborted transactions. `read_committed` sees only committed records. It sees nothing
     behind an open transaction in a partition of that topic ([decision
     0008](decisions/0008-transactional-commits.md))."""
-    client: Annotated[ClientProperties, BeforeValidator(_as_client_properties)] = ClientProperties()
+    client: Annotated[ClientProperties, BeforeValidator(as_client_properties)] = ClientProperties()
     """A table of Kafka client properties by their Java names, for every client of this cluster. A value may contain
     `${env:NAME}` and `${file:/path}`. They are resolved when a client is created, so a rotated secret needs no new
     settings."""
@@ -281,6 +279,10 @@ class Settings(BaseSettings):
     """Queries of Spark, each a table `[spark_queries.NAME]` for one Kafka cluster."""
     metrics: MetricsSettings = MetricsSettings()
     """The exposed series."""
+    otlp: OtlpSettings = OtlpSettings()
+    """The push to an OpenTelemetry collector."""
+    webhook: WebhookSettings = WebhookSettings()
+    """The delivery of findings to a webhook."""
     history: HistorySettings = HistorySettings()
     """The recording."""
 

@@ -39,6 +39,8 @@ class ProcessMetrics:
         self._micro_batch = self._histogram(specs.MICRO_BATCH_SECONDS)
         self._scrape = self._histogram(specs.SCRAPE_SECONDS)
         self._collector_pass = self._histogram(specs.COLLECTOR_PASS_SECONDS)
+        self._otlp_push = self._histogram(specs.OTLP_PUSH_SECONDS)
+        self._webhook_delivery = self._histogram(specs.WEBHOOK_DELIVERY_SECONDS)
 
     def observe_micro_batch(self, cluster: str, duration_ms: int) -> None:
         """Count a completed micro-batch."""
@@ -52,6 +54,14 @@ class ProcessMetrics:
     def observe_scrape(self, duration_s: float) -> None:
         """Count an answer to a scrape. The text of the next one tells of it."""
         self._scrape.observe(duration_s)
+
+    def observe_push(self, duration_s: float, *, is_success: bool) -> None:
+        """Count a push to the OpenTelemetry collector."""
+        self._otlp_push.labels("success" if is_success else "failure").observe(duration_s)
+
+    def observe_delivery(self, cluster: str, result: str, duration_s: float) -> None:
+        """Count an attempt to deliver a finding to the webhook."""
+        self._webhook_delivery.labels(cluster, result).observe(duration_s)
 
     def text(self, *, openmetrics: bool = False) -> str:
         """All of it as it is now, to stand before the other families: without the end of OpenMetrics."""

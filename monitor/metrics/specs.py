@@ -817,6 +817,26 @@ COLLECTOR_PASS_SECONDS: Final = HistogramMetric(
     buckets=_WORK_S,
     absent=_NO_PASS,
 )
+OTLP_PUSH_SECONDS: Final = HistogramMetric(
+    "groupwatch_otlp_push_seconds",
+    "Durations of pushes to the OpenTelemetry collector, by result: success or failure.",
+    labels=("result",),
+    buckets=(0.01, 0.05, 0.1, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0),
+    absent="nothing was pushed",
+)
+WEBHOOK_DELIVERY_SECONDS: Final = HistogramMetric(
+    "groupwatch_webhook_delivery_seconds",
+    "Durations of attempts to deliver a finding to the webhook, by result: delivered, failed (tried again), rejected.",
+    labels=(*BY_CLUSTER, "result"),
+    buckets=(0.01, 0.05, 0.1, 0.5, 1.0, 2.5, 5.0, 10.0),
+    absent="nothing was sent",
+)
 
-HISTOGRAMS: Final = (MICRO_BATCH_SECONDS, SCRAPE_SECONDS, COLLECTOR_PASS_SECONDS)
+HISTOGRAMS: Final = (
+    MICRO_BATCH_SECONDS,
+    SCRAPE_SECONDS,
+    COLLECTOR_PASS_SECONDS,
+    OTLP_PUSH_SECONDS,
+    WEBHOOK_DELIVERY_SECONDS,
+)
 """What the process counts of itself, written for each scrape (monitor.metrics.process_metrics)."""

@@ -19,11 +19,13 @@ from monitor.collectors.errors import CollectorError
 from monitor.collectors.kafka.preflight import check_carrier
 from monitor.collectors.passes.health import PassCounter
 from monitor.config import SYSTEM_TABLES, ClusterSettings, ConfigError, Settings, load
+from monitor.metrics.collector_samples import collectors_exposition
 from monitor.metrics.process_metrics import ProcessMetrics
 from monitor.model import CollectorHealth
 from monitor.web.collect_app import create_collect_app
 from monitor.web.server import ListenError
 from streaming_jobs.jobs.collector_log import CollectorLog
+from streaming_jobs.jobs.pushing import text_push
 from streaming_jobs.jobs.serving import http_server
 from streaming_jobs.runtime.clock import now_ms
 from streaming_jobs.runtime.lifetime import Lifetime
@@ -62,7 +64,7 @@ def _collect(settings: Settings, kinds: Sequence[str], port: int | None, lifetim
         lifetime.go_on()
         check_carrier(carrier)
     app = create_collect_app(collecting.health, collecting.process)
-    with http_server(app, settings.http, port) as server:
+    with http_server(app, settings.http, port) as server, text_push(collecting.text, collecting.process, settings):
         log.info("The metrics are %s/metrics", server.url)
         collecting.run(lifetime.stopping)
         log.info("Stopping")
@@ -112,6 +114,10 @@ class Collectors:
     def health(self) -> tuple[CollectorHealth, ...]:
         """How they go."""
         return tuple(collector.health() for collector in self._collectors)
+
+    def text(self) -> str:
+        """What a scrape in Prometheus' text format gets now."""
+        return self.process.text() + collectors_exposition(self.health())
 
     def run(self, stopping: threading.Event) -> None:
         """Run them until ``stopping``; return soon after it, also if one of them waits for an answer."""

@@ -17,6 +17,7 @@ from monitor.web.server import ListenError
 from streaming_jobs.driver.served_before import serve_again
 from streaming_jobs.driver.snapshot_store import SnapshotStore
 from streaming_jobs.jobs.job import Job
+from streaming_jobs.jobs.pushing import findings_delivery, metrics_push
 from streaming_jobs.jobs.serving import http_server
 from streaming_jobs.runtime.checkpoint import CheckpointError
 from streaming_jobs.runtime.class_archive import ArchiveNotWrittenError
@@ -62,10 +63,11 @@ def _watch(settings: Settings, lifetime: Lifetime, *, rebuild: bool) -> None:
     if not rebuild:
         serve_again(settings, store)
     _check_clusters(settings, lifetime)  # before the port opens: a job that cannot start answers no scrape and no probe
-    with http_server(store, settings.http, history=settings.history) as server:
+    with http_server(store, settings.http, history=settings.history) as server, metrics_push(store, settings):
         jars = job_jars(lifetime.progress, is_recorded=settings.history.is_on)
         lifetime.go_on()
-        with Job(settings, store, jars, rebuild=rebuild, lifetime=lifetime) as job:
+        delivery = findings_delivery(store, settings)
+        with delivery, Job(settings, store, jars, rebuild=rebuild, lifetime=lifetime) as job:
             log.info("The page is %s/, the metrics %s/metrics", server.url, server.url)
             job.wait(lifetime.stopping)
             log.info("Stopping")

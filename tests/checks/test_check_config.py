@@ -386,6 +386,34 @@ def test_a_share_of_the_groups_cannot_be_recorded(check):
     ]
 
 
+def test_a_push_that_cannot_work_is_told_and_no_header_is_shown(check, tmp_path: Path):
+    (tmp_path / "ca.pem").write_text("no certificate", encoding="utf-8")
+    push = f'[otlp]\nendpoint = "https://collector:4317"\nca_file = "{tmp_path}/ca.pem"\n'
+    answer = check(f'{CLUSTER}{SPARK}{push}[otlp.headers]\nauthorization = "tiger ${{env:NO_SUCH_VARIABLE}}"\n')
+    assert answer.exit_code == 2
+    assert told(answer, "PROBLEM") == [
+        "otlp.headers.authorization refers to the environment variable NO_SUCH_VARIABLE, which is not set.",
+        f"otlp.ca_file: {tmp_path}/ca.pem has no certificates in PEM.",
+    ]
+    assert "tiger" not in answer.stdout
+
+
+def test_a_webhook_that_cannot_work_is_told(check):
+    hook = '[webhook]\nurl = "https://receiver/hook"\nsecret = "tiger"\nca_file = "/none"\n'
+    answer = check(f"{CLUSTER}{SPARK}{hook}")
+    assert told(answer, "PROBLEM") == [
+        "webhook.secret should have at least 16 characters.",
+        "webhook.ca_file: /none cannot be read.",
+    ]
+    assert "tiger" not in answer.stdout
+
+
+def test_headers_that_are_written_out_in_a_file_that_others_read_are_told(check):
+    push = '[otlp]\nendpoint = "http://collector:4317"\n[otlp.headers]\nauthorization = "tiger"\nx-a = "${env:HOME}"\n'
+    (warning,) = told(check(f"{CLUSTER}{SPARK}{push}", mode=0o644), "warning")
+    assert "holds otlp.headers.authorization and may be read by others" in warning
+
+
 def test_a_file_for_collect_needs_no_checkpoint(check):
     assert check(CLUSTER, "--collect").exit_code == 0
     assert "groupwatch collect can start" in check(CLUSTER, "--collect").stdout

@@ -4,30 +4,34 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-from monitor.cli.extras import JOB_MODULES
+from monitor.cli.extras import JOB_MODULES, MCP_MODULES, OTLP_MODULES, missing_extra
 from monitor.demo.servers.ports import free_ports
 
-WITHOUT = f"""
+WITHOUT = """
 import sys
 class Missing:
     def find_spec(self, name, path=None, target=None):
-        if name in {set(JOB_MODULES)!r}:
-            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+        if name in MODULES:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 sys.meta_path.insert(0, Missing())
 from monitor.cli import main
 sys.argv = ["groupwatch", *sys.argv[1:]]
 main()
 """
-"""The command as in an environment without the extra."""
+"""The command as in an environment without the extras."""
 
 
-def groupwatch(*words: str) -> tuple[int, str]:
-    command = [sys.executable, "-c", WITHOUT, *words]
+ALL = JOB_MODULES | MCP_MODULES | OTLP_MODULES
+
+
+def groupwatch(*words: str, missing: frozenset[str] = ALL) -> tuple[int, str]:
+    command = [sys.executable, "-c", WITHOUT.replace("MODULES", repr(set(missing))), *words]
     answer = subprocess.run(command, capture_output=True, text=True, check=False)
-    return answer.returncode, answer.stderr
+    return answer.returncode, answer.stdout + answer.stderr
 
 
 @pytest.mark.parametrize("command", ["run", "collect", "prepare", "demo", "check-config"])
@@ -35,6 +39,27 @@ def test_a_command_that_needs_the_job_names_the_extra(command: str):
     assert groupwatch(command) == (
         2,
         "groupwatch: This command needs the packages of the job: install 'groupwatch[job]'.\n",
+    )
+
+
+def test_a_server_for_agents_names_its_own_extra():
+    assert groupwatch("mcp") == (
+        2,
+        "groupwatch: This command needs the official SDK of MCP: install 'groupwatch[mcp]'.\n",
+    )
+
+
+def test_a_push_without_its_exporters_is_a_problem_of_the_configuration(tmp_path: Path):
+    file = tmp_path / "groupwatch.toml"
+    tables = (
+        '[clusters.c]\nbootstrap_servers = "h:1"\n[spark]\ncheckpoint = "hdfs://n/c"\n[otlp]\nendpoint = "http://h:1"\n'
+    )
+    file.write_text(tables, encoding="utf-8")
+    problem = "otlp.endpoint needs the exporters of OpenTelemetry: install 'groupwatch[otlp]'."
+    code, said = groupwatch("check-config", str(file), missing=OTLP_MODULES)
+    assert (code, problem in said) == (2, True)
+    assert missing_extra("opentelemetry.exporter.otlp") == (
+        "A push needs the exporters of OpenTelemetry: install 'groupwatch[otlp]'."
     )
 
 

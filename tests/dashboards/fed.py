@@ -112,6 +112,8 @@ def _of_the_process(tick: int, collectors: Iterable[CollectorHealth]) -> bytes:
     for _ in range(tick):
         process.observe_micro_batch("main", 1_500)
         process.observe_scrape(0.002)
+        process.observe_push(0.2, is_success=True)
+        process.observe_delivery("main", "delivered", 0.1)
         for health in collectors:
             process.observe_pass(health)
     return process.text().encode()

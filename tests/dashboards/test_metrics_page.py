@@ -24,10 +24,13 @@ def test_no_cell_of_a_table_breaks_it():
 
 
 def test_the_configuration_that_is_shown_can_be_read(tmp_path: Path):
-    (shown,) = re.findall(r"^```toml\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    shown = re.findall(r"^```toml\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
     file = tmp_path / "groupwatch.toml"
-    file.write_text(shown, encoding="utf-8")
-    metrics = load(file).metrics
+    file.write_text("".join(shown), encoding="utf-8")
+    settings = load(file)
+    metrics = settings.metrics
+    assert settings.otlp.endpoint == "https://collector:4317"
+    assert list(settings.otlp.headers) == ["authorization"]
     assert (metrics.max_series, metrics.deny_topics) == (500_000, ("__.*",))
     assert [override.detail for override in metrics.overrides] == ["group", "topic"]
 

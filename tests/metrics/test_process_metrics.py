@@ -46,12 +46,14 @@ Values = dict[tuple[str, tuple[tuple[str, str], ...]], float]
 
 @pytest.fixture
 def process() -> ProcessMetrics:
-    """Of two clusters: micro-batches of 0.2 s, 0.2 s and 7 s, and one of 400 s; and a pass of 0.7 s."""
+    """Of two clusters: micro-batches of 0.2 s, 0.2 s and 7 s, and one of 400 s; a pass of 0.7 s. A push, a delivery."""
     made = ProcessMetrics()
     for cluster, duration_ms in (("main", 200), ("main", 200), ("main", 7_000), ("other", 400_000)):
         made.observe_micro_batch(cluster, duration_ms)
     made.observe_pass(COLLECTOR)
     made.observe_pass(CollectorHealth("prod", "kafka", "has not ended one"))
+    made.observe_push(0.2, is_success=True)
+    made.observe_delivery("main", "delivered", 0.1)
     return made
 
 

@@ -14,13 +14,14 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from monitor.cli.extras import JOB_MODULES, missing_extra
+from monitor.cli.extras import JOB_MODULES, MCP_MODULES, OTLP_MODULES, missing_extra
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 EXTRAS = PROJECT["optional-dependencies"]
-OWN_EXTRA = "groupwatch[job]"
-DEPENDENCIES = [each for each in [*PROJECT["dependencies"], *EXTRAS["job"], *EXTRAS["dev"]] if each != OWN_EXTRA]
+OWN_EXTRA = "groupwatch[job,mcp,otlp]"
+ALL = [*PROJECT["dependencies"], *(each for extra in EXTRAS.values() for each in extra)]
+DEPENDENCIES = [each for each in ALL if each != OWN_EXTRA]
 
 # Put together here, so that this file does not hold them.
 INDEX_HOSTS = tuple(
@@ -83,11 +84,12 @@ def test_the_suite_has_the_job_and_the_doctor_does_not():
     assert reached & {canonicalize_name(Requirement(each).name) for each in EXTRAS["job"]} == set()
 
 
-def test_a_missing_module_of_the_job_is_explained():
+@pytest.mark.parametrize(("extra", "modules"), [("job", JOB_MODULES), ("mcp", MCP_MODULES), ("otlp", OTLP_MODULES)])
+def test_a_missing_module_of_an_extra_is_explained(extra: str, modules: frozenset[str]):
     """Each distribution of the extra has a module that the sentence knows."""
     distributions = importlib.metadata.packages_distributions()
-    named = {canonicalize_name(name) for each in JOB_MODULES for name in distributions[each.split(".")[0]]}
-    assert named >= {canonicalize_name(Requirement(each).name) for each in EXTRAS["job"]}
+    named = {canonicalize_name(name) for each in modules for name in distributions[each.split(".")[0]]}
+    assert named >= {canonicalize_name(Requirement(each).name) for each in EXTRAS[extra]}
     thin = {each for module in ("kafka", "msgspec", "numpy", "typer") for each in [missing_extra(module)]}
     assert thin == {None}
 

@@ -120,12 +120,14 @@ def open_consumer(
     *,
     fetch_bytes: int = 4096,
     release: tuple[int, ...] | None = None,
+    group: str | None = None,
 ) -> KafkaConsumer:
-    """A consumer that belongs to no group and commits nothing. Raises, and takes a release, like ``open_admin``.
+    """A consumer that commits nothing by itself. Raises, and takes a release, like ``open_admin``.
 
     ``fetch_bytes`` is how much it asks a partition for at a time; by default, enough to see that there is something.
+    ``group`` is where its owner may commit; None: it belongs to no group.
     """
-    alone = {"group_id": None, "enable_auto_commit": False, "auto_offset_reset": "earliest"}
+    alone = {"group_id": group, "enable_auto_commit": False, "auto_offset_reset": "earliest"}
     small = {"max_partition_fetch_bytes": fetch_bytes, "fetch_max_wait_ms": LONGEST_WAIT_MS, "metrics_enabled": False}
     told = {} if release is None else {"api_version": release}
     return _open(KafkaConsumer, cluster, limit_s, {**alone, **small, **told, "allow_auto_create_topics": False})

@@ -1,0 +1,157 @@
+"""The MCP server: its tools, as the official SDK serves them. It reads one job and changes nothing.
+
+The SDK makes the schema of a tool's arguments from the annotations of its method, and the names of the arguments are
+those of the parameters.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Annotated, Any, Final
+
+from mcp.server import MCPServer
+from mcp_types import CallToolResult, TextContent, ToolAnnotations
+from pydantic import BaseModel, Field
+
+from monitor.cli.agents.answers import Chosen, Instants, JobAnswers, Order
+from monitor.cli.agents.marking import FROM_CLUSTER, NOTICE
+from monitor.cli.errors import SourceError
+from monitor.detection.evaluation_input import QuestionError
+from monitor.explain.query import counts_typed
+from monitor.explain.what_if import Change
+from monitor.model import FindingKind
+from monitor.web.views.addresses import GroupAddress
+
+INSTRUCTIONS: Final = (
+    "groupwatch watches consumer groups of Kafka, RocketMQ and MetaQ: who should own each partition, who owns it, and "
+    "the lag. To find out why a group is behind, call list_findings, then explain_group with its cluster and group. "
+    "All tools only read. Times (_ms) are milliseconds since the epoch; an absent field has its default or is unknown. "
+    + NOTICE
+)
+
+READ_ONLY: Final = ToolAnnotations(
+    read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
+)
+
+Cluster = Annotated[str, Field(description="The cluster's name in groupwatch's configuration.")]
+Group = Annotated[str, Field(description="The group's exact name.")]
+OneCluster = Annotated[str | None, Field(description="Only this cluster.")]
+Text = Annotated[str | None, Field(description="Only groups whose name contains this text, in any case.")]
+Limit = Annotated[int, Field(ge=1, le=100, description="The maximum number of rows.")]
+At = Annotated[str | None, Field(description="An instant of the recording: 2026-11-22 02:14 (UTC), or -3h.")]
+Since = Annotated[str, Field(description="The start of the span: 2026-11-22 02:00 (UTC), or -3h.")]
+Until = Annotated[str, Field(description="The end of the span.")]
+
+
+class ToolAnswer(BaseModel):
+    """The JSON of each tool: what to know of its data, and the answer, or the reason why there is none."""
+
+    notice: str
+    answer: dict[str, Any] | None = None
+    error: dict[str, Any] | None = None
+
+
+Answer = Annotated[CallToolResult, ToolAnswer]
+
+
+def create_server(answers: JobAnswers, version: str) -> MCPServer[Any]:
+    """The server with all tools."""
+    server: MCPServer[Any] = MCPServer(
+        "groupwatch", version=version, instructions=INSTRUCTIONS, log_level="WARNING", subscriptions=False
+    )
+    tools = Tools(answers)
+    for tool in (
+        *(tools.list_clusters, tools.list_findings, tools.list_groups, tools.explain_group),
+        *(tools.what_if, tools.group_history, tools.incident_report),
+    ):
+        server.add_tool(tool, annotations=READ_ONLY)
+    return server
+
+
+class Tools:
+    """A method for each tool; its docstring is what an agent reads."""
+
+    def __init__(self, answers: JobAnswers) -> None:
+        self._answers = answers
+
+    def list_clusters(self) -> Answer:
+        """The watched clusters: whether their groups are known, how recent that is, and what is wrong."""
+        return _result(self._answers.clusters)
+
+    def list_findings(
+        self,
+        cluster: OneCluster = None,
+        group_contains: Text = None,
+        kinds: Annotated[list[FindingKind] | None, Field(description="Only these kinds.")] = None,
+        limit: Limit = 20,
+    ) -> Answer:
+        """The open findings, worst first: a sentence for each, its start, partitions, members, and what to do."""
+        chosen = Chosen(cluster, group_contains, limit)
+        return _result(lambda: self._answers.findings(chosen, tuple(kinds or ())))
+
+    def list_groups(
+        self,
+        cluster: OneCluster = None,
+        group_contains: Text = None,
+        only_problems: Annotated[bool, Field(description="Only groups with findings.")] = False,
+        sort: Order = "worst",
+        limit: Limit = 20,
+    ) -> Answer:
+        """The consumer groups with state, members, lag and findings."""
+        chosen = Chosen(cluster, group_contains, limit)
+        return _result(lambda: self._answers.groups(chosen, sort, only_problems=only_problems))
+
+    def explain_group(
+        self,
+        cluster: Cluster,
+        group: Group,
+        topic: Annotated[str | None, Field(description="Explain one partition of this topic.")] = None,
+        partition: Annotated[str | int | None, Field(description="The partition; needs a topic.")] = None,
+        at: At = None,
+    ) -> Answer:
+        """Why a group, or one of its partitions, is as it is: owners and reasons, lag, findings and what to do."""
+        typed = None if partition is None else str(partition)
+        return _result(lambda: self._answers.explanation(GroupAddress(cluster, group), topic, typed, at))
+
+    def what_if(  # noqa: PLR0913, PLR0917 -- each is an argument of the tool
+        self,
+        cluster: Cluster,
+        group: Group,
+        assignor: Annotated[str | None, Field(description="Another assignor, as roundrobin.")] = None,
+        leader: Annotated[str | None, Field(description="The member that leads, with its library's assignor.")] = None,
+        members: Annotated[int | None, Field(ge=1, description="The number of members.")] = None,
+        without: Annotated[list[str] | None, Field(description="Members that leave: member or client ids.")] = None,
+        partitions: Annotated[list[str] | None, Field(description="TOPIC=N: so many partitions of a topic.")] = None,
+        at: At = None,
+    ) -> Answer:
+        """Simulate a group's assignment after changes; without changes: after a rebalance now. Changes nothing."""
+
+        def simulation() -> dict[str, Any]:
+            counts = counts_typed(partitions or ())
+            change = Change(assignor, leader, members, tuple(without or ()), counts)
+            return self._answers.simulation(GroupAddress(cluster, group), change, at)
+
+        return _result(simulation)
+
+    def group_history(self, cluster: Cluster, group: Group, since: Since = "-1h", until: Until = "now") -> Answer:
+        """What happened to a group in a span of the recording: rebalances, findings, its lag."""
+        return _result(lambda: self._answers.history(GroupAddress(cluster, group), Instants(since, until)))
+
+    def incident_report(self, cluster: Cluster, group: Group, since: Since = "-1h", until: Until = "now") -> Answer:
+        """A report on an incident of the recording: what happened to which members, what it did, how it ended."""
+        return _result(lambda: self._answers.report(GroupAddress(cluster, group), Instants(since, until)))
+
+
+def _result(work: Callable[[], dict[str, Any]]) -> CallToolResult:
+    try:
+        return _tool_result({"notice": NOTICE, "answer": work()}, is_error=False)
+    except (SourceError, QuestionError) as error:
+        sentence = {FROM_CLUSTER: {"sentence": str(error)}}
+        return _tool_result({"notice": NOTICE, "error": sentence}, is_error=True)
+
+
+def _tool_result(content: dict[str, Any], *, is_error: bool) -> CallToolResult:
+    """The same as text and as a structure. The text is ASCII: no character of a name is invisible in it."""
+    text = TextContent(type="text", text=json.dumps(content, ensure_ascii=True))
+    return CallToolResult(content=[text], structured_content=content, is_error=is_error)

@@ -1,0 +1,130 @@
+"""The findings topic of a cluster as a feed: every record once it is there, from a position that Kafka keeps."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from typing import Final, NamedTuple
+
+from kafka import KafkaConsumer, TopicPartition
+from kafka.structs import OffsetAndMetadata
+
+from monitor.collectors.errors import FindingsNotRead
+from monitor.collectors.kafka.findings_topic import PARTITION, findings_topic_plan
+from monitor.collectors.kafka.managed_topics import ensure_topic
+from monitor.collectors.kafka_client.connection import open_admin, open_consumer
+from monitor.config import ClusterSettings
+from monitor.model import FindingNews, FindingRecord
+from monitor.protocol.findings_topic import decode_finding
+from monitor.protocol.wire.errors import DecodeError
+
+CONNECT_LIMIT_S: Final = 10.0
+READ_LIMIT_S: Final = 60.0
+COMMIT_LIMIT_MS: Final = 10_000
+FETCH_BYTES: Final = 1 << 20
+MAX_RECORDS: Final = 100
+"""How many records are given at once: so many may be given again after a crash."""
+
+
+class FindingsFeed:
+    """Belongs to one thread. It connects when it is first read; after an error, it has to be closed.
+
+    Where the group has no position, the feed begins with what is open now, and keeps that position at once: what
+    happens from then on is given, even if the next one to read comes after a crash.
+    """
+
+    def __init__(self, cluster: ClusterSettings, group: str) -> None:
+        self._cluster = cluster
+        self._group = group
+        self._place = TopicPartition(cluster.findings_topic, PARTITION)
+        self._consumer: KafkaConsumer | None = None
+        self._beginning = Beginning(0, 0, frozenset())
+
+    def read(self, wait_ms: int) -> list[FindingRecord]:
+        """The next records, after ``wait_ms`` at the latest; there may be none.
+
+        Raises:
+            CollectorError, ConfigError: no connection. KafkaError: the topic cannot be read, or the group not be used.
+        """
+        polled = self._open().poll(timeout_ms=wait_ms, max_records=MAX_RECORDS).get(self._place, [])
+        records = [(each.offset, _finding(each.value)) for each in polled]
+        return [record for offset, record in records if record and self._beginning.has(offset, record)]
+
+    def commit(self) -> None:
+        """Keep that everything that was given is done with. Raises KafkaError: it is not kept."""
+        consumer = self._open()
+        self._keep(consumer, consumer.position(self._place))
+
+    def close(self) -> None:
+        """Close the connection, if there is one."""
+        consumer, self._consumer = self._consumer, None
+        if consumer is not None:
+            consumer.close()
+
+    def _open(self) -> KafkaConsumer:
+        if self._consumer is None:
+            with open_admin(self._cluster, CONNECT_LIMIT_S) as admin:
+                ensure_topic(admin, self._place.topic, findings_topic_plan)
+            consumer = open_consumer(self._cluster, CONNECT_LIMIT_S, fetch_bytes=FETCH_BYTES, group=self._group)
+            try:
+                consumer.assign([self._place])
+                self._go_to_position(consumer)
+            except BaseException:
+                consumer.close()
+                raise
+            self._consumer = consumer
+        return self._consumer
+
+    def _go_to_position(self, consumer: KafkaConsumer) -> None:
+        """Go where the group was, or (it was nowhere) to the oldest finding that is open."""
+        position = consumer.committed(self._place)
+        if position is None:
+            self._beginning = self._read_beginning(consumer)
+            position = self._beginning.start
+            self._keep(consumer, position)
+        consumer.seek(self._place, position)
+
+    def _keep(self, consumer: KafkaConsumer, position: int) -> None:
+        consumer.commit({self._place: OffsetAndMetadata(position, "", -1)}, timeout_ms=COMMIT_LIMIT_MS)
+
+    def _read_beginning(self, consumer: KafkaConsumer) -> Beginning:
+        end = consumer.end_offsets([self._place])[self._place]
+        consumer.seek_to_beginning(self._place)
+        deadline = time.monotonic() + READ_LIMIT_S
+        newest: dict[bytes | None, tuple[int, FindingRecord | None]] = {}
+        while consumer.position(self._place) < end:
+            for each in consumer.poll(timeout_ms=500).get(self._place, []):
+                newest[each.key] = each.offset, _finding(each.value)
+            if time.monotonic() > deadline:
+                raise FindingsNotRead(f"{self._place.topic} could not be read within {READ_LIMIT_S:g} s.")
+        return find_beginning(newest.values(), end)
+
+
+class Beginning(NamedTuple):
+    """Where a feed without a position begins: at ``start``. Before ``end`` only the findings ``open_ids`` count."""
+
+    start: int
+    end: int
+    open_ids: frozenset[str]
+
+    def has(self, offset: int, record: FindingRecord) -> bool:
+        """Whether a record is to be given."""
+        return offset >= self.end or record.id in self.open_ids
+
+
+def find_beginning(newest: Iterable[tuple[int, FindingRecord | None]], end: int) -> Beginning:
+    """The beginning of a feed by the newest record of each key with its offset, in a topic that ends at ``end``.
+
+    >>> find_beginning([(4, None)], 5)
+    Beginning(start=5, end=5, open_ids=frozenset())
+    """
+    held = [(offset, record.id) for offset, record in newest if record and record.event is not FindingNews.CLOSED]
+    return Beginning(min((offset for offset, _ in held), default=end), end, frozenset(name for _, name in held))
+
+
+def _finding(value: bytes | None) -> FindingRecord | None:
+    """What a record says; None: it removes a finding, or is none."""
+    try:
+        return None if value is None else decode_finding(value)
+    except DecodeError:
+        return None

@@ -1,0 +1,120 @@
+"""Send the findings of a cluster to the webhook, in a thread of its own: at least once, in their order.
+
+They come from the findings topic, and the position there is committed when the receiver has accepted them. While the
+receiver is away, or the job, they wait in the topic.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from typing import Final, Protocol
+from urllib.parse import urlsplit
+
+from monitor.config import ClusterSettings, WebhookSettings
+from monitor.messages.names import shown
+from monitor.metrics.process_metrics import ProcessMetrics
+from monitor.model import FindingRecord
+from monitor.push.cloud_event import CloudEvent, finding_event
+from monitor.push.webhook import Attempt, Result, Webhook, pause_s
+
+log = logging.getLogger(__name__)
+
+READ_WAIT_MS: Final = 500
+END_LIMIT_S: Final = 2.0
+
+
+class Feed(Protocol):
+    """Where findings come from: see monitor.collectors.kafka.findings_feed."""
+
+    def read(self, wait_ms: int) -> list[FindingRecord]:
+        """The next records."""
+
+    def commit(self) -> None:
+        """Keep that they are done with."""
+
+    def close(self) -> None:
+        """Close the connection."""
+
+
+class FindingsWebhook:
+    """Sends from ``start`` until ``stop``. Whatever fails in it, watching goes on; it is logged and counted."""
+
+    def __init__(
+        self,
+        cluster: ClusterSettings,
+        settings: WebhookSettings,
+        feed: Feed,
+        process: ProcessMetrics,
+        pause: Callable[[int, float | None], float] = pause_s,
+    ) -> None:
+        """Prepare; nothing starts yet. ``pause`` gives the time (s) to wait after so many failures in a row."""
+        self._cluster = cluster.name
+        self._receiver = "{0.scheme}://{0.netloc}".format(urlsplit(settings.url or ""))  # a path may be a secret
+        self._webhook = Webhook(settings)
+        self._feed = feed
+        self._process = process
+        self._pause_s = pause
+        self._stopping = threading.Event()
+        self._failures = 0
+        self._thread = threading.Thread(target=self._run, name=f"webhook of {cluster.name}", daemon=True)
+
+    def start(self) -> None:
+        """Begin to send."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End; an event that is being sent is sent again by the next start."""
+        self._stopping.set()
+        self._thread.join(END_LIMIT_S)
+
+    def _run(self) -> None:
+        while not self._stopping.is_set():
+            try:
+                self._forward()
+            except Exception as error:  # whatever it is, watching goes on
+                self._feed.close()
+                self._wait(f"{type(error).__name__}: {shown(str(error))}", None)
+        self._feed.close()
+
+    def _forward(self) -> None:
+        """Send the next records, and commit them; what is left when told to stop is not committed."""
+        records = self._feed.read(READ_WAIT_MS)
+        if not all(self._is_done_with(finding_event(record)) for record in records):
+            return
+        if records:
+            self._feed.commit()
+        self._note_success()
+
+    def _is_done_with(self, event: CloudEvent) -> bool:
+        """Try until the receiver has accepted or rejected the event; False: told to stop before that."""
+        while not self._stopping.is_set():
+            attempt = self._attempt(event)
+            if attempt.result is Result.FAILED:
+                self._wait(attempt.problem, attempt.retry_after_s)
+                continue
+            if attempt.result is Result.REJECTED:
+                log.warning("%s rejected the event %s for good: %s", self._receiver, event.id, attempt.problem)
+            self._note_success()
+            return True
+        return False
+
+    def _attempt(self, event: CloudEvent) -> Attempt:
+        began_s = time.perf_counter()
+        attempt = self._webhook.send(event)
+        self._process.observe_delivery(self._cluster, attempt.result.value, time.perf_counter() - began_s)
+        return attempt
+
+    def _wait(self, problem: str, retry_after_s: float | None) -> None:
+        if not self._failures:
+            text = "Cluster %s: findings wait for the webhook %s, which is tried again: %s"
+            log.warning(text, self._cluster, self._receiver, problem)
+        self._failures += 1
+        self._stopping.wait(self._pause_s(self._failures, retry_after_s))
+
+    def _note_success(self) -> None:
+        if self._failures:
+            log.info("Cluster %s: findings are sent to the webhook %s again", self._cluster, self._receiver)
+        self._failures = 0

@@ -1,0 +1,60 @@
+"""What the job sends of its own accord, as the settings want it: metrics to a collector, findings to a webhook."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+
+from monitor.collectors.kafka.findings_feed import FindingsFeed
+from monitor.config import Settings
+from monitor.metrics.process_metrics import ProcessMetrics
+from monitor.metrics.version import installed_version
+from streaming_jobs.driver.findings_webhook import FindingsWebhook
+from streaming_jobs.driver.snapshot_store import SnapshotStore
+
+
+def metrics_push(store: SnapshotStore, settings: Settings) -> AbstractContextManager[object]:
+    """Push what the store serves, for the time of a ``with`` block; nothing, if no endpoint is set."""
+
+    def text() -> str:
+        from monitor.push.pusher import served_text  # noqa: PLC0415 -- its packages are an extra
+
+        return served_text(store.read(), store.process)
+
+    return text_push(text, store.process, settings)
+
+
+def text_push(text: Callable[[], str], process: ProcessMetrics, settings: Settings) -> AbstractContextManager[object]:
+    """The same for any text that a scrape would get."""
+    if not settings.otlp.is_on:
+        return nullcontext()
+    from monitor.push.pusher import Pusher  # noqa: PLC0415 -- as above
+
+    resource = {
+        "service.name": "groupwatch",
+        "service.version": installed_version(),
+        "service.instance.id": f"{socket.gethostname()}:{settings.http.port}",
+    }
+    return Pusher(settings.otlp, text, process, resource)
+
+
+@contextmanager
+def findings_delivery(store: SnapshotStore, settings: Settings) -> Iterator[None]:
+    """Send the findings of all clusters to the webhook, for the time of a ``with`` block; nothing, if it has no url.
+
+    Of jobs that share the groups, only the first sends: all of them write to the same topics.
+    """
+    is_wanted = settings.webhook.is_on and settings.shard.is_first
+    webhooks = [
+        FindingsWebhook(cluster, settings.webhook, FindingsFeed(cluster, settings.webhook.group), store.process)
+        for cluster in settings.clusters.values()
+        if is_wanted and cluster.findings_topic
+    ]
+    for webhook in webhooks:
+        webhook.start()
+    try:
+        yield
+    finally:
+        for webhook in webhooks:
+            webhook.stop()

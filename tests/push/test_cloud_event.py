@@ -1,0 +1,72 @@
+"""Findings as CloudEvents, and their signature as others compute it."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import json
+import re
+
+import msgspec
+import pytest
+
+from monitor.model import FindingNews
+from monitor.push.cloud_event import event_body, finding_event, signed_headers
+from tests.protocol.test_findings_topic import RECORD
+from tests.web.examples import HOSTILE_NAMES
+
+
+def test_an_event_has_the_attributes_of_cloudevents_and_the_record_of_the_topic():
+    record = msgspec.structs.replace(RECORD, at_ms=1_795_315_215_042, group="orders/eu")
+    event = json.loads(event_body(finding_event(record)))
+    data = event.pop("data")
+    assert event == {
+        "specversion": "1.0",
+        "id": "00ff-1795315215042-opened",
+        "source": "/groupwatch/clusters/c",
+        "type": "groupwatch.finding.opened",
+        "subject": "orders%2Feu",
+        "time": "2026-11-22T02:40:15.042Z",
+        "datacontenttype": "application/json",
+    }
+    assert data == json.loads(msgspec.json.encode(record))
+    assert data["group"] == "orders/eu"
+
+
+def test_what_happens_to_a_finding_gives_events_of_their_own():
+    records = [
+        msgspec.structs.replace(RECORD, event=news, at_ms=at_ms)
+        for news, at_ms in ((FindingNews.OPENED, 1), (FindingNews.CHANGED, 2), (FindingNews.CLOSED, 2))
+    ]
+    events = [finding_event(record) for record in records]
+    assert len({event.id for event in events}) == 3
+    assert [event.type.rpartition(".")[2] for event in events] == ["opened", "changed", "closed"]
+
+
+@pytest.mark.parametrize("name", HOSTILE_NAMES)
+def test_no_name_can_leave_its_attribute(name: str):
+    """CloudEvents forbids controls in attributes; the data has the exact name."""
+    event = json.loads(event_body(finding_event(msgspec.structs.replace(RECORD, group=name, cluster=name))))
+    assert re.fullmatch(r"[A-Za-z0-9._~%-]*", event["subject"])
+    assert event["source"] == f"/groupwatch/clusters/{event['subject']}"
+    assert event["data"]["group"] == name
+
+
+def test_the_signature_is_that_of_standard_webhooks():
+    """HMAC-SHA256 over id, seconds and body, with the bytes that the base64 of the secret stands for."""
+    key = b"0123456789abcdef01234567"
+    secret = f"whsec_{base64.b64encode(key).decode()}"
+    headers = signed_headers("00ff-3-opened", b'{"a":1}', secret, 1_700_000_000_999)
+    expected = hmac.new(key, b'00ff-3-opened.1700000000.{"a":1}', hashlib.sha256).digest()
+    assert headers == {
+        "webhook-id": "00ff-3-opened",
+        "webhook-timestamp": "1700000000",
+        "webhook-signature": f"v1,{base64.b64encode(expected).decode()}",
+    }
+
+
+def test_any_other_secret_counts_as_it_is():
+    headers = signed_headers("a", b"", "correct horse battery", 5_000)
+    expected = hmac.new(b"correct horse battery", b"a.5.", hashlib.sha256).digest()
+    assert headers["webhook-signature"] == f"v1,{base64.b64encode(expected).decode()}"

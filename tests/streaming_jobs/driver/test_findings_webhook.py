@@ -1,0 +1,137 @@
+"""Findings on their way to a webhook: from a real topic to a real receiver, also while one of them is away."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import msgspec
+import pytest
+
+from monitor.collectors.kafka.findings_feed import FindingsFeed
+from monitor.collectors.kafka.findings_topic import FindingsTopic
+from monitor.config import ClusterSettings, WebhookSettings
+from monitor.demo.servers.broker import EmbeddedKafka
+from monitor.demo.servers.ports import free_ports
+from monitor.metrics.process_metrics import ProcessMetrics
+from monitor.model import FindingNews, FindingOutdated, FindingRecord
+from streaming_jobs.driver.findings_webhook import FindingsWebhook
+from tests.protocol.test_findings_topic import RECORD
+from tests.push.webhook_receiver import Receiver, webhook_receiver
+from tests.support.job_process import eventually
+
+pytestmark = pytest.mark.broker
+
+
+def finding(name: str, event: str = "opened", at_ms: int = 1) -> FindingRecord:
+    return msgspec.structs.replace(RECORD, id=name, event=FindingNews(event), at_ms=at_ms)
+
+
+@pytest.fixture
+def cluster(broker: EmbeddedKafka, topic_name: str) -> ClusterSettings:
+    return ClusterSettings(name="c", bootstrap_servers=broker.bootstrap_servers, findings_topic=f"f-{topic_name}")
+
+
+@pytest.fixture
+def topic(cluster: ClusterSettings) -> Iterator[FindingsTopic]:
+    made = FindingsTopic(cluster)
+    made.read()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def process() -> ProcessMetrics:
+    return ProcessMetrics()
+
+
+def group_of(cluster: ClusterSettings) -> str:
+    return f"webhook-{cluster.findings_topic}"
+
+
+@contextmanager
+def sending(cluster: ClusterSettings, url: str, process: ProcessMetrics) -> Iterator[FindingsWebhook]:
+    """A webhook that tries again at once; between its failures is a tenth of a second."""
+    feed = FindingsFeed(cluster, group_of(cluster))
+    settings = WebhookSettings(url=url)
+    webhook = FindingsWebhook(cluster, settings, feed, process, pause=lambda _failures, _asked: 0.1)
+    webhook.start()
+    try:
+        yield webhook
+    finally:
+        webhook.stop()
+
+
+def begin(cluster: ClusterSettings) -> list[FindingRecord]:
+    """A first start that ends at once: from then on, the group has a position."""
+    feed = FindingsFeed(cluster, group_of(cluster))
+    try:
+        return feed.read(1_000)
+    finally:
+        feed.close()
+
+
+def ids(receiver: Receiver) -> list[str]:
+    """The accepted events: id and what happened."""
+    events = [json.loads(body) for body in receiver.accepted()]
+    return [f"{event['data']['id']} {event['data']['event']}" for event in events]
+
+
+def test_what_is_open_is_sent_first_and_then_what_happens(cluster, topic, process):
+    topic.write([finding("a"), finding("b"), finding("a", "closed", 2), finding("c"), FindingOutdated("d")])
+    with webhook_receiver() as receiver, sending(cluster, receiver.url, process):
+        receiver.wait_for(2)
+        topic.write([finding("a", "opened", 3), finding("b", "closed", 4)])
+        receiver.wait_for(4)
+        assert ids(receiver) == ["b opened", "c opened", "a opened", "b closed"]
+
+
+def test_what_happens_while_the_receiver_is_away_is_sent_when_it_is_back(cluster, topic, process, caplog):
+    (port,) = free_ports(1)
+    assert begin(cluster) == []
+    with caplog.at_level(logging.INFO), sending(cluster, f"http://127.0.0.1:{port}/secret", process):
+        topic.write([finding("a"), finding("b"), finding("a", "closed", 2)])
+        eventually(lambda: "which is tried again" in caplog.text, "an attempt in vain")
+        with webhook_receiver(port) as receiver:
+            receiver.wait_for(3)
+            assert ids(receiver) == ["a opened", "b opened", "a closed"]
+    assert "secret" not in caplog.text
+    assert f"findings wait for the webhook http://127.0.0.1:{port}, which is tried again" in caplog.text
+
+
+def test_an_event_is_tried_until_it_is_accepted_or_rejected_and_the_order_stays(cluster, topic, process):
+    with webhook_receiver() as receiver:
+        receiver.statuses = [503, 401, 204, 422]
+        with sending(cluster, receiver.url, process):
+            topic.write([finding("a"), finding("b"), finding("c")])
+            receiver.wait_for(5)
+        assert [request.status for request in receiver.requests] == [503, 401, 204, 422, 204]
+        assert ids(receiver) == ["a opened", "c opened"]
+        assert len({request.headers["webhook-id"] for request in receiver.requests[:3]}) == 1
+    text = process.text()
+    for result, count in (("delivered", 2), ("failed", 2), ("rejected", 1)):
+        assert f'groupwatch_webhook_delivery_seconds_count{{cluster="c",result="{result}"}} {count}\n' in text
+
+
+def test_a_job_continues_where_the_last_one_was_accepted(cluster, topic, process):
+    """What happens while no job runs is sent by the next one, also if it is over by then."""
+    with webhook_receiver() as receiver:
+        with sending(cluster, receiver.url, process):
+            topic.write([finding("a")])
+            receiver.wait_for(1)
+        topic.write([finding("b"), finding("b", "closed", 2)])
+        with sending(cluster, receiver.url, process):
+            eventually(lambda: "b closed" in ids(receiver), "what happened meanwhile", 30)
+        assert [*dict.fromkeys(ids(receiver))] == ["a opened", "b opened", "b closed"]
+
+
+def test_a_first_job_that_delivers_nothing_loses_nothing(cluster, topic, process):
+    """A finding is open at the first start, and closes while no job runs."""
+    topic.write([finding("a")])
+    begin(cluster)
+    topic.write([finding("a", "closed", 2), finding("b")])
+    with webhook_receiver() as receiver, sending(cluster, receiver.url, process):
+        receiver.wait_for(3)
+        assert ids(receiver) == ["a opened", "a closed", "b opened"]
