@@ -7,12 +7,12 @@ Properties have their Java names. Beside them ``sasl.username`` and ``sasl.passw
 from __future__ import annotations
 
 import difflib
-import ssl
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from monitor.collectors.kafka_client.jaas import LOGIN_MODULES, jaas_line, parse_jaas
 from monitor.collectors.kafka_client.java_values import invalid_values
+from monitor.collectors.kafka_client.tls import tls_context
 from monitor.config import ClusterSettings, ConfigError
 from monitor.model import Value
 
@@ -56,8 +56,12 @@ SECURITY: Final = frozenset(
         "ssl.truststore.location",
         "ssl.truststore.type",
         "ssl.truststore.certificates",
+        "ssl.truststore.password",
         "ssl.keystore.location",
         "ssl.keystore.type",
+        "ssl.keystore.password",
+        "ssl.keystore.key",
+        "ssl.keystore.certificate.chain",
         "ssl.key.password",
         "ssl.endpoint.identification.algorithm",
     }
@@ -65,11 +69,9 @@ SECURITY: Final = frozenset(
 """Security properties that are translated."""
 
 NOT_IN_PYTHON: Final[Mapping[str, str]] = {
-    "ssl.keystore.key": "write key and certificates to one PEM file and name it by ssl.keystore.location",
-    "ssl.keystore.certificate.chain": "write key and certificates to one PEM file and name it by ssl.keystore.location",
-    "ssl.engine.factory.class": "use ssl.truststore.location and ssl.keystore.location with PEM files",
-    "ssl.truststore.provider": "use a PEM file",
-    "ssl.keystore.provider": "use a PEM file",
+    "ssl.engine.factory.class": "use ssl.truststore.location and ssl.keystore.location",
+    "ssl.truststore.provider": "use a PEM, PKCS12 or JKS file",
+    "ssl.keystore.provider": "use a PEM, PKCS12 or JKS file",
     "security.providers": "use PEM files and SASL PLAIN or SCRAM",
     "sasl.login.class": "use SASL PLAIN or SCRAM",
     "sasl.login.callback.handler.class": "use SASL PLAIN or SCRAM",
@@ -102,12 +104,10 @@ IGNORED_BY_PYTHON: Final = frozenset(
         "ssl.cipher.suites",
         "ssl.enabled.protocols",
         "ssl.keymanager.algorithm",
-        "ssl.keystore.password",
         "ssl.protocol",
         "ssl.provider",
         "ssl.secure.random.implementation",
         "ssl.trustmanager.algorithm",
-        "ssl.truststore.password",
     }
 )
 """Properties that only Spark's source gets: they tune it, or they narrow what TLS already checks (1.2 at least)."""
@@ -184,7 +184,7 @@ def kafka_python_arguments(cluster: ClusterSettings) -> dict[str, Any]:
         arguments["sasl_plain_username"] = login.username
         arguments["sasl_plain_password"] = Hidden(login.password)
     if protocol.endswith("SSL"):
-        arguments["ssl_context"] = _ssl_context(cluster, properties)
+        arguments["ssl_context"] = tls_context(cluster.client_place, properties)
     return arguments
 
 
@@ -274,53 +274,3 @@ def _login_from_jaas(cluster: ClusterSettings, properties: Mapping[str, str], me
     if missing:
         raise ConfigError(f"{place} has no {' and no '.join(missing)}.")
     return Login(username=entry.options["username"], password=entry.options["password"])
-
-
-def _ssl_context(cluster: ClusterSettings, properties: Mapping[str, str]) -> ssl.SSLContext:
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.minimum_version = ssl.TLSVersion.TLSv1_2
-    context.check_hostname = properties.get("ssl.endpoint.identification.algorithm", "https").lower() == "https"
-    _load_truststore(context, cluster, properties)
-    _load_keystore(context, cluster, properties)
-    return context
-
-
-def _load_truststore(context: ssl.SSLContext, cluster: ClusterSettings, properties: Mapping[str, str]) -> None:
-    location, inline = properties.get("ssl.truststore.location"), properties.get("ssl.truststore.certificates")
-    if location is None and inline is None:
-        context.load_default_certs()
-        return
-    _check_pem(cluster, properties, "ssl.truststore")
-    try:
-        context.load_verify_locations(cafile=location, cadata=inline)
-    except OSError as error:
-        key = "location" if location is not None else "certificates"
-        raise ConfigError(_unreadable(f"{cluster.client_place}.ssl.truststore.{key}", error)) from None
-
-
-def _load_keystore(context: ssl.SSLContext, cluster: ClusterSettings, properties: Mapping[str, str]) -> None:
-    location = properties.get("ssl.keystore.location")
-    if location is None:
-        return
-    _check_pem(cluster, properties, "ssl.keystore")
-    try:
-        # Without a password OpenSSL would ask for one on the terminal.
-        context.load_cert_chain(location, password=properties.get("ssl.key.password", ""))
-    except OSError as error:
-        raise ConfigError(_unreadable(f"{cluster.client_place}.ssl.keystore.location", error)) from None
-
-
-def _check_pem(cluster: ClusterSettings, properties: Mapping[str, str], store: str) -> None:
-    kind = properties.get(f"{store}.type", "JKS")
-    place = f"{cluster.client_place}.{store}.type"
-    if kind.upper() in ("JKS", "PKCS12"):
-        how = f'export it to a PEM file and set {store}.type = "PEM"'
-        raise ConfigError(f"{place} is {kind}, which only Java clients can read; {how}.")
-    if kind.upper() != "PEM":
-        raise ConfigError(f'{place} should be "PEM".')
-
-
-def _unreadable(place: str, error: OSError) -> str:
-    if isinstance(error, ssl.SSLError):
-        return f"{place} is not a usable PEM file, or ssl.key.password does not decrypt it."
-    return f"{place} cannot be read ({error.strerror})."

@@ -7,6 +7,7 @@ so its logging is switched off, and what went wrong is told by the errors of thi
 from __future__ import annotations
 
 import logging
+import re
 import socket
 import ssl
 import time
@@ -36,8 +37,12 @@ log = logging.getLogger(__name__)
 CONNECT_LIMIT_S: Final = 10.0
 REQUEST_LIMIT_MS: Final = REQUEST_MS
 PROBE_LIMIT_S: Final = 2.0
+REFUSAL_LIMIT_S: Final = 1.0
 CLOSE_LIMIT_S: Final = 1.0
 POLL_S: Final = 0.005
+
+CERTIFICATE_REFUSED: Final = re.compile("ALERT.*(CERTIFICATE|UNKNOWN_CA)")
+"""OpenSSL's reasons for alerts by which a server refuses the certificate of a client, or wants one."""
 
 _QUIET: Final = logging.CRITICAL + 1
 
@@ -202,8 +207,7 @@ def _probe_result(cluster: ClusterSettings, error: KafkaError, limit_s: float) -
             reason = f"TLS: the certificate of {address} is not trusted ({failure.verify_message})."
             return f"{reason} Check ssl.truststore.location."
         except ssl.SSLError as failure:
-            reason = f"TLS with {address} failed ({failure.reason or 'no TLS response'})."
-            return f"{reason} Check security.protocol and the certificates."
+            return _tls_reason(cluster, address, failure)
         except OSError:
             continue
         if cluster.client_properties().get("security.protocol", "").upper().startswith("SASL"):
@@ -219,6 +223,15 @@ def _probe_result(cluster: ClusterSettings, error: KafkaError, limit_s: float) -
     return f"no broker answers at {cluster.bootstrap_servers} (tried for {limit_s:g} s). Check bootstrap_servers."
 
 
+def _tls_reason(cluster: ClusterSettings, address: str, failure: ssl.SSLError) -> str:
+    reason = failure.reason or "no TLS response"
+    if CERTIFICATE_REFUSED.search(reason) is None:
+        return f"TLS with {address} failed ({reason}). Check security.protocol and the certificates."
+    if {"ssl.keystore.location", "ssl.keystore.key"} & set(cluster.client):
+        return f"TLS: {address} refuses the certificate of this client ({reason}). Check ssl.keystore.location."
+    return f"TLS: {address} wants a certificate of the client ({reason}). Set ssl.keystore.location."
+
+
 def _probe(address: str, context: ssl.SSLContext | None) -> None:
     """Connect, and agree on TLS if a context is given."""
     host, _, port = address.rpartition(":")
@@ -226,6 +239,19 @@ def _probe(address: str, context: ssl.SSLContext | None) -> None:
     with socket.create_connection((host, int(port)), timeout=PROBE_LIMIT_S) as plain:
         if context is not None:
             try:
-                context.wrap_socket(plain, server_hostname=host).close()
+                encrypted = context.wrap_socket(plain, server_hostname=host)
             except TimeoutError:
                 raise ssl.SSLError("no TLS response") from None
+            with encrypted:
+                _await_refusal(encrypted)
+
+
+def _await_refusal(encrypted: ssl.SSLSocket) -> None:
+    """In TLS 1.3 a server refuses a client's certificate only after the client's handshake is done."""
+    encrypted.settimeout(REFUSAL_LIMIT_S)
+    try:
+        encrypted.recv(1)
+    except ssl.SSLError:
+        raise
+    except OSError:  # no answer in time, or the end of the connection: nothing against the certificate
+        return
