@@ -12,7 +12,19 @@ from typing import Any, Final
 
 from monitor.collectors.kafka_client.jaas import LOGIN_MODULES, jaas_line, parse_jaas
 from monitor.collectors.kafka_client.java_values import invalid_values
+from monitor.collectors.kafka_client.oauth import (
+    ENDPOINT,
+    HANDLER,
+    HANDLER_PROPERTY,
+    NEW_NAMES,
+    OAuthLogin,
+    jaas_for_tokens,
+    oauth_login,
+)
+from monitor.collectors.kafka_client.oauth import MECHANISM as OAUTH
 from monitor.collectors.kafka_client.tls import tls_context
+from monitor.collectors.kafka_client.token_server import over_loopback
+from monitor.collectors.kafka_client.tokens import token_provider
 from monitor.config import ClusterSettings, ConfigError
 from monitor.model import Value
 
@@ -43,6 +55,11 @@ NUMBERS: Final[Mapping[str, str]] = {
 }
 """Properties with a number that all three clients of kafka-python take, and their names there."""
 
+MECHANISMS: Final = (*LOGIN_MODULES, OAUTH)
+"""The SASL mechanisms that both clients can use."""
+
+MECHANISMS_OR: Final = ", ".join(MECHANISMS)
+
 IDEMPOTENCE: Final = "enable.idempotence"
 """A property of producers; consumers, and so Spark's source, do not know it."""
 
@@ -72,10 +89,9 @@ NOT_IN_PYTHON: Final[Mapping[str, str]] = {
     "ssl.engine.factory.class": "use ssl.truststore.location and ssl.keystore.location",
     "ssl.truststore.provider": "use a PEM, PKCS12 or JKS file",
     "ssl.keystore.provider": "use a PEM, PKCS12 or JKS file",
-    "security.providers": "use PEM files and SASL PLAIN or SCRAM",
-    "sasl.login.class": "use SASL PLAIN or SCRAM",
-    "sasl.login.callback.handler.class": "use SASL PLAIN or SCRAM",
-    "sasl.client.callback.handler.class": "use SASL PLAIN or SCRAM",
+    "security.providers": f"use one of SASL {MECHANISMS_OR}",
+    "sasl.login.class": f"use one of SASL {MECHANISMS_OR}",
+    "sasl.client.callback.handler.class": f"use one of SASL {MECHANISMS_OR}",
 }
 """Properties that decide whether a connection is possible and safe, and that only Java knows: what to do instead."""
 
@@ -112,6 +128,9 @@ IGNORED_BY_PYTHON: Final = frozenset(
 )
 """Properties that only Spark's source gets: they tune it, or they narrow what TLS already checks (1.2 at least)."""
 
+NOT_FOR_SPARK: Final = frozenset({"sasl.username", "sasl.password", IDEMPOTENCE, *NEW_NAMES})
+"""Properties that Spark's source gets in another form, or does not know."""
+
 IGNORED_PREFIXES: Final = ("metric", "auto.include.jmx", "sasl.kerberos.", "sasl.oauthbearer.", "sasl.login.")
 
 
@@ -140,23 +159,27 @@ class Login(Value, frozen=True):
         return f"Login(username={self.username!r})"
 
 
-def spark_options(cluster: ClusterSettings) -> dict[str, str]:
+def spark_options(cluster: ClusterSettings, *, serves_tokens: bool = True) -> dict[str, str]:
     """The options of Spark's Kafka source and sink for this cluster, every property prefixed ``kafka.``.
 
     The values hold the secrets in clear text, as Spark needs them.
+
+    Args:
+        cluster: the cluster, with its client properties.
+        serves_tokens: whether a token file is served to the JVM; a check opens no port.
 
     Raises:
         ConfigError: a reference that leads nowhere, a property that groupwatch sets itself, or a login that
             cannot be read.
     """
     properties = _checked_properties(cluster)
-    login = _login(cluster, properties)
+    login, oauth = _login(cluster, properties)
     if login is not None and "sasl.jaas.config" not in properties:
         properties["sasl.jaas.config"] = jaas_line(properties["sasl.mechanism"], login.username, login.password)
+    if oauth is not None:
+        properties |= _java_oauth(over_loopback(oauth) if serves_tokens else oauth)
     options = {"kafka.bootstrap.servers": cluster.bootstrap_servers}
-    named = {
-        key: value for key, value in properties.items() if key not in ("sasl.username", "sasl.password", IDEMPOTENCE)
-    }
+    named = {key: value for key, value in properties.items() if key not in NOT_FOR_SPARK}
     return options | {f"kafka.{key}": value for key, value in named.items()}
 
 
@@ -178,7 +201,10 @@ def kafka_python_arguments(cluster: ClusterSettings) -> dict[str, Any]:
         "security_protocol": protocol,
         **_tuning(properties),
     }
-    login = _login(cluster, properties)
+    login, oauth = _login(cluster, properties)
+    if oauth is not None:
+        arguments["sasl_mechanism"] = OAUTH
+        arguments["sasl_oauth_token_provider"] = token_provider(oauth)
     if login is not None:
         arguments["sasl_mechanism"] = properties["sasl.mechanism"]
         arguments["sasl_plain_username"] = login.username
@@ -186,6 +212,30 @@ def kafka_python_arguments(cluster: ClusterSettings) -> dict[str, Any]:
     if protocol.endswith("SSL"):
         arguments["ssl_context"] = tls_context(cluster.client_place, properties)
     return arguments
+
+
+def token_endpoints(cluster: ClusterSettings) -> tuple[str, ...]:
+    """The URLs from which the JVM fetches tokens for this cluster: those that Java has to be allowed.
+
+    Raises:
+        ConfigError: as for ``spark_options``.
+    """
+    _, oauth = _login(cluster, _checked_properties(cluster))
+    return () if oauth is None else (over_loopback(oauth).endpoint,)
+
+
+def token_login(cluster: ClusterSettings) -> OAuthLogin | None:
+    """Where the tokens for this cluster come from; None: it is not logged in to by tokens.
+
+    Raises:
+        ConfigError: as for ``spark_options``.
+    """
+    return _login(cluster, _checked_properties(cluster))[1]
+
+
+def _java_oauth(oauth: OAuthLogin) -> dict[str, str]:
+    """The properties with which Spark's client gets the tokens."""
+    return {"sasl.jaas.config": jaas_for_tokens(oauth), ENDPOINT: oauth.endpoint, HANDLER_PROPERTY: HANDLER}
 
 
 def wants_idempotence(cluster: ClusterSettings) -> bool:
@@ -234,20 +284,23 @@ def _tuning(properties: Mapping[str, str]) -> dict[str, Any]:
     return tuning
 
 
-def _login(cluster: ClusterSettings, properties: Mapping[str, str]) -> Login | None:
-    """Who logs in, from the JAAS line or from the two properties; None without SASL."""
+def _login(cluster: ClusterSettings, properties: Mapping[str, str]) -> tuple[Login | None, OAuthLogin | None]:
+    """Who logs in, by a password or by tokens; neither without SASL."""
     if not _security_protocol(properties).startswith("SASL"):
-        return None
+        return None, None
     mechanism = properties.get("sasl.mechanism", "GSSAPI")
+    if mechanism == OAUTH:
+        return None, oauth_login(cluster.client_place, properties)
+    place = f"{cluster.client_place}.sasl.mechanism"
+    if mechanism in ("GSSAPI", "AWS_MSK_IAM"):
+        raise ConfigError(f"{place} is {mechanism}, which groupwatch cannot use; use one of {MECHANISMS_OR}.")
     if mechanism not in LOGIN_MODULES:
-        ours = ", ".join(LOGIN_MODULES)
-        place = f"{cluster.client_place}.sasl.mechanism"
-        if mechanism in ("GSSAPI", "OAUTHBEARER"):
-            raise ConfigError(f"{place} is {mechanism}, which groupwatch cannot use; create a user for one of {ours}.")
-        raise ConfigError(f"{place} should be one of {ours}.")
+        raise ConfigError(f"{place} should be one of {MECHANISMS_OR}.")
+    if HANDLER_PROPERTY in properties:
+        raise ConfigError(f"{cluster.client_place}.{HANDLER_PROPERTY} has a meaning for {OAUTH} only; remove it.")
     read: Callable[[ClusterSettings, Mapping[str, str], str], Login]
     read = _login_from_jaas if "sasl.jaas.config" in properties else _login_from_properties
-    return read(cluster, properties, mechanism)
+    return read(cluster, properties, mechanism), None
 
 
 def _login_from_properties(cluster: ClusterSettings, properties: Mapping[str, str], mechanism: str) -> Login:

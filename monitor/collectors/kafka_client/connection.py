@@ -30,6 +30,8 @@ from kafka.net.compat import KafkaNetClient
 from monitor.collectors.errors import ConnectionFailed
 from monitor.collectors.kafka_client.client_properties import kafka_python_arguments, wants_idempotence
 from monitor.collectors.kafka_client.java_values import LONGEST_WAIT_MS, REQUEST_MS
+from monitor.collectors.kafka_client.oauth import MECHANISM as OAUTH
+from monitor.collectors.kafka_client.tokens import TokenError, TokenProvider
 from monitor.config import ClusterSettings
 
 log = logging.getLogger(__name__)
@@ -167,6 +169,7 @@ def _open(client: Callable[..., Any], cluster: ClusterSettings, limit_s: float, 
     silence_client_logging()
     arguments = {"request_timeout_ms": REQUEST_LIMIT_MS, "reconnect_backoff_max_ms": 1000}
     arguments |= kafka_python_arguments(cluster) | more
+    _require_token(cluster, arguments.get("sasl_oauth_token_provider"))
     nets: list[KafkaNetClient] = []
 
     def net_client(**configuration: Any) -> KafkaNetClient:  # noqa: ANN401 - passed through
@@ -182,19 +185,36 @@ def _open(client: Callable[..., Any], cluster: ClusterSettings, limit_s: float, 
         raise ConnectionFailed(_explanation(cluster, error, limit_s)) from None
 
 
+def _require_token(cluster: ClusterSettings, provider: TokenProvider | None) -> None:
+    """See that there is a token: a client would try for its whole limit, and then not know why it failed."""
+    if provider is not None:
+        try:
+            provider.token()
+        except TokenError as error:
+            raise ConnectionFailed(_explanation(cluster, error, 0)) from None
+
+
 def _without_requests(record: logging.LogRecord) -> bool:
     return record.levelno > logging.DEBUG
 
 
 def _explanation(cluster: ClusterSettings, error: KafkaError, limit_s: float) -> str:
     start = f"Cluster {cluster.name}: "
+    if isinstance(error, TokenError):
+        return f"{start}{error.args[0]}"
     if isinstance(error, SaslAuthenticationFailedError):
-        return f"{start}the broker refused the login (SaslAuthenticationFailed). Check the user name and the password."
+        return f"{start}the broker refused the login (SaslAuthenticationFailed). {_what_to_check(cluster)}"
     if isinstance(error, UnsupportedSaslMechanismError | IllegalSaslStateError):
         return f"{start}the broker does not accept this SASL mechanism ({error_name(error)}). Check sasl.mechanism."
     if isinstance(error, AuthorizationError):
         return f"{start}the user is not allowed to do this ({error_name(error)}). Check its ACLs."
     return start + _probe_result(cluster, error, limit_s)
+
+
+def _what_to_check(cluster: ClusterSettings) -> str:
+    if cluster.client_properties().get("sasl.mechanism") == OAUTH:
+        return "Check the token: its issuer, its audience and its expiry."
+    return "Check the user name and the password."
 
 
 def _probe_result(cluster: ClusterSettings, error: KafkaError, limit_s: float) -> str:
@@ -214,7 +234,7 @@ def _probe_result(cluster: ClusterSettings, error: KafkaError, limit_s: float) -
             # kafka-python misses an answer that comes together with the end of the connection, as a refusal does.
             return (
                 f"{address} closes the connection at the login ({error_name(error)}, tried for {limit_s:g} s)."
-                " Check the user name and the password."
+                f" {_what_to_check(cluster)}"
             )
         return (
             f"{address} accepts connections but sends no usable response ({error_name(error)}, tried for"

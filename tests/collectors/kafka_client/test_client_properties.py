@@ -109,6 +109,7 @@ def test_a_jaas_line_is_read_as_it_was_written(username, password):
     assert entry.module == PLAIN
 
 
+OURS = "PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, OAUTHBEARER"
 SASL = {"security.protocol": "SASL_SSL", "sasl.mechanism": "PLAIN"}
 INLINE = {
     "security.protocol": "SSL",
@@ -125,13 +126,15 @@ LOGIN = SASL | {"sasl.username": "eve", "sasl.password": "tiger"}
         ({"security.protocol": "TLS"}, "security.protocol should be PLAINTEXT or SSL or SASL_PLAINTEXT or SASL_SSL."),
         (
             {"security.protocol": "SASL_SSL"},
-            "sasl.mechanism is GSSAPI, which groupwatch cannot use; create a user for one of PLAIN, SCRAM-SHA-256,"
-            " SCRAM-SHA-512.",
+            f"sasl.mechanism is GSSAPI, which groupwatch cannot use; use one of {OURS}.",
         ),
         (
-            LOGIN | {"sasl.mechanism": "OAUTHBEARER"},
-            "sasl.mechanism is OAUTHBEARER, which groupwatch cannot use; create a user for one of PLAIN,"
-            " SCRAM-SHA-256, SCRAM-SHA-512.",
+            LOGIN | {"sasl.mechanism": "AWS_MSK_IAM"},
+            f"sasl.mechanism is AWS_MSK_IAM, which groupwatch cannot use; use one of {OURS}.",
+        ),
+        (
+            LOGIN | {"sasl.login.callback.handler.class": "tiger"},
+            "sasl.login.callback.handler.class has a meaning for OAUTHBEARER only; remove it.",
         ),
         (SASL | {"sasl.username": "eve"}, "sasl.password is required for SASL PLAIN."),
         (
@@ -190,7 +193,7 @@ LOGIN = SASL | {"sasl.username": "eve", "sasl.password": "tiger"}
             " security.protocol?).",
         ),
         ({"request.timeout.ms": "soon"}, "request.timeout.ms should be a whole number from 0 to 2147483647."),
-        (LOGIN | {"sasl.mechanism": "tiger"}, "sasl.mechanism should be one of PLAIN, SCRAM-SHA-256, SCRAM-SHA-512."),
+        (LOGIN | {"sasl.mechanism": "tiger"}, f"sasl.mechanism should be one of {OURS}."),
         (
             {"security.protocol": "SSL", "ssl.truststore.location": "/x", "ssl.truststore.type": "tiger"},
             "ssl.truststore.type should be JKS or PKCS12 or PEM.",
