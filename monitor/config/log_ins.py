@@ -57,7 +57,8 @@ is new at each start. Executors on other machines cannot reach that port, so `sp
 "sasl.oauthbearer.token.endpoint.url" = "file:///var/run/secrets/kafka/token"
 ```
 
-**Client certificates in PEM.** The file has the key in PKCS #8 (`BEGIN PRIVATE KEY`) and its certificates.
+**Client certificates in PEM.** The file has the key and its certificates. Java reads only unencrypted keys in PKCS #8
+(`BEGIN PRIVATE KEY`) reliably. The job gives it any other key decrypted, in memory, and needs `cryptography` for that.
 
 ```toml
 [clusters.prod.client]

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from monitor.collectors.kafka_client.jaas import LOGIN_MODULES, jaas_line, parse_jaas
+from monitor.collectors.kafka_client.java_keys import java_key_properties
 from monitor.collectors.kafka_client.java_values import invalid_values
 from monitor.collectors.kafka_client.oauth import (
     ENDPOINT,
@@ -178,6 +179,8 @@ def spark_options(cluster: ClusterSettings, *, serves_tokens: bool = True) -> di
         properties["sasl.jaas.config"] = jaas_line(properties["sasl.mechanism"], login.username, login.password)
     if oauth is not None:
         properties |= _java_oauth(over_loopback(oauth) if serves_tokens else oauth)
+    if _security_protocol(properties).endswith("SSL"):
+        properties = java_key_properties(cluster.client_place, properties)
     options = {"kafka.bootstrap.servers": cluster.bootstrap_servers}
     named = {key: value for key, value in properties.items() if key not in NOT_FOR_SPARK}
     return options | {f"kafka.{key}": value for key, value in named.items()}

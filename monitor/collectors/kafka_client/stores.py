@@ -23,6 +23,7 @@ KINDS: Final = ("JKS", "PKCS12", "PEM")
 _JAVAS_FORMATS: Final = {b"\xfe\xed\xfe\xed": "JKS", b"\xce\xce\xce\xce": "JCEKS"}
 """The first bytes of the formats that only Java reads."""
 
+_NEEDED: Final = "needs the package cryptography: install 'groupwatch[stores]'"
 _KEYTOOL_LIMIT_S: Final = 60
 _OF_STORE: Final = "GROUPWATCH_OF_STORE"
 _OF_COPY: Final = "GROUPWATCH_OF_COPY"
@@ -99,6 +100,25 @@ def _read(path: str, _state: tuple[int, ...], password: str | None, key_password
         return _from_pkcs12(converted.read_bytes(), own_password)
 
 
+def key_in_pkcs8(pem: str, password: str | None) -> str:
+    """The private key of a PEM text in PKCS #8, without a password.
+
+    Raises:
+        StoreError: it is none, or the password does not decrypt it.
+    """
+    try:
+        from cryptography.hazmat.primitives import serialization  # noqa: PLC0415 -- of an extra
+    except ImportError:
+        raise StoreError(_NEEDED) from None
+    try:
+        key = serialization.load_pem_private_key(pem.encode(), password.encode() if password else None)
+    except (ValueError, TypeError):
+        raise StoreError("is not usable PEM, or ssl.key.password does not decrypt it") from None
+    plain = serialization.NoEncryption()
+    form = serialization.PrivateFormat.PKCS8
+    return key.private_bytes(serialization.Encoding.PEM, form, plain).decode()
+
+
 def _from_pkcs12(content: bytes, password: str | None) -> Store:
     try:
         from cryptography.hazmat.primitives.serialization import (  # noqa: PLC0415 -- of an extra
@@ -108,7 +128,7 @@ def _from_pkcs12(content: bytes, password: str | None) -> Store:
             pkcs12,
         )
     except ImportError:
-        raise StoreError("needs the package cryptography: install 'groupwatch[stores]'") from None
+        raise StoreError(_NEEDED) from None
     try:
         loaded = pkcs12.load_pkcs12(content, None if password is None else password.encode())
     except ValueError:

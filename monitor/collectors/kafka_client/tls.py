@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-import re
 import ssl
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Final
 
 from monitor.collectors.kafka_client.stores import KINDS, StoreError, read_store
@@ -16,8 +14,6 @@ from monitor.config import ConfigError
 
 TRUST: Final = "ssl.truststore"
 KEY: Final = "ssl.keystore"
-
-_NOT_PKCS8: Final = re.compile("BEGIN (RSA|EC|DSA|OPENSSH) PRIVATE KEY")
 
 
 def tls_context(place: str, properties: Mapping[str, str]) -> ssl.SSLContext:
@@ -77,14 +73,6 @@ def _wrong_inline(
             yield f"{missing} is required beside {given[0]}."
 
 
-def _require_java_key(place: str, key: str) -> None:
-    """See that Java reads the key too: of a PEM key it takes PKCS #8 alone."""
-    found = _NOT_PKCS8.search(key)
-    if found is not None:
-        how = "convert it with openssl pkcs8 -topk8"
-        raise ConfigError(f"{place} has a key that Java clients cannot read ({found[0]}); {how}.")
-
-
 def _load_truststore(context: ssl.SSLContext, place: str, properties: Mapping[str, str]) -> None:
     location, inline = properties.get(f"{TRUST}.location"), properties.get(f"{TRUST}.certificates")
     if location is None and inline is None:
@@ -118,14 +106,10 @@ def _load_keystore(context: ssl.SSLContext, place: str, properties: Mapping[str,
     password = properties.get("ssl.key.password", "")
     if key is not None:
         chain = f"{key.strip()}\n{properties[f'{KEY}.certificate.chain'].strip()}\n"
-        _require_java_key(f"{place}.{KEY}.key", key)
         _load_chain(context, f"{place}.{KEY}.key", chain, password)
     elif store_type(properties, KEY) == "PEM":
         try:
-            _require_java_key(f"{place}.{KEY}.location", Path(str(location)).read_text(encoding="utf-8"))
             context.load_cert_chain(str(location), password=password)
-        except UnicodeDecodeError:
-            raise ConfigError(f"{place}.{KEY}.location is not usable PEM: it is no text.") from None
         except OSError as error:
             raise ConfigError(_unreadable(f"{place}.{KEY}.location", error)) from None
     else:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from monitor.collectors.kafka_client.client_properties import kafka_python_arguments
+from monitor.collectors.kafka_client.client_properties import kafka_python_arguments, spark_options
 from monitor.collectors.kafka_client.stores import StoreError, read_store
 from monitor.config import ClusterSettings, ConfigError
 from tests.support.stores import KEY_PASSWORD, SECRETS, STORE_PASSWORD, Stores
@@ -111,3 +111,19 @@ def test_a_store_prints_nothing_that_it_holds(stores: Stores):
     store = read_store(stores.pkcs12()["ssl.keystore.location"], STORE_PASSWORD)
     assert repr(store) == "Store(key=yes, others=0)"
     assert str(store) == repr(store)
+
+
+def test_java_gets_a_pem_key_that_it_cannot_read_decrypted_and_in_pkcs8(stores: Stores):
+    cluster = ClusterSettings(name="prod", bootstrap_servers="b:1", client={"security.protocol": "SSL", **stores.pem()})
+    options = spark_options(cluster)
+    assert options["kafka.ssl.keystore.key"].split() == stores.key.read_text().split(), "openssl wrote it in PKCS #8"
+    chain = options["kafka.ssl.keystore.certificate.chain"]
+    assert ssl.PEM_cert_to_DER_cert(chain) == der(stores.certificate)
+    assert not {"kafka.ssl.keystore.location", "kafka.ssl.key.password"} & options.keys()
+
+
+def test_java_gets_a_pem_key_that_it_can_read_as_it_is(stores: Stores):
+    cluster = ClusterSettings(
+        name="prod", bootstrap_servers="b:1", client={"security.protocol": "SSL", **stores.inline()}
+    )
+    assert spark_options(cluster)["kafka.ssl.keystore.key"] == stores.key.read_text()
