@@ -13,6 +13,7 @@ import ssl
 import stat
 import tempfile
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -26,7 +27,9 @@ from monitor.checks.spark_properties import (
     wrong_master,
     wrong_properties,
 )
-from monitor.collectors.kafka_client.client_properties import kafka_python_arguments, spark_options
+from monitor.collectors.kafka_client.client_properties import kafka_python_arguments, spark_options, token_login
+from monitor.collectors.kafka_client.oauth import ENDPOINT, OAuthLogin
+from monitor.collectors.kafka_client.tokens import TokenError, read_token
 from monitor.config import NAMED_TABLES, ConfigError, HttpSettings, Settings
 from monitor.config.client import is_secret
 from monitor.web.http.access_errors import AccessError
@@ -80,7 +83,7 @@ def _usable_properties(settings: Settings) -> Iterator[str]:
     """References that lead nowhere, and what one of the two clients (Java, Python) cannot honour."""
     for cluster in settings.clusters.values():
         told: dict[str, None] = {}  # both clients may say the same of a property
-        for client in (kafka_python_arguments, spark_options):
+        for client in (kafka_python_arguments, partial(spark_options, serves_tokens=False)):
             try:
                 client(cluster)
             except ConfigError as error:
@@ -198,6 +201,42 @@ def _clear_passwords(settings: Settings) -> Iterator[str]:
             yield f"{cluster.client_place}: SASL PLAIN without TLS sends the password in clear text."
 
 
+def _tokens(settings: Settings) -> Iterator[tuple[str, OAuthLogin]]:
+    """The clusters that are logged in to by tokens; of what is wrong there a problem is told."""
+    for cluster in settings.clusters.values():
+        with contextlib.suppress(ConfigError):
+            login = token_login(cluster)
+            if login is not None:
+                yield f"{cluster.client_place}.{ENDPOINT}", login
+
+
+def _clear_secrets(settings: Settings) -> Iterator[str]:
+    for place, login in _tokens(settings):
+        if login.is_clear:
+            yield f"{place}: http sends the client secret and the tokens in clear text; use https."
+
+
+def _absent_token_files(settings: Settings) -> Iterator[str]:
+    for place, login in _tokens(settings):
+        if login.token_file is not None:
+            try:
+                read_token(login.token_file)
+            except TokenError as error:
+                yield f"{place}: {error.args[0]}"
+
+
+def _unshared_token_files(settings: Settings) -> Iterator[str]:
+    """Executors elsewhere would read the file once, and never again (kafka-clients 3.9)."""
+    if settings.spark.master.startswith("local"):
+        return
+    for place, login in _tokens(settings):
+        if login.token_file is not None:
+            yield (
+                f"{place} is a file, and executors of {settings.spark.master} would not see its changes: use the URL of"
+                " a token endpoint, or a local spark.master."
+            )
+
+
 def _same_brokers(settings: Settings) -> Iterator[str]:
     first: dict[frozenset[str], str] = {}
     for name, cluster in settings.clusters.items():
@@ -306,6 +345,7 @@ PROBLEMS: Final[tuple[Look, ...]] = (
     _usable_push,
     _usable_access,
     _own_address,
+    _absent_token_files,
 )
 PROBLEMS_OF_SPARK: Final[tuple[Look, ...]] = (
     _usable_conf,
@@ -322,12 +362,14 @@ PROBLEMS_OF_JOBS: Final[tuple[Look, ...]] = (
     _usable_webhook,
     wrong_master,
     unguarded_cluster,
+    _unshared_token_files,
     *PROBLEMS_OF_SPARK,
 )
 WARNINGS: Final[tuple[Look, ...]] = (
     _open_page,
     _random_port,
     _clear_passwords,
+    _clear_secrets,
     _same_brokers,
     _folders_of_queries,
     seldom_read,

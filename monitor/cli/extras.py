@@ -17,6 +17,7 @@ JOB_MODULES: Final = frozenset(
         "bcrypt",
         "yaml",
         "deltalake",
+        "cryptography",
     }
 )
 """The modules that groupwatch imports from the distributions of the extra ``job``."""

@@ -16,11 +16,18 @@ HIDDEN: Final = "[hidden]"
 SECRET_KEY: Final = re.compile(
     r"pass?w|passphrase|pwd|secret|jaas|token|key|credential|(?<![a-z])sas(?![a-z])", re.IGNORECASE
 )
+_NO_SECRET: Final = re.compile(
+    r"ssl\.keystore\.(type|location|certificate\.chain)"
+    r"|sasl\.oauthbearer\.(token\.endpoint\.url|client\.credentials\.client\.id)"
+)
+"""Names that look like those of secrets."""
+
 _HARMLESS: Final[Mapping[str, re.Pattern[str]]] = {
     name: re.compile(values, re.IGNORECASE)
     for name, values in (
-        (r"sasl\.mechanism", r"PLAIN|SCRAM-SHA-(256|512)|GSSAPI|OAUTHBEARER"),
-        (r"sasl\.username|client\.(id|rack)", r".*"),
+        (r"sasl\.mechanism", r"PLAIN|SCRAM-SHA-(256|512)|GSSAPI|OAUTHBEARER|AWS_MSK_IAM"),
+        (r"sasl\.username|client\.(id|rack)|sasl\.oauthbearer\.client\.credentials\.client\.id", r".*"),
+        (r"sasl\.oauthbearer\.token\.endpoint\.url", r"(https?|file)://[^@?#]*"),
         (r"ssl\.enabled\.protocols", r"[ ,]*((TLS|SSL)(v[0-9.]+)?[ ,]*)*"),
         (r"ssl\.cipher\.suites", r"[ ,]*((TLS|SSL)_[A-Z0-9_]+[ ,]*)*"),
         (r"ssl\.(truststore|keystore)\.type", r"JKS|PKCS12|PEM|BCFKS"),
@@ -114,7 +121,7 @@ def is_secret(key: str) -> bool:
     >>> [is_secret(key) for key in ("sasl.jaas.config", "ssl.key.passwd", "fs.azure.sas.x", "ssl.keystore.type")]
     [True, True, True, False]
     """
-    return SECRET_KEY.search(key) is not None and re.fullmatch(r"ssl\.keystore\.(type|location)", key) is None
+    return SECRET_KEY.search(key) is not None and _NO_SECRET.fullmatch(key) is None
 
 
 def _is_harmless(key: str, value: str) -> bool:

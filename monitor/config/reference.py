@@ -19,6 +19,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from monitor.config.client import ClientProperties
+from monitor.config.log_ins import LOG_INS
 from monitor.config.section import Section
 from monitor.config.settings import ENVIRONMENT_DELIMITER, ENVIRONMENT_PREFIX, Settings
 from monitor.config.systems import SecretReference
@@ -137,7 +138,7 @@ def variable(table: Table, key: str) -> str | None:
 
 def page() -> str:
     """The whole of docs/configuration.md."""
-    return START + "".join(_part(table) for table in tables() if table.keys)
+    return START + "".join(_part(table) for table in tables() if table.keys) + LOG_INS
 
 
 def _part(table: Table) -> str:

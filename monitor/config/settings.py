@@ -86,7 +86,7 @@ class ClusterSettings(Section):
     client: Annotated[ClientProperties, BeforeValidator(as_client_properties)] = ClientProperties()
     """A table of Kafka client properties by their Java names, for every client of this cluster. A value may contain
     `${env:NAME}` and `${file:/path}`. They are resolved when a client is created, so a rotated secret needs no new
-    settings."""
+    settings. [Log-ins](#log-ins) has an example for each way to log in."""
     groups_from: Literal["log", "admin"] = "log"
     """The source of the groups: `log` reads the offsets topic. `admin` uses the admin API, for a cluster whose offsets
     topic may not be read ([collectors.md](collectors.md)). A checkpoint keeps it."""

@@ -14,6 +14,7 @@ from typing import Final, Self
 from pyspark.sql import SparkSession
 
 from monitor.collectors.configured import ConfiguredCollectors, MakeReader
+from monitor.collectors.kafka_client.client_properties import token_endpoints
 from monitor.collectors.readers import create_reader
 from monitor.config import Settings, detection_rules
 from monitor.metrics.series_filter import Detail, DetailOverride, SeriesRules
@@ -33,6 +34,7 @@ from streaming_jobs.runtime.session import (
     has_ended,
     jvm_end_limit_s,
     stop_session,
+    with_token_endpoints,
 )
 
 log = logging.getLogger(__name__)
@@ -90,6 +92,13 @@ class Job:
     ) -> None:
         self.stop()
 
+    def _spark_properties(self) -> dict[str, str]:
+        """The deployment's, and what its clusters and the recording need besides."""
+        clusters = self._settings.clusters.values()
+        urls = [url for cluster in clusters for url in token_endpoints(cluster)]
+        chosen = with_token_endpoints(self._settings.spark.properties(), list(dict.fromkeys(urls)))
+        return {**DELTA, **chosen} if self._settings.history.is_on else chosen
+
     def start(self) -> None:
         """Start Spark, then watch the clusters.
 
@@ -104,7 +113,7 @@ class Job:
             spark.master,
             spark.shuffle_partitions,
             self._jars,
-            {**DELTA, **spark.properties()} if self._settings.history.is_on else spark.properties(),
+            self._spark_properties(),
             self._spark_log,
             is_ending=lambda: self._lifetime.is_over,
         )

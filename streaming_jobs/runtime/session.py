@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import shlex
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -88,6 +89,11 @@ SERIAL_GC_FLAG: Final = "-XX:+UseSerialGC"
 """Java's plainest garbage collector: it needs no memory and no threads of its own, and gives back all that it need not
 keep. Its pauses grow with the heap, so it is for Spark's default of 1 GB; a driver with more has Java's own choice."""
 
+ALLOWED_URLS: Final = "org.apache.kafka.sasl.oauthbearer.allowed.urls"
+"""Java's property with the URLs from which a Kafka client may fetch tokens. Kafka 3.9 allows all without it."""
+
+EXECUTOR_OPTIONS: Final = "spark.executor.extraJavaOptions"
+
 DRIVER_MEMORY: Final = "spark.driver.memory"
 MEMORY_VARIABLE: Final = "SPARK_DRIVER_MEMORY"
 JVM_VARIABLES: Final = ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "SPARK_SUBMIT_OPTS")
@@ -108,7 +114,7 @@ DEFAULTS: Final = {
     "spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled": "false",
     # A source waits for a cluster that is away without end, and nothing interrupts it: its thread ends with the JVM.
     "spark.sql.streaming.stopTimeout": "10000",
-    "spark.executor.extraJavaOptions": LATE_C2_FLAGS,
+    EXECUTOR_OPTIONS: LATE_C2_FLAGS,
     f"spark.executorEnv.{ARENAS_VARIABLE}": MAX_ARENAS,
     # A damaged snapshot is refused and named, as every other damaged file is. Spark's repair replays changes onto
     # nothing, and ends with a NullPointerException in place of the cause.
@@ -240,6 +246,23 @@ def drivers_jvm(conf: Mapping[str, str]) -> str:
     is_larger = DRIVER_MEMORY in conf or MEMORY_VARIABLE in os.environ or spark_has_defaults()
     is_chosen = any("GC" in os.environ.get(name, "") for name in JVM_VARIABLES)  # Java refuses to start with two
     return f"{LATE_C2_FLAGS} {HEAP_SHRINK_FLAGS}{'' if is_larger or is_chosen else f' {SERIAL_GC_FLAG}'}"
+
+
+def with_token_endpoints(conf: Mapping[str, str], urls: Sequence[str]) -> dict[str, str]:
+    """Spark's properties with these URLs allowed to the Kafka clients of driver and executors (Kafka 4.0 wants that).
+
+    >>> conf = {"spark.executor.extraJavaOptions": "-Da=b"}
+    >>> with_token_endpoints(conf, ["https://h/t"])["spark.executor.extraJavaOptions"]
+    '-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls=https://h/t -Da=b'
+    >>> with_token_endpoints(conf, []) == conf
+    True
+    """
+    if not urls:
+        return dict(conf)
+    chosen = {DRIVER_OPTIONS: drivers_jvm(conf), EXECUTOR_OPTIONS: conf.get(EXECUTOR_OPTIONS, LATE_C2_FLAGS)}
+    option = shlex.quote(f"-D{ALLOWED_URLS}={','.join(urls)}")
+    allowed = {name: options if ALLOWED_URLS in options else f"{option} {options}" for name, options in chosen.items()}
+    return {**conf, **allowed}
 
 
 def partitions_of(partitions: int) -> dict[str, str]:

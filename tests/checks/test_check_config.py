@@ -25,6 +25,11 @@ pytestmark = pytest.mark.filterwarnings("ignore:unclosed <:ResourceWarning")
 CLUSTER = '[clusters.prod]\nbootstrap_servers = "broker1:9092"\n'
 SPARK = '[spark]\ncheckpoint = "hdfs://namenode/groupwatch"\n'
 SASL = '[clusters.prod.client]\n"security.protocol" = "SASL_SSL"\n"sasl.mechanism" = "PLAIN"\n"sasl.username" = "u"\n'
+TOKENS = SASL.replace("PLAIN", "OAUTHBEARER").replace('"sasl.username" = "u"\n', "")
+TOKEN_URL = "sasl.oauthbearer.token.endpoint.url"
+CREDENTIALS = "".join(
+    f'"sasl.oauthbearer.client.credentials.client.{key}" = "{value}"\n' for key, value in (("id", "u"), ("secret", "s"))
+)
 ROCKETMQ = '[rocketmq.orders]\nname_servers = "namesrv:9876"\n'
 
 
@@ -91,6 +96,21 @@ def test_a_file_that_will_do_is_told_as_it_would_be_watched(check, tmp_path: Pat
             "rocketmq.orders.tls_ca_file: /nowhere.pem cannot be read.",
             id="certificates that are not there",
         ),
+        pytest.param(
+            f'{CLUSTER}{TOKENS}"{TOKEN_URL}" = "file:///nowhere"\n{SPARK}',
+            f"client.{TOKEN_URL}: the token file /nowhere cannot be read (No such file or directory).",
+            id="a token file that is not there",
+        ),
+        pytest.param(
+            f'{CLUSTER}{TOKENS}"{TOKEN_URL}" = "https://login/token"\n{CREDENTIALS.splitlines()[0]}\n{SPARK}',
+            "client.secret is required for SASL OAUTHBEARER.",
+            id="a client without a secret",
+        ),
+        pytest.param(
+            f"{CLUSTER}{TOKENS}{SPARK}".replace("OAUTHBEARER", "GSSAPI"),
+            "sasl.mechanism is GSSAPI, which groupwatch cannot use; use one of PLAIN,",
+            id="Kerberos",
+        ),
     ],
 )
 def test_what_keeps_a_job_from_starting_is_a_problem_and_ends_with_2(check, text: str, problem: str):
@@ -117,6 +137,11 @@ def test_what_keeps_a_job_from_starting_is_a_problem_and_ends_with_2(check, text
             f'{CLUSTER}{SASL}"sasl.password" = "p"\n{SPARK}'.replace("SASL_SSL", "SASL_PLAINTEXT"),
             "in clear text",
             id="a password in clear text",
+        ),
+        pytest.param(
+            f'{CLUSTER}{TOKENS}"{TOKEN_URL}" = "http://login/token"\n{CREDENTIALS}{SPARK}',
+            f"{TOKEN_URL}: http sends the client secret and the tokens in clear text",
+            id="a client secret in clear text",
         ),
         pytest.param(
             f'{CLUSTER}[clusters.again]\nbootstrap_servers = "broker1:9092"\n{SPARK}',
@@ -474,3 +499,13 @@ def test_a_folder_from_which_java_can_load_no_library_is_known_by_how_it_is_moun
     known = {place: "noexec" in options[place] for place in ("/", "/proc", "/dev", "/sys") if place in options}
     assert known != {}
     assert {place: loads_no_code(Path(place)) for place in known} == known
+
+
+def test_a_token_file_is_for_a_job_on_this_machine_alone(check, tmp_path: Path):
+    """Executors elsewhere read it once, and do not reach the driver's loopback."""
+    token = tmp_path / "token"
+    token.write_text("a.b.c", encoding="utf-8")
+    text = f'{CLUSTER}{TOKENS}"{TOKEN_URL}" = "file://{token}"\n{SPARK}'
+    assert told(check(text), "PROBLEM") == []
+    (problem,) = told(check(f'{text}master = "k8s://host:6443"\n'), "PROBLEM")
+    assert f"{TOKEN_URL} is a file, and executors of k8s://host:6443 would not see its changes" in problem

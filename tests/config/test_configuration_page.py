@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from monitor.config import ConfigError, Settings, load
+from monitor.collectors.kafka_client.client_properties import kafka_python_arguments, spark_options
+from monitor.config import ClusterSettings, ConfigError, Settings, load
 from monitor.config.reference import Table, page, section_in, tables, variable
 
 ROOT = Path(__file__).parents[2]
@@ -70,3 +74,34 @@ def at(settings: Settings, place: tuple[str, ...]) -> object:
     for part in place:
         found = found[part] if isinstance(found, dict) else getattr(found, part)
     return found
+
+
+def log_ins() -> list[str]:
+    """The examples of the section on log-ins."""
+    section = PAGE.read_text(encoding="utf-8").split("\n## Log-ins\n")[1]
+    return [part.split("```")[0] for part in section.split("```toml\n")[1:]]
+
+
+def refusals(cluster: ClusterSettings) -> Iterator[str]:
+    """The sentences with which one of the two clients refuses a cluster's properties."""
+    for client in (kafka_python_arguments, spark_options):
+        try:
+            client(cluster)
+        except ConfigError as error:
+            yield from error.problems
+
+
+@pytest.mark.parametrize("example", log_ins())
+def test_an_example_of_a_log_in_lacks_nothing_but_its_files(example: str):
+    """Both clients take its properties; here, its files are absent."""
+    client = tomllib.loads(example)["clusters"]["prod"]["client"]
+    present = {key: re.sub(r"\$\{file:([^}]*)\}", r"\1", value) for key, value in client.items()}
+    cluster = ClusterSettings(name="prod", bootstrap_servers="b:1", client=present)
+    lacking = ("cannot be read (No such file or directory).", "is not usable PEM, or ssl.key.password does not")
+    assert [each for each in refusals(cluster) if not any(words in each for words in lacking)] == []
+
+
+def test_there_is_an_example_for_each_way_to_log_in():
+    text = "".join(log_ins())
+    words = ("SCRAM-SHA-512", "client.credentials", "file:///", "ssl.keystore.key", "PKCS12", '"PEM"')
+    assert [word for word in words if word not in text] == []

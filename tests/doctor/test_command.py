@@ -129,7 +129,16 @@ def test_a_wrong_address_is_one_sentence():
     [
         ("localhost", "", "--bootstrap-server should be host:port, or several of them separated by commas."),
         ("127.0.0.1:1", "security.protocol=SASL_SSL\nsasl.mechanism=GSSAPI", "sasl.mechanism is GSSAPI"),
-        ("127.0.0.1:1", "security.protocol=SSL\nssl.truststore.location=a.jks", "export it to a PEM file"),
+        (
+            "127.0.0.1:1",
+            "security.protocol=SSL\nssl.truststore.location=a.jks",
+            "ssl.truststore.location cannot be read",
+        ),
+        (
+            "127.0.0.1:1",
+            "security.protocol=SASL_SSL\nsasl.mechanism=OAUTHBEARER",
+            "sasl.oauthbearer.token.endpoint.url is required for SASL OAUTHBEARER.",
+        ),
         (
             "127.0.0.1:1",
             "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\nsasl.password=tiger",

@@ -7,12 +7,25 @@ Properties have their Java names. Beside them ``sasl.username`` and ``sasl.passw
 from __future__ import annotations
 
 import difflib
-import ssl
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from monitor.collectors.kafka_client.jaas import LOGIN_MODULES, jaas_line, parse_jaas
+from monitor.collectors.kafka_client.java_keys import java_key_properties
 from monitor.collectors.kafka_client.java_values import invalid_values
+from monitor.collectors.kafka_client.oauth import (
+    ENDPOINT,
+    HANDLER,
+    HANDLER_PROPERTY,
+    NEW_NAMES,
+    OAuthLogin,
+    jaas_for_tokens,
+    oauth_login,
+)
+from monitor.collectors.kafka_client.oauth import MECHANISM as OAUTH
+from monitor.collectors.kafka_client.tls import tls_context
+from monitor.collectors.kafka_client.token_server import over_loopback
+from monitor.collectors.kafka_client.tokens import token_provider
 from monitor.config import ClusterSettings, ConfigError
 from monitor.model import Value
 
@@ -43,6 +56,11 @@ NUMBERS: Final[Mapping[str, str]] = {
 }
 """Properties with a number that all three clients of kafka-python take, and their names there."""
 
+MECHANISMS: Final = (*LOGIN_MODULES, OAUTH)
+"""The SASL mechanisms that both clients can use."""
+
+MECHANISMS_OR: Final = ", ".join(MECHANISMS)
+
 IDEMPOTENCE: Final = "enable.idempotence"
 """A property of producers; consumers, and so Spark's source, do not know it."""
 
@@ -56,8 +74,12 @@ SECURITY: Final = frozenset(
         "ssl.truststore.location",
         "ssl.truststore.type",
         "ssl.truststore.certificates",
+        "ssl.truststore.password",
         "ssl.keystore.location",
         "ssl.keystore.type",
+        "ssl.keystore.password",
+        "ssl.keystore.key",
+        "ssl.keystore.certificate.chain",
         "ssl.key.password",
         "ssl.endpoint.identification.algorithm",
     }
@@ -65,15 +87,12 @@ SECURITY: Final = frozenset(
 """Security properties that are translated."""
 
 NOT_IN_PYTHON: Final[Mapping[str, str]] = {
-    "ssl.keystore.key": "write key and certificates to one PEM file and name it by ssl.keystore.location",
-    "ssl.keystore.certificate.chain": "write key and certificates to one PEM file and name it by ssl.keystore.location",
-    "ssl.engine.factory.class": "use ssl.truststore.location and ssl.keystore.location with PEM files",
-    "ssl.truststore.provider": "use a PEM file",
-    "ssl.keystore.provider": "use a PEM file",
-    "security.providers": "use PEM files and SASL PLAIN or SCRAM",
-    "sasl.login.class": "use SASL PLAIN or SCRAM",
-    "sasl.login.callback.handler.class": "use SASL PLAIN or SCRAM",
-    "sasl.client.callback.handler.class": "use SASL PLAIN or SCRAM",
+    "ssl.engine.factory.class": "use ssl.truststore.location and ssl.keystore.location",
+    "ssl.truststore.provider": "use a PEM, PKCS12 or JKS file",
+    "ssl.keystore.provider": "use a PEM, PKCS12 or JKS file",
+    "security.providers": f"use one of SASL {MECHANISMS_OR}",
+    "sasl.login.class": f"use one of SASL {MECHANISMS_OR}",
+    "sasl.client.callback.handler.class": f"use one of SASL {MECHANISMS_OR}",
 }
 """Properties that decide whether a connection is possible and safe, and that only Java knows: what to do instead."""
 
@@ -102,15 +121,16 @@ IGNORED_BY_PYTHON: Final = frozenset(
         "ssl.cipher.suites",
         "ssl.enabled.protocols",
         "ssl.keymanager.algorithm",
-        "ssl.keystore.password",
         "ssl.protocol",
         "ssl.provider",
         "ssl.secure.random.implementation",
         "ssl.trustmanager.algorithm",
-        "ssl.truststore.password",
     }
 )
 """Properties that only Spark's source gets: they tune it, or they narrow what TLS already checks (1.2 at least)."""
+
+NOT_FOR_SPARK: Final = frozenset({"sasl.username", "sasl.password", IDEMPOTENCE, *NEW_NAMES})
+"""Properties that Spark's source gets in another form, or does not know."""
 
 IGNORED_PREFIXES: Final = ("metric", "auto.include.jmx", "sasl.kerberos.", "sasl.oauthbearer.", "sasl.login.")
 
@@ -140,23 +160,29 @@ class Login(Value, frozen=True):
         return f"Login(username={self.username!r})"
 
 
-def spark_options(cluster: ClusterSettings) -> dict[str, str]:
+def spark_options(cluster: ClusterSettings, *, serves_tokens: bool = True) -> dict[str, str]:
     """The options of Spark's Kafka source and sink for this cluster, every property prefixed ``kafka.``.
 
     The values hold the secrets in clear text, as Spark needs them.
+
+    Args:
+        cluster: the cluster, with its client properties.
+        serves_tokens: whether a token file is served to the JVM; a check opens no port.
 
     Raises:
         ConfigError: a reference that leads nowhere, a property that groupwatch sets itself, or a login that
             cannot be read.
     """
     properties = _checked_properties(cluster)
-    login = _login(cluster, properties)
+    login, oauth = _login(cluster, properties)
     if login is not None and "sasl.jaas.config" not in properties:
         properties["sasl.jaas.config"] = jaas_line(properties["sasl.mechanism"], login.username, login.password)
+    if oauth is not None:
+        properties |= _java_oauth(over_loopback(oauth) if serves_tokens else oauth)
+    if _security_protocol(properties).endswith("SSL"):
+        properties = java_key_properties(cluster.client_place, properties)
     options = {"kafka.bootstrap.servers": cluster.bootstrap_servers}
-    named = {
-        key: value for key, value in properties.items() if key not in ("sasl.username", "sasl.password", IDEMPOTENCE)
-    }
+    named = {key: value for key, value in properties.items() if key not in NOT_FOR_SPARK}
     return options | {f"kafka.{key}": value for key, value in named.items()}
 
 
@@ -178,14 +204,41 @@ def kafka_python_arguments(cluster: ClusterSettings) -> dict[str, Any]:
         "security_protocol": protocol,
         **_tuning(properties),
     }
-    login = _login(cluster, properties)
+    login, oauth = _login(cluster, properties)
+    if oauth is not None:
+        arguments["sasl_mechanism"] = OAUTH
+        arguments["sasl_oauth_token_provider"] = token_provider(oauth)
     if login is not None:
         arguments["sasl_mechanism"] = properties["sasl.mechanism"]
         arguments["sasl_plain_username"] = login.username
         arguments["sasl_plain_password"] = Hidden(login.password)
     if protocol.endswith("SSL"):
-        arguments["ssl_context"] = _ssl_context(cluster, properties)
+        arguments["ssl_context"] = tls_context(cluster.client_place, properties)
     return arguments
+
+
+def token_endpoints(cluster: ClusterSettings) -> tuple[str, ...]:
+    """The URLs from which the JVM fetches tokens for this cluster: those that Java has to be allowed.
+
+    Raises:
+        ConfigError: as for ``spark_options``.
+    """
+    _, oauth = _login(cluster, _checked_properties(cluster))
+    return () if oauth is None else (over_loopback(oauth).endpoint,)
+
+
+def token_login(cluster: ClusterSettings) -> OAuthLogin | None:
+    """Where the tokens for this cluster come from; None: it is not logged in to by tokens.
+
+    Raises:
+        ConfigError: as for ``spark_options``.
+    """
+    return _login(cluster, _checked_properties(cluster))[1]
+
+
+def _java_oauth(oauth: OAuthLogin) -> dict[str, str]:
+    """The properties with which Spark's client gets the tokens."""
+    return {"sasl.jaas.config": jaas_for_tokens(oauth), ENDPOINT: oauth.endpoint, HANDLER_PROPERTY: HANDLER}
 
 
 def wants_idempotence(cluster: ClusterSettings) -> bool:
@@ -234,20 +287,23 @@ def _tuning(properties: Mapping[str, str]) -> dict[str, Any]:
     return tuning
 
 
-def _login(cluster: ClusterSettings, properties: Mapping[str, str]) -> Login | None:
-    """Who logs in, from the JAAS line or from the two properties; None without SASL."""
+def _login(cluster: ClusterSettings, properties: Mapping[str, str]) -> tuple[Login | None, OAuthLogin | None]:
+    """Who logs in, by a password or by tokens; neither without SASL."""
     if not _security_protocol(properties).startswith("SASL"):
-        return None
+        return None, None
     mechanism = properties.get("sasl.mechanism", "GSSAPI")
+    if mechanism == OAUTH:
+        return None, oauth_login(cluster.client_place, properties)
+    place = f"{cluster.client_place}.sasl.mechanism"
+    if mechanism in ("GSSAPI", "AWS_MSK_IAM"):
+        raise ConfigError(f"{place} is {mechanism}, which groupwatch cannot use; use one of {MECHANISMS_OR}.")
     if mechanism not in LOGIN_MODULES:
-        ours = ", ".join(LOGIN_MODULES)
-        place = f"{cluster.client_place}.sasl.mechanism"
-        if mechanism in ("GSSAPI", "OAUTHBEARER"):
-            raise ConfigError(f"{place} is {mechanism}, which groupwatch cannot use; create a user for one of {ours}.")
-        raise ConfigError(f"{place} should be one of {ours}.")
+        raise ConfigError(f"{place} should be one of {MECHANISMS_OR}.")
+    if HANDLER_PROPERTY in properties:
+        raise ConfigError(f"{cluster.client_place}.{HANDLER_PROPERTY} has a meaning for {OAUTH} only; remove it.")
     read: Callable[[ClusterSettings, Mapping[str, str], str], Login]
     read = _login_from_jaas if "sasl.jaas.config" in properties else _login_from_properties
-    return read(cluster, properties, mechanism)
+    return read(cluster, properties, mechanism), None
 
 
 def _login_from_properties(cluster: ClusterSettings, properties: Mapping[str, str], mechanism: str) -> Login:
@@ -274,53 +330,3 @@ def _login_from_jaas(cluster: ClusterSettings, properties: Mapping[str, str], me
     if missing:
         raise ConfigError(f"{place} has no {' and no '.join(missing)}.")
     return Login(username=entry.options["username"], password=entry.options["password"])
-
-
-def _ssl_context(cluster: ClusterSettings, properties: Mapping[str, str]) -> ssl.SSLContext:
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.minimum_version = ssl.TLSVersion.TLSv1_2
-    context.check_hostname = properties.get("ssl.endpoint.identification.algorithm", "https").lower() == "https"
-    _load_truststore(context, cluster, properties)
-    _load_keystore(context, cluster, properties)
-    return context
-
-
-def _load_truststore(context: ssl.SSLContext, cluster: ClusterSettings, properties: Mapping[str, str]) -> None:
-    location, inline = properties.get("ssl.truststore.location"), properties.get("ssl.truststore.certificates")
-    if location is None and inline is None:
-        context.load_default_certs()
-        return
-    _check_pem(cluster, properties, "ssl.truststore")
-    try:
-        context.load_verify_locations(cafile=location, cadata=inline)
-    except OSError as error:
-        key = "location" if location is not None else "certificates"
-        raise ConfigError(_unreadable(f"{cluster.client_place}.ssl.truststore.{key}", error)) from None
-
-
-def _load_keystore(context: ssl.SSLContext, cluster: ClusterSettings, properties: Mapping[str, str]) -> None:
-    location = properties.get("ssl.keystore.location")
-    if location is None:
-        return
-    _check_pem(cluster, properties, "ssl.keystore")
-    try:
-        # Without a password OpenSSL would ask for one on the terminal.
-        context.load_cert_chain(location, password=properties.get("ssl.key.password", ""))
-    except OSError as error:
-        raise ConfigError(_unreadable(f"{cluster.client_place}.ssl.keystore.location", error)) from None
-
-
-def _check_pem(cluster: ClusterSettings, properties: Mapping[str, str], store: str) -> None:
-    kind = properties.get(f"{store}.type", "JKS")
-    place = f"{cluster.client_place}.{store}.type"
-    if kind.upper() in ("JKS", "PKCS12"):
-        how = f'export it to a PEM file and set {store}.type = "PEM"'
-        raise ConfigError(f"{place} is {kind}, which only Java clients can read; {how}.")
-    if kind.upper() != "PEM":
-        raise ConfigError(f'{place} should be "PEM".')
-
-
-def _unreadable(place: str, error: OSError) -> str:
-    if isinstance(error, ssl.SSLError):
-        return f"{place} is not a usable PEM file, or ssl.key.password does not decrypt it."
-    return f"{place} cannot be read ({error.strerror})."

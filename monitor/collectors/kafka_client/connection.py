@@ -7,6 +7,7 @@ so its logging is switched off, and what went wrong is told by the errors of thi
 from __future__ import annotations
 
 import logging
+import re
 import socket
 import ssl
 import time
@@ -29,6 +30,8 @@ from kafka.net.compat import KafkaNetClient
 from monitor.collectors.errors import ConnectionFailed
 from monitor.collectors.kafka_client.client_properties import kafka_python_arguments, wants_idempotence
 from monitor.collectors.kafka_client.java_values import LONGEST_WAIT_MS, REQUEST_MS
+from monitor.collectors.kafka_client.oauth import MECHANISM as OAUTH
+from monitor.collectors.kafka_client.tokens import TokenError, TokenProvider
 from monitor.config import ClusterSettings
 
 log = logging.getLogger(__name__)
@@ -36,8 +39,12 @@ log = logging.getLogger(__name__)
 CONNECT_LIMIT_S: Final = 10.0
 REQUEST_LIMIT_MS: Final = REQUEST_MS
 PROBE_LIMIT_S: Final = 2.0
+REFUSAL_LIMIT_S: Final = 1.0
 CLOSE_LIMIT_S: Final = 1.0
 POLL_S: Final = 0.005
+
+CERTIFICATE_REFUSED: Final = re.compile("ALERT.*(CERTIFICATE|UNKNOWN_CA)")
+"""OpenSSL's reasons for alerts by which a server refuses the certificate of a client, or wants one."""
 
 _QUIET: Final = logging.CRITICAL + 1
 
@@ -164,6 +171,7 @@ def _open(client: Callable[..., Any], cluster: ClusterSettings, limit_s: float, 
     silence_client_logging()
     arguments = {"request_timeout_ms": REQUEST_LIMIT_MS, "reconnect_backoff_max_ms": 1000}
     arguments |= kafka_python_arguments(cluster) | more
+    _require_token(cluster, arguments.get("sasl_oauth_token_provider"))
     nets: list[KafkaNetClient] = []
 
     def net_client(**configuration: Any) -> KafkaNetClient:  # noqa: ANN401 - passed through
@@ -179,19 +187,36 @@ def _open(client: Callable[..., Any], cluster: ClusterSettings, limit_s: float, 
         raise ConnectionFailed(_explanation(cluster, error, limit_s)) from None
 
 
+def _require_token(cluster: ClusterSettings, provider: TokenProvider | None) -> None:
+    """See that there is a token: a client would try for its whole limit, and then not know why it failed."""
+    if provider is not None:
+        try:
+            provider.token()
+        except TokenError as error:
+            raise ConnectionFailed(_explanation(cluster, error, 0)) from None
+
+
 def _without_requests(record: logging.LogRecord) -> bool:
     return record.levelno > logging.DEBUG
 
 
 def _explanation(cluster: ClusterSettings, error: KafkaError, limit_s: float) -> str:
     start = f"Cluster {cluster.name}: "
+    if isinstance(error, TokenError):
+        return f"{start}{error.args[0]}"
     if isinstance(error, SaslAuthenticationFailedError):
-        return f"{start}the broker refused the login (SaslAuthenticationFailed). Check the user name and the password."
+        return f"{start}the broker refused the login (SaslAuthenticationFailed). {_what_to_check(cluster)}"
     if isinstance(error, UnsupportedSaslMechanismError | IllegalSaslStateError):
         return f"{start}the broker does not accept this SASL mechanism ({error_name(error)}). Check sasl.mechanism."
     if isinstance(error, AuthorizationError):
         return f"{start}the user is not allowed to do this ({error_name(error)}). Check its ACLs."
     return start + _probe_result(cluster, error, limit_s)
+
+
+def _what_to_check(cluster: ClusterSettings) -> str:
+    if cluster.client_properties().get("sasl.mechanism") == OAUTH:
+        return "Check the token: its issuer, its audience and its expiry."
+    return "Check the user name and the password."
 
 
 def _probe_result(cluster: ClusterSettings, error: KafkaError, limit_s: float) -> str:
@@ -204,21 +229,29 @@ def _probe_result(cluster: ClusterSettings, error: KafkaError, limit_s: float) -
             reason = f"TLS: the certificate of {address} is not trusted ({failure.verify_message})."
             return f"{reason} Check ssl.truststore.location."
         except ssl.SSLError as failure:
-            reason = f"TLS with {address} failed ({failure.reason or 'no TLS response'})."
-            return f"{reason} Check security.protocol and the certificates."
+            return _tls_reason(cluster, address, failure)
         except OSError:
             continue
         if cluster.client_properties().get("security.protocol", "").upper().startswith("SASL"):
             # kafka-python misses an answer that comes together with the end of the connection, as a refusal does.
             return (
                 f"{address} closes the connection at the login ({error_name(error)}, tried for {limit_s:g} s)."
-                " Check the user name and the password."
+                f" {_what_to_check(cluster)}"
             )
         return (
             f"{address} accepts connections but sends no usable response ({error_name(error)}, tried for"
             f" {limit_s:g} s). Check security.protocol, and the addresses that the brokers advertise."
         )
     return f"no broker answers at {cluster.bootstrap_servers} (tried for {limit_s:g} s). Check bootstrap_servers."
+
+
+def _tls_reason(cluster: ClusterSettings, address: str, failure: ssl.SSLError) -> str:
+    reason = failure.reason or "no TLS response"
+    if CERTIFICATE_REFUSED.search(reason) is None:
+        return f"TLS with {address} failed ({reason}). Check security.protocol and the certificates."
+    if {"ssl.keystore.location", "ssl.keystore.key"} & set(cluster.client):
+        return f"TLS: {address} refuses the certificate of this client ({reason}). Check ssl.keystore.location."
+    return f"TLS: {address} wants a certificate of the client ({reason}). Set ssl.keystore.location."
 
 
 def _probe(address: str, context: ssl.SSLContext | None) -> None:
@@ -228,6 +261,19 @@ def _probe(address: str, context: ssl.SSLContext | None) -> None:
     with socket.create_connection((host, int(port)), timeout=PROBE_LIMIT_S) as plain:
         if context is not None:
             try:
-                context.wrap_socket(plain, server_hostname=host).close()
+                encrypted = context.wrap_socket(plain, server_hostname=host)
             except TimeoutError:
                 raise ssl.SSLError("no TLS response") from None
+            with encrypted:
+                _await_refusal(encrypted)
+
+
+def _await_refusal(encrypted: ssl.SSLSocket) -> None:
+    """In TLS 1.3 a server refuses a client's certificate only after the client's handshake is done."""
+    encrypted.settimeout(REFUSAL_LIMIT_S)
+    try:
+        encrypted.recv(1)
+    except ssl.SSLError:
+        raise
+    except OSError:  # no answer in time, or the end of the connection: nothing against the certificate
+        return

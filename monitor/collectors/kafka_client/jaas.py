@@ -7,13 +7,15 @@ bare or quoted values, and a semicolon.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Final
 
 from monitor.model import Value
 
 VALUE: Final = r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|[^\s;="\']+'
 ENTRY: Final = re.compile(
-    rf"\s*(?P<module>[\w.$]+)\s+(?:required|requisite|sufficient|optional)\s+(?P<options>(?:[\w.-]+\s*=\s*(?:{VALUE})\s*)*);\s*",
+    rf"\s*(?P<module>[\w.$]+)\s+(?:required|requisite|sufficient|optional)"
+    rf"(?:\s+(?P<options>(?:[\w.-]+\s*=\s*(?:{VALUE})\s*)*))?;\s*",
     re.DOTALL | re.IGNORECASE,
 )
 OPTION: Final = re.compile(rf"([\w.-]+)\s*=\s*({VALUE})", re.DOTALL)
@@ -45,7 +47,7 @@ def parse_jaas(text: str) -> JaasEntry | None:
     entry = ENTRY.fullmatch(text)
     if entry is None:
         return None
-    options = {name: _unquote(value) for name, value in OPTION.findall(entry["options"])}
+    options = {name: _unquote(value) for name, value in OPTION.findall(entry["options"] or "")}
     return JaasEntry(module=entry["module"], options=options)
 
 
@@ -55,7 +57,16 @@ def jaas_line(mechanism: str, username: str, password: str) -> str:
     >>> jaas_line("PLAIN", "eve", 'a"b')
     'org.apache.kafka.common.security.plain.PlainLoginModule required username="eve" password="a\\"b";'
     """
-    return f"{LOGIN_MODULES[mechanism]} required username={_quote(username)} password={_quote(password)};"
+    return jaas_entry(LOGIN_MODULES[mechanism], {"username": username, "password": password})
+
+
+def jaas_entry(module: str, options: Mapping[str, str]) -> str:
+    r"""The entry of a login module with these options.
+
+    >>> jaas_entry("a.Module", {"name": 'a"b'}), jaas_entry("a.Module", {})
+    ('a.Module required name="a\\"b";', 'a.Module required;')
+    """
+    return " ".join([module, "required", *(f"{name}={_quote(value)}" for name, value in options.items())]) + ";"
 
 
 def _quote(text: str) -> str:

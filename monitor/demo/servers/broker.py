@@ -59,13 +59,14 @@ class EmbeddedKafka:
         self.settings = settings or BrokerSettings()
         self._temporary = data_dir is None
         self._progress = progress
-        ports = free_ports(2)
+        ports = free_ports(2 + len(self.settings.listeners))
         self._place: Place = Place(
             port=self.settings.port or ports[0],
             controller_port=ports[1] if beside is None else beside._place.controller_port,
             data_dir=data_dir or Path(tempfile.gettempdir()) / f"groupwatch-kafka-{secrets.token_hex(6)}",
             internal_password=secrets.token_hex(16) if beside is None else beside._place.internal_password,
             node_id=self._first._nodes,
+            listener_ports=dict(zip(self.settings.listeners, ports[2:], strict=True)),
         )
         self._process: Process | None = None
 
@@ -83,6 +84,10 @@ class EmbeddedKafka:
     def bootstrap_servers(self) -> str:
         """What clients connect to, as "host:port"."""
         return f"127.0.0.1:{self.port}"
+
+    def address(self, listener: str) -> str:
+        """Where a further listener serves, as "host:port"."""
+        return f"127.0.0.1:{self._place.listener_ports[listener]}"
 
     @property
     def data_dir(self) -> Path:
@@ -181,7 +186,8 @@ class EmbeddedKafka:
         (self.data_dir / "log4j2.xml").write_text(log4j2_xml(self.log_file), encoding="utf-8")
 
     def _options(self) -> list[str]:
-        return [f"-Xmx{self.settings.heap_mb}m", f"-Dlog4j2.configurationFile={self.data_dir / 'log4j2.xml'}"]
+        logging = f"-Dlog4j2.configurationFile={self.data_dir / 'log4j2.xml'}"
+        return [f"-Xmx{self.settings.heap_mb}m", logging, *self.settings.jvm_options]
 
     def _format(self, command: list[str]) -> None:
         """Give the folder its identity, as KRaft demands before the first start."""

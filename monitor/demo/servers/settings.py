@@ -19,6 +19,8 @@ class BrokerSettings:
 
     Attributes:
         heap_mb: Java heap in MB.
+        jvm_options: More options of its JVM.
+        listeners: Further listeners for clients, by upper-case names, with their security protocols.
         offsets_topic_partitions: Partitions of ``__consumer_offsets``.
         port: Where clients connect; 0: a free one.
         properties: More server properties; they win over those that are set here.
@@ -28,6 +30,8 @@ class BrokerSettings:
     """
 
     heap_mb: int = 512
+    jvm_options: tuple[str, ...] = ()
+    listeners: Mapping[str, str] = field(default_factory=dict)
     offsets_topic_partitions: int = 8
     port: int = 0
     properties: Mapping[str, str] = field(default_factory=dict)
@@ -47,6 +51,7 @@ class Place:
     data_dir: Path
     internal_password: str = field(default="", repr=False)
     node_id: int = 1
+    listener_ports: Mapping[str, int] = field(default_factory=dict)
 
 
 def server_properties(settings: BrokerSettings, place: Place) -> str:
@@ -55,6 +60,7 @@ def server_properties(settings: BrokerSettings, place: Place) -> str:
         **_quorum(place),
         **_small(settings, place),
         **(_sasl(settings, place) if settings.sasl_users else {}),
+        **_further_listeners(settings, place),
         **settings.properties,
     }
     return "".join(f"{key}={_escaped(value)}\n" for key, value in properties.items())
@@ -129,6 +135,17 @@ def _sasl(settings: BrokerSettings, place: Place) -> dict[str, str]:
         "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
         "super.users": ";".join(f"User:{_plain(name)}" for name in supers),
     }
+
+
+def _further_listeners(settings: BrokerSettings, place: Place) -> dict[str, str]:
+    """The properties that name listeners, with the further ones; empty without any."""
+    if not settings.listeners:
+        return {}
+    addresses = "".join(f",{name}://127.0.0.1:{port}" for name, port in place.listener_ports.items())
+    protocols = "".join(f",{name}:{protocol}" for name, protocol in settings.listeners.items())
+    usual = _quorum(place) | (_sasl(settings, place) if settings.sasl_users else {})
+    more = {"listeners": addresses, "advertised.listeners": addresses, "listener.security.protocol.map": protocols}
+    return {key: usual[key] + added for key, added in more.items()}
 
 
 def _jaas(settings: BrokerSettings, place: Place) -> str:

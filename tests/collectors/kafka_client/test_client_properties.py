@@ -109,7 +109,14 @@ def test_a_jaas_line_is_read_as_it_was_written(username, password):
     assert entry.module == PLAIN
 
 
+OURS = "PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, OAUTHBEARER"
 SASL = {"security.protocol": "SASL_SSL", "sasl.mechanism": "PLAIN"}
+INLINE = {
+    "security.protocol": "SSL",
+    "ssl.keystore.type": "PEM",
+    "ssl.keystore.key": "tiger",
+    "ssl.keystore.certificate.chain": "tiger",
+}
 LOGIN = SASL | {"sasl.username": "eve", "sasl.password": "tiger"}
 
 
@@ -119,13 +126,15 @@ LOGIN = SASL | {"sasl.username": "eve", "sasl.password": "tiger"}
         ({"security.protocol": "TLS"}, "security.protocol should be PLAINTEXT or SSL or SASL_PLAINTEXT or SASL_SSL."),
         (
             {"security.protocol": "SASL_SSL"},
-            "sasl.mechanism is GSSAPI, which groupwatch cannot use; create a user for one of PLAIN, SCRAM-SHA-256,"
-            " SCRAM-SHA-512.",
+            f"sasl.mechanism is GSSAPI, which groupwatch cannot use; use one of {OURS}.",
         ),
         (
-            LOGIN | {"sasl.mechanism": "OAUTHBEARER"},
-            "sasl.mechanism is OAUTHBEARER, which groupwatch cannot use; create a user for one of PLAIN,"
-            " SCRAM-SHA-256, SCRAM-SHA-512.",
+            LOGIN | {"sasl.mechanism": "AWS_MSK_IAM"},
+            f"sasl.mechanism is AWS_MSK_IAM, which groupwatch cannot use; use one of {OURS}.",
+        ),
+        (
+            LOGIN | {"sasl.login.callback.handler.class": "tiger"},
+            "sasl.login.callback.handler.class has a meaning for OAUTHBEARER only; remove it.",
         ),
         (SASL | {"sasl.username": "eve"}, "sasl.password is required for SASL PLAIN."),
         (
@@ -142,22 +151,40 @@ LOGIN = SASL | {"sasl.username": "eve", "sasl.password": "tiger"}
             f"sasl.jaas.config should use {PLAIN} for SASL PLAIN.",
         ),
         (
-            {"security.protocol": "SSL", "ssl.truststore.location": "/etc/kafka.jks"},
-            "ssl.truststore.type is JKS, which only Java clients can read; export it to a PEM file and set"
-            ' ssl.truststore.type = "PEM".',
+            {"security.protocol": "SSL", "ssl.truststore.location": "/none.jks"},
+            "ssl.truststore.location cannot be read (No such file or directory).",
         ),
         (
-            {"security.protocol": "SSL", "ssl.keystore.location": "/etc/k.p12", "ssl.keystore.type": "PKCS12"},
-            "ssl.keystore.type is PKCS12, which only Java clients can read; export it to a PEM file and set"
-            ' ssl.keystore.type = "PEM".',
+            {"security.protocol": "SSL", "ssl.keystore.location": "/none.p12", "ssl.keystore.type": "PKCS12"},
+            "ssl.keystore.password is required for a PKCS12 file.",
         ),
         (
             {"security.protocol": "SSL", "ssl.truststore.location": "/none.pem", "ssl.truststore.type": "PEM"},
             "ssl.truststore.location cannot be read (No such file or directory).",
         ),
         (
-            {"ssl.keystore.key": "tiger"},
-            "ssl.keystore.key works only in Java clients; write key and certificates to one PEM file and name it by"
+            {"security.protocol": "SSL", "ssl.keystore.type": "PEM", "ssl.keystore.key": "tiger"},
+            "ssl.keystore.certificate.chain is required beside ssl.keystore.key.",
+        ),
+        (
+            INLINE | {"ssl.keystore.type": "JKS"},
+            'ssl.keystore.key needs ssl.keystore.type = "PEM".',
+        ),
+        (
+            INLINE | {"ssl.keystore.location": "/etc/key.pem"},
+            "ssl.keystore.key and ssl.keystore.location are duplicates; remove one of them.",
+        ),
+        (
+            INLINE | {"ssl.keystore.password": "tiger"},
+            "ssl.keystore.password has no meaning with PEM; remove it (ssl.key.password decrypts a key).",
+        ),
+        (
+            INLINE,
+            "ssl.keystore.key is not usable PEM, or ssl.key.password does not decrypt it.",
+        ),
+        (
+            {"ssl.engine.factory.class": "tiger"},
+            "ssl.engine.factory.class works only in Java clients; use ssl.truststore.location and"
             " ssl.keystore.location.",
         ),
         (
@@ -166,10 +193,10 @@ LOGIN = SASL | {"sasl.username": "eve", "sasl.password": "tiger"}
             " security.protocol?).",
         ),
         ({"request.timeout.ms": "soon"}, "request.timeout.ms should be a whole number from 0 to 2147483647."),
-        (LOGIN | {"sasl.mechanism": "tiger"}, "sasl.mechanism should be one of PLAIN, SCRAM-SHA-256, SCRAM-SHA-512."),
+        (LOGIN | {"sasl.mechanism": "tiger"}, f"sasl.mechanism should be one of {OURS}."),
         (
             {"security.protocol": "SSL", "ssl.truststore.location": "/x", "ssl.truststore.type": "tiger"},
-            'ssl.truststore.type should be "PEM".',
+            "ssl.truststore.type should be JKS or PKCS12 or PEM.",
         ),
         ({"group.id": "g"}, "group.id is set by groupwatch itself; remove it."),
     ],
@@ -248,6 +275,5 @@ def test_a_client_certificate(pem):
         with pytest.raises(ConfigError) as caught:
             kafka_python_arguments(cluster_of(keystore | {"ssl.key.password": password}))
         assert str(caught.value) == (
-            "clusters.prod.client.ssl.keystore.location is not a usable PEM file, or ssl.key.password does"
-            " not decrypt it."
+            "clusters.prod.client.ssl.keystore.location is not usable PEM, or ssl.key.password does not decrypt it."
         )

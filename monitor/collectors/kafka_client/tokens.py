@@ -1,0 +1,221 @@
+"""Tokens of SASL OAUTHBEARER for kafka-python: fetched from an endpoint or read from a file, and renewed in time."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import re
+import ssl
+import threading
+import time
+import urllib.request
+from functools import lru_cache
+from http.client import HTTPException, HTTPMessage
+from pathlib import Path
+from typing import IO, Any, Final
+from urllib.error import HTTPError, URLError
+from urllib.parse import quote_plus, urlencode, urlsplit
+
+from kafka.errors import KafkaError
+from kafka.net.sasl.oauth import AbstractTokenProvider
+
+from monitor.collectors.kafka_client.oauth import OAuthLogin
+from monitor.collectors.kafka_client.tls import tls_context
+from monitor.config import ConfigError
+from monitor.model import Value
+
+REFRESH_AT: Final = 0.8
+"""The part of its life after which a token is replaced, as by Java (``sasl.login.refresh.window.factor``)."""
+
+UNKNOWN_LIFE_S: Final = 300
+MAX_RESPONSE_BYTES: Final = 1 << 20
+_TOKEN: Final = re.compile(r"[A-Za-z0-9\-._~+/]+=*")
+_ERROR_CODE: Final = re.compile(r"[a-z_]{1,40}")
+
+
+class TokenError(KafkaError):
+    """No token to log in with; the text is a sentence without a secret."""
+
+
+class Token(Value, frozen=True):
+    """A token and its times (s since 1970). Its text shows no token."""
+
+    text: str
+    fetched_s: float
+    expires_s: float
+
+    def __repr__(self) -> str:
+        """The times only."""
+        return f"Token(expires_s={self.expires_s})"
+
+
+class TokenProvider(AbstractTokenProvider):  # type: ignore[misc] # of a library without types
+    """What a client of kafka-python takes its tokens from, at each connection and each renewed login."""
+
+    def __init__(self, login: OAuthLogin) -> None:
+        """Prepare; nothing is fetched yet."""
+        super().__init__()
+        self._login = login
+        self._token: Token | None = None
+        self._lock = threading.Lock()
+
+    def token(self) -> str:
+        """A token that is valid for a while.
+
+        Raises:
+            TokenError: there is none.
+        """
+        if self._login.token_file is not None:
+            return read_token(self._login.token_file)
+        with self._lock:
+            if self._token is None or is_due(self._token, time.time()):
+                self._token = self._new_token()
+            return self._token.text
+
+    def extensions(self) -> dict[str, str]:
+        """The extensions of the login (KIP-342)."""
+        return dict(self._login.extensions)
+
+    def _new_token(self) -> Token:
+        """A new token, or the old one while that is valid and the endpoint gives none."""
+        try:
+            return fetch_token(self._login)
+        except TokenError:
+            if self._token is None or self._token.expires_s <= time.time():
+                raise
+            return self._token
+
+
+@lru_cache(maxsize=64)
+def token_provider(login: OAuthLogin) -> TokenProvider:
+    """One provider for all clients that log in so: they share its token."""
+    return TokenProvider(login)
+
+
+def is_due(token: Token, now_s: float) -> bool:
+    """Whether a token should be replaced.
+
+    >>> token = Token(text="t", fetched_s=100, expires_s=200)
+    >>> is_due(token, 179), is_due(token, 180)
+    (False, True)
+    """
+    return now_s >= token.fetched_s + REFRESH_AT * (token.expires_s - token.fetched_s)
+
+
+def read_token(path: str) -> str:
+    """The token in a file, as it is now.
+
+    Raises:
+        TokenError: it cannot be read, or is no token.
+    """
+    try:
+        text = Path(path).read_text(encoding="ascii").strip()
+    except OSError as error:
+        raise TokenError(f"the token file {path} cannot be read ({error.strerror}).") from None
+    except UnicodeDecodeError:
+        text = ""
+    if _TOKEN.fullmatch(text) is None:
+        raise TokenError(f"the token file {path} has no token.")
+    return text
+
+
+def fetch_token(login: OAuthLogin) -> Token:
+    """A token of the endpoint, by the client's credentials.
+
+    Raises:
+        TokenError: the endpoint is away or refuses, one sentence.
+    """
+    now_s = time.time()
+    response = _response(login)
+    text = response.get("access_token") if isinstance(response, dict) else None
+    if not isinstance(text, str) or _TOKEN.fullmatch(text) is None:
+        raise TokenError(f"the response of the token endpoint {login.address} has no access_token.")
+    return Token(text=text, fetched_s=now_s, expires_s=_expiry(text, response.get("expires_in"), now_s))
+
+
+def token_claims(token: str) -> dict[str, Any]:
+    """The claims of a JWT, unverified; empty if it is none.
+
+    >>> token_claims("e30.eyJleHAiOjV9.c2ln"), token_claims("opaque")
+    ({'exp': 5}, {})
+    """
+    parts = token.split(".")
+    if len(parts) != 3:
+        return {}
+    try:
+        claims = json.loads(base64.urlsafe_b64decode(parts[1] + "=" * (-len(parts[1]) % 4)))
+    except (ValueError, binascii.Error):
+        return {}
+    return claims if isinstance(claims, dict) else {}
+
+
+def _expiry(text: str, expires_in: object, now_s: float) -> float:
+    claimed = token_claims(text).get("exp")
+    if isinstance(claimed, int | float) and not isinstance(claimed, bool):
+        return float(claimed)
+    return now_s + (float(expires_in) if isinstance(expires_in, int | float) else UNKNOWN_LIFE_S)
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    """Credentials are for the endpoint alone."""
+
+    def redirect_request(
+        self, _req: urllib.request.Request, _fp: IO[bytes], _code: int, _msg: str, _headers: HTTPMessage, _newurl: str
+    ) -> None:
+        """Never follow."""
+
+
+def _response(login: OAuthLogin) -> Any:  # noqa: ANN401 - of JSON
+    try:
+        opener = urllib.request.build_opener(_NoRedirect, *_https(login))
+        with opener.open(_request(login), timeout=max(login.connect_ms, login.read_ms) / 1000) as response:
+            return json.loads(response.read(MAX_RESPONSE_BYTES))
+    except HTTPError as error:
+        with error:
+            told = _refusal(error)
+        raise TokenError(f"the token endpoint {login.address} refuses the client ({told}). {_CHECK}") from None
+    except (OSError, HTTPException) as error:
+        reason = error.reason if isinstance(error, URLError) else error
+        kind = reason.strerror if isinstance(reason, OSError) and reason.strerror else type(reason).__name__
+        raise TokenError(f"the token endpoint {login.address} cannot be reached ({kind}).") from None
+    except ValueError:
+        raise TokenError(f"the response of the token endpoint {login.address} is no JSON.") from None
+
+
+_CHECK: Final = "Check the client id and the client secret."
+
+
+def _https(login: OAuthLogin) -> list[urllib.request.BaseHandler]:
+    if urlsplit(login.endpoint).scheme != "https":
+        return []
+    try:
+        context = tls_context(f"{login.place}.sasl.jaas.config", dict(login.tls)) if login.tls else None
+    except ConfigError as error:
+        raise TokenError(str(error)) from None
+    return [urllib.request.HTTPSHandler(context=context or ssl.create_default_context())]
+
+
+def _request(login: OAuthLogin) -> urllib.request.Request:
+    pair = (login.client_id, login.client_secret)
+    credentials = ":".join(map(quote_plus, pair) if login.url_encoded else pair)
+    form = {"grant_type": "client_credentials"} | ({"scope": login.scope.strip()} if login.scope.strip() else {})
+    return urllib.request.Request(
+        login.endpoint,
+        data=urlencode(form).encode(),
+        headers={
+            "Authorization": f"Basic {base64.b64encode(credentials.encode()).decode()}",
+            "Accept": "application/json",
+            "Cache-Control": "no-cache",
+        },
+    )
+
+
+def _refusal(error: HTTPError) -> str:
+    """The status, and OAuth's own code; what else is in the response could be a secret."""
+    try:
+        code = json.loads(error.read(MAX_RESPONSE_BYTES)).get("error")
+    except (ValueError, AttributeError, OSError):
+        code = None
+    is_code = isinstance(code, str) and _ERROR_CODE.fullmatch(code) is not None
+    return f"{error.code}, {code}" if is_code else str(error.code)

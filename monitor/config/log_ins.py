@@ -1,0 +1,97 @@
+"""The section on log-ins of docs/configuration.md: an example for each way to log in to Kafka."""
+
+from __future__ import annotations
+
+from typing import Final
+
+LOG_INS: Final = """
+## Log-ins
+
+The properties of `[clusters.NAME.client]` have the names of Kafka's Java client. `groupwatch run`, `collect`,
+`check-config` and `doctor --client` take the same ones. Two clients use them: Java's in Spark, and kafka-python. A
+log-in that only one of them knows is refused at the start, and by `check-config`.
+
+| log-in | supported | what else it needs |
+|---|---|---|
+| SASL PLAIN, SCRAM-SHA-256, SCRAM-SHA-512 | yes | |
+| SASL OAUTHBEARER with client credentials (OIDC) | yes | tokens that are JWTs with `exp` and `sub` |
+| SASL OAUTHBEARER with a token file | yes | a local `spark.master` for the job |
+| client certificates (mTLS): PEM | yes | |
+| client certificates (mTLS): PKCS12 | yes | the package `cryptography`: extra `job` or `stores` |
+| client certificates (mTLS): JKS | yes | the same, and Java 17 or 21, also for `doctor` |
+| SASL GSSAPI (Kerberos), AWS_MSK_IAM, delegation tokens | no | |
+
+**SASL PLAIN and SCRAM.** A line of `sasl.jaas.config` is also possible in place of name and password.
+
+```toml
+[clusters.prod.client]
+"security.protocol" = "SASL_SSL"
+"sasl.mechanism" = "SCRAM-SHA-512"                      # or PLAIN, SCRAM-SHA-256
+"sasl.username" = "groupwatch"
+"sasl.password" = "${file:/etc/groupwatch/password}"
+"ssl.truststore.type" = "PEM"
+"ssl.truststore.location" = "/etc/groupwatch/ca.pem"    # not set: the certificates of the machine
+```
+
+**SASL OAUTHBEARER with client credentials.** A token is renewed after four fifths of its life. The names are those of
+Kafka 4.1. The options `clientId`, `clientSecret`, `scope`, `extension_NAME` and `ssl.*` of `sasl.jaas.config` work too.
+
+```toml
+[clusters.prod.client]
+"security.protocol" = "SASL_SSL"
+"sasl.mechanism" = "OAUTHBEARER"
+"sasl.oauthbearer.token.endpoint.url" = "https://login.example.com/oauth2/token"
+"sasl.oauthbearer.client.credentials.client.id" = "groupwatch"
+"sasl.oauthbearer.client.credentials.client.secret" = "${file:/etc/groupwatch/client-secret}"
+"sasl.oauthbearer.scope" = "kafka"                      # optional
+```
+
+**SASL OAUTHBEARER with a token file**, which another program replaces before the token expires. Spark's Java client
+reads such a file only once. The job therefore gives it the current content at a port of 127.0.0.1, with a secret that
+is new at each start. Executors on other machines cannot reach that port, so `spark.master` has to be local.
+
+```toml
+[clusters.prod.client]
+"security.protocol" = "SASL_SSL"
+"sasl.mechanism" = "OAUTHBEARER"
+"sasl.oauthbearer.token.endpoint.url" = "file:///var/run/secrets/kafka/token"
+```
+
+**Client certificates in PEM.** The file has the key and its certificates. Java reads only unencrypted keys in PKCS #8
+(`BEGIN PRIVATE KEY`) reliably. The job gives it any other key decrypted, in memory, and needs `cryptography` for that.
+
+```toml
+[clusters.prod.client]
+"security.protocol" = "SSL"
+"ssl.keystore.type" = "PEM"
+"ssl.keystore.location" = "/etc/groupwatch/client.pem"
+"ssl.key.password" = "${file:/etc/groupwatch/key-password}"    # only for an encrypted key
+"ssl.truststore.type" = "PEM"
+"ssl.truststore.location" = "/etc/groupwatch/ca.pem"
+```
+
+The same in the properties themselves:
+
+```toml
+[clusters.prod.client]
+"security.protocol" = "SSL"
+"ssl.keystore.type" = "PEM"
+"ssl.keystore.key" = "${file:/etc/groupwatch/client.key}"
+"ssl.keystore.certificate.chain" = "${file:/etc/groupwatch/client.crt}"
+"ssl.truststore.type" = "PEM"
+"ssl.truststore.certificates" = "${file:/etc/groupwatch/ca.pem}"
+```
+
+**Client certificates in PKCS12 or JKS.** As in Java, the content of a file decides which of the two it is.
+
+```toml
+[clusters.prod.client]
+"security.protocol" = "SSL"
+"ssl.keystore.type" = "PKCS12"                          # or JKS, Java's default
+"ssl.keystore.location" = "/etc/groupwatch/client.p12"
+"ssl.keystore.password" = "${file:/etc/groupwatch/store-password}"
+"ssl.truststore.type" = "PKCS12"
+"ssl.truststore.location" = "/etc/groupwatch/ca.p12"
+"ssl.truststore.password" = "${file:/etc/groupwatch/store-password}"
+```
+"""

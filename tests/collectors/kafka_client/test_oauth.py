@@ -1,0 +1,195 @@
+"""Tokens by the Java client's properties: fetched from a real endpoint on loopback, or read from a file."""
+
+from __future__ import annotations
+
+import base64
+import json
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.error import HTTPError
+
+import pytest
+
+from monitor.collectors.kafka_client.client_properties import kafka_python_arguments, spark_options
+from monitor.collectors.kafka_client.jaas import parse_jaas
+from monitor.collectors.kafka_client.oauth import OAuthLogin, oauth_login
+from monitor.collectors.kafka_client.tokens import TokenError, TokenProvider
+from monitor.config import ClusterSettings, ConfigError
+from tests.support.issuer import CLIENT_ID, Issuer, client_properties, file_properties
+
+MODULE = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule"
+HANDLER = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginCallbackHandler"
+ENDPOINT = "sasl.oauthbearer.token.endpoint.url"
+SECRET = "sasl.oauthbearer.client.credentials.client.secret"  # noqa: S105, RUF100 -- a name
+
+
+@pytest.fixture
+def issuer() -> Iterator[Issuer]:
+    with Issuer() as running:
+        yield running
+
+
+def cluster(properties: dict[str, str]) -> ClusterSettings:
+    return ClusterSettings(name="prod", bootstrap_servers="b:1", client=properties)
+
+
+def login(properties: dict[str, str]) -> OAuthLogin:
+    return oauth_login("client", properties)
+
+
+def test_kafka_python_gets_a_provider_and_spark_the_properties_of_kafka_3_9(issuer: Issuer):
+    properties = client_properties(issuer) | {"sasl.oauthbearer.scope": "kafka read"}
+    arguments = kafka_python_arguments(cluster(properties))
+    assert arguments["sasl_mechanism"] == "OAUTHBEARER"
+    assert arguments["sasl_oauth_token_provider"].token() == issuer.issued[-1]
+    assert issuer.requests == [{"grant_type": ["client_credentials"], "scope": ["kafka read"]}]
+    options = spark_options(cluster(properties))
+    entry = parse_jaas(options.pop("kafka.sasl.jaas.config"))
+    assert entry is not None
+    assert entry.module == MODULE
+    assert entry.options == {"clientId": CLIENT_ID, "clientSecret": issuer.secret, "scope": "kafka read"}
+    assert options == {
+        "kafka.bootstrap.servers": "b:1",
+        "kafka.security.protocol": "SASL_PLAINTEXT",
+        "kafka.sasl.mechanism": "OAUTHBEARER",
+        f"kafka.{ENDPOINT}": issuer.token_url,
+        "kafka.sasl.login.callback.handler.class": HANDLER,
+    }
+
+
+def test_a_jaas_line_gives_the_same_login_and_its_extensions(issuer: Issuer):
+    line = f'{MODULE} required clientId="{CLIENT_ID}" clientSecret="{issuer.secret}" extension_logicalCluster="lkc-1";'
+    properties = {"security.protocol": "SASL_SSL", "sasl.mechanism": "OAUTHBEARER", ENDPOINT: issuer.token_url}
+    provider = kafka_python_arguments(cluster(properties | {"sasl.jaas.config": line}))["sasl_oauth_token_provider"]
+    assert provider.token() == issuer.issued[-1]
+    assert provider.extensions() == {"logicalCluster": "lkc-1"}
+
+
+def test_the_clients_of_a_cluster_share_a_token_until_four_fifths_of_its_life(issuer: Issuer):
+    first, second = (
+        kafka_python_arguments(cluster(client_properties(issuer)))["sasl_oauth_token_provider"] for _ in range(2)
+    )
+    assert first.token() == second.token() == first.token()
+    assert len(issuer.issued) == 1
+    issuer.lifetime_s = 0
+    short = TokenProvider(login(client_properties(issuer)))
+    assert short.token() != short.token()
+
+
+def test_a_token_that_is_still_valid_outlives_an_endpoint_that_is_away(issuer: Issuer, monkeypatch):
+    issuer.lifetime_s = 1000
+    provider = TokenProvider(login(client_properties(issuer)))
+    now_s = [1_700_000_000.0]
+    monkeypatch.setattr("time.time", lambda: now_s[0])
+    token = provider.token()
+    issuer.is_away = True
+    now_s[0] += 900
+    assert provider.token() == token
+    issuer.is_away = False
+    renewed = provider.token()
+    assert renewed == issuer.issued[-1] != token
+    issuer.is_away = True
+    now_s[0] += 1001
+    with pytest.raises(TokenError, match=r"refuses the client \(503, temporarily_unavailable\)"):
+        provider.token()
+
+
+def test_a_wrong_secret_is_one_sentence_without_what_the_endpoint_writes(issuer: Issuer):
+    with pytest.raises(TokenError) as caught:
+        TokenProvider(login(client_properties(issuer, "client-tiger"))).token()
+    assert caught.value.args == (
+        f"the token endpoint {issuer.token_url} refuses the client (401, invalid_client)."
+        " Check the client id and the client secret.",
+    )
+
+
+def test_an_endpoint_that_is_not_there_is_one_sentence(issuer: Issuer):
+    away = login(client_properties(issuer) | {ENDPOINT: "http://127.0.0.1:1/token"})
+    with pytest.raises(TokenError) as caught:
+        TokenProvider(away).token()
+    assert caught.value.args == ("the token endpoint http://127.0.0.1:1/token cannot be reached (Connection refused).",)
+
+
+def test_a_token_file_is_read_at_each_login(tmp_path: Path):
+    file = tmp_path / "token"
+    provider = kafka_python_arguments(cluster(file_properties(file)))["sasl_oauth_token_provider"]
+    with pytest.raises(TokenError, match=r"the token file .*/token cannot be read \(No such file or directory\)\.$"):
+        provider.token()
+    for text in ("a.b.c", "d.e.f"):
+        file.write_text(f"{text}\n")
+        assert provider.token() == text
+    file.write_text("two words\n")
+    with pytest.raises(TokenError, match=r"has no token\.$"):
+        provider.token()
+
+
+def posted(url: str, credentials: str) -> dict[str, str]:
+    encoded = base64.b64encode(credentials.encode()).decode()
+    request = urllib.request.Request(url, b"grant_type=client_credentials", {"Authorization": f"Basic {encoded}"})
+    with urllib.request.urlopen(request, timeout=10) as response:
+        content: dict[str, str] = json.load(response)
+    return content
+
+
+def test_the_jvm_fetches_the_content_of_a_token_file_from_loopback_as_it_is_now(tmp_path: Path):
+    """Java's own reader of token files (kafka-clients 3.9) reads them once."""
+    file = tmp_path / "token"
+    options = spark_options(cluster(file_properties(file)))
+    assert spark_options(cluster(file_properties(file))) == options, "a query that starts again is the same"
+    entry = parse_jaas(options["kafka.sasl.jaas.config"])
+    assert entry is not None
+    url, pair = options[f"kafka.{ENDPOINT}"], f"{entry.options['clientId']}:{entry.options['clientSecret']}"
+    assert url.startswith("http://127.0.0.1:")
+    for text in ("a.b.c", "d.e.f"):
+        file.write_text(text)
+        assert posted(url, pair)["access_token"] == text
+    with pytest.raises(HTTPError, match="401") as refused:
+        posted(url, f"{pair}0")
+    refused.value.close()
+    file.unlink()
+    with pytest.raises(HTTPError, match="503") as away:
+        posted(url, pair)
+    away.value.close()
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({ENDPOINT: ""}, f"{ENDPOINT} is required for SASL OAUTHBEARER."),
+        ({ENDPOINT: "ftp://h/t"}, f"{ENDPOINT} should be an https:// or file:/// URL."),
+        ({ENDPOINT: "file://h"}, f"{ENDPOINT} should be file:///PATH."),
+        ({SECRET: ""}, f"{SECRET} is required for SASL OAUTHBEARER."),
+        (
+            {"sasl.jaas.config": f"{MODULE} required;"},
+            "sasl.jaas.config and sasl.oauthbearer.client.credentials.client.id and"
+            f" {SECRET} are duplicates; remove one of them.",
+        ),
+        (
+            {"sasl.oauthbearer.jwt.retriever.class": "tiger"},
+            "sasl.oauthbearer.jwt.retriever.class works only in Java clients; use client credentials or a token file.",
+        ),
+        (
+            {"sasl.login.callback.handler.class": "tiger"},
+            f"sasl.login.callback.handler.class works only in Java clients; use {HANDLER}.",
+        ),
+    ],
+)
+def test_what_is_missing_and_what_only_java_can_do_is_refused(changes: dict[str, str], sentence: str):
+    properties = {
+        "security.protocol": "SASL_SSL",
+        "sasl.mechanism": "OAUTHBEARER",
+        ENDPOINT: "https://login/token",
+        "sasl.oauthbearer.client.credentials.client.id": "watcher",
+        SECRET: "tiger",
+    }
+    for client in (kafka_python_arguments, spark_options):
+        with pytest.raises(ConfigError) as caught:
+            client(cluster(properties | changes))
+        assert caught.value.problems == (f"clusters.prod.client.{sentence}",)
+
+
+def test_no_text_of_a_login_has_a_secret(issuer: Issuer):
+    of_issuer = login(client_properties(issuer) | {ENDPOINT: "https://u:tiger@h/t?key=tiger"})
+    assert repr(of_issuer) == "OAuthLogin(https://h/t)"
+    assert of_issuer.address == "https://h/t"

@@ -1,0 +1,228 @@
+"""Jobs that log in with tokens, keys of stores and passwords, by the log and by the admin API.
+
+No secret is in what they write, show, or are called with."""
+
+from __future__ import annotations
+
+import json
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from kafka import KafkaConsumer, OffsetAndMetadata, TopicPartition
+from kafka.admin import KafkaAdminClient, NewTopic, ScramMechanism, UserScramCredentialUpsertion
+
+from monitor.demo.servers.broker import EmbeddedKafka
+from monitor.demo.servers.ports import free_ports
+from monitor.demo.servers.settings import BrokerSettings
+from tests.support.issuer import (
+    Issuer,
+    TokenFile,
+    broker_options,
+    broker_properties,
+    client_properties,
+    file_properties,
+)
+from tests.support.job_process import JobProcess, eventually, processes_of, running
+from tests.support.stores import SECRETS, Stores
+from tests.web.http.certificates import Authority
+
+pytestmark = [pytest.mark.broker, pytest.mark.spark]
+
+GROUP = "guarded"
+PLACE = TopicPartition("guarded", 0)
+PASSWORD = "watcher-tiger"  # noqa: S105, RUF100 -- of a broker that lives for a test
+SCRAM = (ScramMechanism.SCRAM_SHA_256, ScramMechanism.SCRAM_SHA_512)
+
+_MODULES = "org.apache.kafka.common.security"
+_LISTENER = "listener.name.passwords"
+PASSWORDS = {
+    f"{_LISTENER}.sasl.enabled.mechanisms": "PLAIN,SCRAM-SHA-256,SCRAM-SHA-512",
+    f"{_LISTENER}.plain.sasl.jaas.config": f'{_MODULES}.plain.PlainLoginModule required user_watcher="{PASSWORD}";',
+    f"{_LISTENER}.scram-sha-256.sasl.jaas.config": f"{_MODULES}.scram.ScramLoginModule required;",
+    f"{_LISTENER}.scram-sha-512.sasl.jaas.config": f"{_MODULES}.scram.ScramLoginModule required;",
+}
+"""The properties of a broker's listener for users with passwords."""
+
+
+@pytest.fixture(scope="module")
+def issuer() -> Iterator[Issuer]:
+    with Issuer(lifetime_s=12) as running_issuer:
+        yield running_issuer
+
+
+@pytest.fixture(scope="module")
+def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
+    return Authority(tmp_path_factory.mktemp("certificates"))
+
+
+@pytest.fixture(scope="module")
+def kafka(issuer: Issuer, authority: Authority) -> Iterator[EmbeddedKafka]:
+    certificate, key = authority.sign("broker")
+    store = authority.file.parent / "broker.store.pem"
+    store.write_text(key.read_text() + certificate.read_text())
+    tls = {"ssl.keystore.location": str(store), "ssl.truststore.location": str(authority.file)}
+    tls |= {"ssl.keystore.type": "PEM", "ssl.truststore.type": "PEM", "ssl.client.auth": "required"}
+    settings = BrokerSettings(
+        listeners={"TOKENS": "SASL_PLAINTEXT", "KEYS": "SSL", "PASSWORDS": "SASL_PLAINTEXT"},
+        properties=broker_properties(issuer, "TOKENS") | tls | PASSWORDS,
+        jvm_options=broker_options(issuer),
+    )
+    with EmbeddedKafka(settings) as broker:
+        with KafkaAdminClient(bootstrap_servers=broker.bootstrap_servers) as admin:
+            admin.create_topics([NewTopic(PLACE.topic, 1, 1)])
+            admin.wait_for_topics([PLACE.topic])
+            admin.alter_user_scram_credentials(
+                [UserScramCredentialUpsertion("watcher", mechanism, PASSWORD) for mechanism in SCRAM]
+            )
+        commit(broker, 0)
+        yield broker
+
+
+def commit(broker: EmbeddedKafka, offset: int) -> None:
+    consumer = KafkaConsumer(group_id=GROUP, bootstrap_servers=broker.bootstrap_servers)
+    consumer.assign([PLACE])
+    consumer.commit({PLACE: OffsetAndMetadata(offset, "", -1)})
+    consumer.close(autocommit=False)
+
+
+def clusters(address: str, ways: dict[str, tuple[str, dict[str, str]]]) -> dict[str, dict[str, Any]]:
+    """A cluster for each way to its groups and to a login; their topics of events differ."""
+    return {
+        name: {
+            "bootstrap_servers": address,
+            "groups_from": source,
+            "events_topic": f"events.{name}",
+            "findings_topic": f"findings.{name}",
+            "collect_interval_s": 0.5,
+            "client": properties,
+        }
+        for name, (source, properties) in ways.items()
+    }
+
+
+def job_with_its_page(folder: Path, watched: dict[str, dict[str, Any]]) -> tuple[JobProcess, str]:
+    """A job whose Spark shows its own page and writes its event log, and the address of that page."""
+    port = free_ports(1)[0]
+    (folder / "spark-events").mkdir()
+    conf = {"spark.eventLog.enabled": "true", "spark.eventLog.dir": str(folder / "spark-events")}
+    conf |= {"spark.ui.enabled": "true", "spark.ui.port": str(port)}
+    return JobProcess(folder, watched, spark={"conf": conf}), f"http://127.0.0.1:{port}"
+
+
+def page(url: str) -> str:
+    try:
+        with urllib.request.urlopen(url, timeout=30) as response:
+            return str(response.read().decode(errors="replace"))
+    except urllib.error.HTTPError as error:
+        with error:
+            return f"{url}: {error.code}"
+
+
+def written_by(job: JobProcess, spark: str) -> dict[str, str]:
+    """Everything that a running job has written, shows, or is called with, by its place."""
+    pages = ("/", "/metrics", f"/groups/log/{GROUP}", "/api/v1/clusters", "/api/v1/snapshot", "/readyz")
+    found = {path: job.get_any(path) for path in pages}
+    (application,) = json.loads(page(f"{spark}/api/v1/applications"))
+    of_spark = ("environment", "sql?details=true&length=50", "jobs", "stages")
+    found |= {path: page(f"{spark}/api/v1/applications/{application['id']}/{path}") for path in of_spark}
+    found |= {path: page(f"{spark}/{path}/") for path in ("environment", "SQL", "StreamingQuery", "jobs")}
+    for file in (file for file in job.folder.rglob("*") if file.is_file() and file != job.config):
+        with suppress(FileNotFoundError):  # Spark deletes what a newer batch has replaced
+            found[str(file)] = file.read_bytes().decode(errors="replace")
+    for pid in processes_of(job.session):
+        with suppress(OSError):  # it has ended
+            found[f"command of {pid}"] = Path(f"/proc/{pid}/cmdline").read_text(errors="replace")
+    return found
+
+
+def leaks(written: dict[str, str], secrets: list[str]) -> list[tuple[str, int]]:
+    """Where a secret is, and the number of the secret."""
+    return [(place, number) for place, text in written.items() for number, each in enumerate(secrets) if each in text]
+
+
+def await_groups(job: JobProcess, names: Iterable[str], offset: int) -> None:
+    for name in names:
+        job.await_metric("groupwatch_partition_committed_offset", offset, cluster=name, group=GROUP, topic=PLACE.topic)
+
+
+def ups_during(job: JobProcess, names: Iterable[str], seconds: float) -> dict[str, set[float | None]]:
+    """The values of groupwatch_up in all readings of this time, by cluster."""
+    end_s = time.monotonic() + seconds
+    found: dict[str, set[float | None]] = {name: set() for name in names}
+
+    def is_over() -> bool:
+        samples = job.metrics()
+        for name, seen in found.items():
+            seen.add(samples.value("groupwatch_up", cluster=name))
+        return time.monotonic() > end_s
+
+    eventually(is_over, "the end of the time", seconds + 60)
+    return found
+
+
+def test_expired_tokens_are_renewed_without_a_gap_and_shown_nowhere(
+    kafka: EmbeddedKafka, issuer: Issuer, tmp_path: Path
+):
+    """Three lifetimes of tokens, by an endpoint and by a file that is replaced."""
+    commit(kafka, 0)
+    secret = tmp_path.parent / f"{tmp_path.name}-secret"
+    secret.write_text(issuer.secret)
+    by_endpoint = client_properties(issuer, f"${{file:{secret}}}")
+    with TokenFile(tmp_path.parent / f"{tmp_path.name}-token", issuer) as token:
+        by_file = file_properties(token.file)
+        ways = {"log": ("log", by_endpoint), "admin": ("admin", by_endpoint), "file": ("log", by_file)}
+        watched = clusters(kafka.address("TOKENS"), ways)
+        job, spark = job_with_its_page(tmp_path, watched)
+        with running(job):
+            await_groups(job, watched, 0)
+            assert ups_during(job, watched, 3 * issuer.lifetime_s) == {name: {1.0} for name in watched}
+            commit(kafka, 7)
+            await_groups(job, watched, 7)
+            written = written_by(job, spark)
+    assert any("spark-events" in place for place in written)
+    assert leaks(written, [issuer.secret, "clientSecret=", *issuer.issued]) == []
+    assert [line for line in job.log().splitlines() if " ERROR " in line or "Traceback" in line] == []
+
+
+def test_keys_of_every_kind_of_store_log_in_and_are_shown_nowhere(
+    kafka: EmbeddedKafka, authority: Authority, tmp_path: Path
+):
+    commit(kafka, 0)
+    folder = tmp_path.parent / f"{tmp_path.name}-stores"
+    folder.mkdir()
+    stores = Stores(folder, authority, "watcher")
+    tls = {"security.protocol": "SSL"}
+    ways = {
+        "log": ("log", tls | stores.java("JKS")),
+        "admin": ("admin", tls | stores.java("PKCS12")),
+        "pem": ("log", tls | stores.pem()),
+        "inline": ("log", tls | stores.inline()),
+    }
+    watched = clusters(kafka.address("KEYS"), ways)
+    job, spark = job_with_its_page(tmp_path, watched)
+    with running(job):
+        await_groups(job, watched, 0)
+        key = stores.key.read_text().splitlines()[1]
+        assert leaks(written_by(job, spark), [*SECRETS, key]) == []
+
+
+def test_users_with_passwords_log_in_by_each_mechanism_and_are_shown_nowhere(kafka: EmbeddedKafka, tmp_path: Path):
+    commit(kafka, 0)
+    user = {"security.protocol": "SASL_PLAINTEXT", "sasl.username": "watcher", "sasl.password": PASSWORD}
+    ways = {
+        "log": ("log", user | {"sasl.mechanism": "SCRAM-SHA-256"}),
+        "admin": ("admin", user | {"sasl.mechanism": "SCRAM-SHA-512"}),
+        "log512": ("log", user | {"sasl.mechanism": "SCRAM-SHA-512"}),
+        "plain": ("admin", user | {"sasl.mechanism": "PLAIN"}),
+    }
+    watched = clusters(kafka.address("PASSWORDS"), ways)
+    job, spark = job_with_its_page(tmp_path, watched)
+    with running(job):
+        await_groups(job, watched, 0)
+        assert leaks(written_by(job, spark), [PASSWORD]) == []

@@ -1,0 +1,183 @@
+"""An OAuth issuer on loopback: a token endpoint for client credentials, and the keys by which brokers check tokens."""
+
+from __future__ import annotations
+
+import base64
+import json
+import secrets
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, Final, Self
+from urllib.parse import parse_qs
+
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import padding, rsa
+
+CLIENT_ID: Final = "watcher"
+AUDIENCE: Final = "kafka"
+
+
+class Issuer:
+    """Issues signed tokens (RS256) between ``start`` and ``stop``; all of them are kept in ``issued``."""
+
+    def __init__(self, lifetime_s: float = 3600) -> None:
+        self.lifetime_s = lifetime_s
+        self.secret = f"client-secret-{secrets.token_hex(8)}"
+        self.audience = AUDIENCE
+        self.is_away = False
+        self.issued: list[str] = []
+        self.requests: list[dict[str, list[str]]] = []
+        self._key, self._key_id = rsa.generate_private_key(65537, 2048), secrets.token_hex(4)
+        self._server = _Server(self)
+        self._base = f"http://127.0.0.1:{self._server.server_port}"
+        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+    @property
+    def token_url(self) -> str:
+        return f"{self._base}/token"
+
+    @property
+    def keys_url(self) -> str:
+        return f"{self._base}/keys"
+
+    def issue(self) -> str:
+        """A new token."""
+        now_s = time.time()
+        claims = {"iss": self._base, "sub": CLIENT_ID, "aud": self.audience, "jti": secrets.token_hex(4)}
+        claims |= {"iat": int(now_s), "exp": int(now_s + self.lifetime_s)}
+        signed = f"{_part({'alg': 'RS256', 'kid': self._key_id, 'typ': 'JWT'})}.{_part(claims)}"
+        signature = self._key.sign(signed.encode(), padding.PKCS1v15(), hashes.SHA256())
+        self.issued.append(f"{signed}.{_encoded(signature)}")
+        return self.issued[-1]
+
+    def keys(self) -> dict[str, Any]:
+        """The public key, as a set of JSON web keys."""
+        numbers = self._key.public_key().public_numbers()
+        n, e = (_encoded(number.to_bytes((number.bit_length() + 7) // 8, "big")) for number in (numbers.n, numbers.e))
+        return {"keys": [{"kty": "RSA", "use": "sig", "alg": "RS256", "kid": self._key_id, "n": n, "e": e}]}
+
+    def response(self, authorization: str, form: dict[str, list[str]]) -> tuple[int, dict[str, Any]]:
+        """What the token endpoint responds."""
+        self.requests.append(form)
+        known = base64.b64encode(f"{CLIENT_ID}:{self.secret}".encode()).decode()
+        if self.is_away:
+            return 503, {"error": "temporarily_unavailable"}
+        if authorization != f"Basic {known}":
+            return 401, {"error": "invalid_client", "error_description": f"not {self.secret}"}
+        return 200, {"access_token": self.issue(), "token_type": "Bearer", "expires_in": int(self.lifetime_s)}
+
+
+class TokenFile:
+    """A file whose token is replaced at half of its life, as Kubernetes does, for the time of a ``with`` block."""
+
+    def __init__(self, file: Path, issuer: Issuer) -> None:
+        self.file = file
+        self._issuer = issuer
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._go_on, daemon=True)
+
+    def __enter__(self) -> Self:
+        self._replace()
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+        self._thread.join()
+
+    def _go_on(self) -> None:
+        while not self._ended.wait(self._issuer.lifetime_s / 2):
+            self._replace()
+
+    def _replace(self) -> None:
+        new = self.file.with_suffix(".new")
+        new.write_text(self._issuer.issue())
+        new.replace(self.file)
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def __init__(self, issuer: Issuer) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.issuer = issuer
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: _Server
+
+    def do_GET(self) -> None:
+        self._respond(200, self.server.issuer.keys())
+
+    def do_POST(self) -> None:
+        form = parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
+        self._respond(*self.server.issuer.response(self.headers.get("Authorization", ""), form))
+
+    def _respond(self, status: int, content: dict[str, Any]) -> None:
+        body = json.dumps(content).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *_arguments: object) -> None:
+        pass
+
+
+def broker_properties(issuer: Issuer, listener: str) -> dict[str, str]:
+    """The properties of a broker whose listener takes the tokens of this issuer, and ends a session with its token."""
+    prefix = f"listener.name.{listener.lower()}"
+    classes = "org.apache.kafka.common.security.oauthbearer"
+    return {
+        f"{prefix}.sasl.enabled.mechanisms": "OAUTHBEARER",
+        f"{prefix}.oauthbearer.sasl.jaas.config": f"{classes}.OAuthBearerLoginModule required;",
+        f"{prefix}.oauthbearer.sasl.server.callback.handler.class": f"{classes}.OAuthBearerValidatorCallbackHandler",
+        f"{prefix}.oauthbearer.connections.max.reauth.ms": "3600000",
+        "sasl.oauthbearer.jwks.endpoint.url": issuer.keys_url,
+        "sasl.oauthbearer.expected.audience": AUDIENCE,
+    }
+
+
+def broker_options(issuer: Issuer) -> tuple[str, ...]:
+    """The options of the JVM of such a broker."""
+    return (f"-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls={issuer.keys_url}",)
+
+
+def client_properties(issuer: Issuer, secret: str | None = None) -> dict[str, str]:
+    """The properties of a client that fetches its tokens, by the names of Kafka 4.1."""
+    return {
+        "security.protocol": "SASL_PLAINTEXT",
+        "sasl.mechanism": "OAUTHBEARER",
+        "sasl.oauthbearer.token.endpoint.url": issuer.token_url,
+        "sasl.oauthbearer.client.credentials.client.id": CLIENT_ID,
+        "sasl.oauthbearer.client.credentials.client.secret": secret or issuer.secret,
+    }
+
+
+def file_properties(path: Path) -> dict[str, str]:
+    """The properties of a client whose token is in a file."""
+    return {
+        "security.protocol": "SASL_PLAINTEXT",
+        "sasl.mechanism": "OAUTHBEARER",
+        "sasl.oauthbearer.token.endpoint.url": f"file://{path}",
+    }
+
+
+def _part(content: dict[str, Any]) -> str:
+    return _encoded(json.dumps(content).encode())
+
+
+def _encoded(content: bytes) -> str:
+    return base64.urlsafe_b64encode(content).rstrip(b"=").decode()
