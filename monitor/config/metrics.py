@@ -79,8 +79,8 @@ class MetricsSettings(Section):
     """Expose a series for each owner of a partition (``groupwatch_partition_owner_info``). They change with every
     rebalance."""
     commit_times: bool = False
-    """Expose the time of the newest commit of each partition (``groupwatch_partition_last_commit_timestamp_seconds``):
-    one series more for each partition of a group."""
+    """Expose when each partition was last committed (``groupwatch_partition_last_commit_timestamp_seconds``) and how
+    often (``groupwatch_partition_commits_total``): two series more for each partition of a group."""
 
     @field_validator("allow_groups", "deny_groups", "allow_topics", "deny_topics")
     @classmethod

@@ -212,7 +212,7 @@ def _add_chosen(
 
 
 def render_commits(group: GroupState, rules: SeriesRules) -> tuple[FamilyBlock, ...]:
-    """When each partition of a group was last committed, if that is wanted: only a log has these times."""
+    """When and how often each partition of a group was committed, if that is wanted: only a log tells it."""
     if not rules.commit_times or group.source is not Source.LOG:
         return ()
     samples = Samples()
@@ -222,6 +222,7 @@ def render_commits(group: GroupState, rules: SeriesRules) -> tuple[FamilyBlock, 
         begin = begins.get(offset.topic) or begins.setdefault(offset.topic, f"{pairs},{labels(topic=offset.topic)}")
         own = f'{begin},partition="{escaped(str(offset.partition))}"'
         samples.add_ms(specs.PARTITION_LAST_COMMIT, own, offset.committed_ms)
+        samples.add(specs.PARTITION_COMMITS, own, offset.commits)
     return samples.blocks()
 
 

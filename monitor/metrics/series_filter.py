@@ -45,7 +45,7 @@ class SeriesRules(Value, cache_hash=True):
 
     ``kafka_exporter``: also by the names of danielqsj/kafka_exporter, ``kafka_exporter_cluster`` with the label
     ``cluster``. ``member_info`` and ``owner_info``: also who the members are, and whose each partition is.
-    ``commit_times``: also when each partition was last committed.
+    ``commit_times``: also when each partition was last committed, and how often.
     ``max_series``: how many there may be; None: any number.
     """
 

@@ -522,6 +522,13 @@ PARTITION_LAST_COMMIT: Final = MetricSpec(
     labels=BY_PARTITION,
     absent="metrics.commit_times is not set; there is no commit; the group is not read from a log",
 )
+PARTITION_COMMITS: Final = MetricSpec(
+    "groupwatch_partition_commits_total",
+    "Commits that were read from the log. Exposed if metrics.commit_times is set.",
+    scope=MetricScope.PARTITION,
+    labels=BY_PARTITION,
+    absent="metrics.commit_times is not set; there is no commit; the group is not read from a log",
+)
 CONNECT_WORKER_TASKS: Final = MetricSpec(
     "groupwatch_connect_worker_tasks",
     "Tasks that a worker of a Connect cluster runs, without connectors. Exposed if metrics.member_info is set.",

@@ -20,7 +20,7 @@ class CommittedOffset(Value, array_like=True):
     ``history`` are commits before it and itself, packed and bounded (monitor.model.commit_history). ``rewinds`` is
     counted since the partition was first committed. ``listed`` is the broker's own newest answer (None: it knows no
     committed offset) and ``listed_ms`` when it was asked (0: never); ``offset`` is the one that counts of the two, see
-    monitor.tracking.offsets.precedence.
+    monitor.tracking.offsets.precedence. ``commits`` is how many commits have been read from the log.
     """
 
     topic: str
@@ -33,6 +33,7 @@ class CommittedOffset(Value, array_like=True):
     last_rewind: Rewind | None = None
     listed: int | None = None
     listed_ms: int = 0
+    commits: int = 0
 
 
 class RebalanceCause(StrEnum):

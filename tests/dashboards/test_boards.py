@@ -30,6 +30,7 @@ from monitor.metrics.specs import (
     MEMBER_LAG,
     MEMBER_TASKS,
     METRICS,
+    PARTITION_COMMITS,
     PARTITION_LAST_COMMIT,
     TOPIC_INCOMING_SKEW_RATIO,
 )
@@ -49,6 +50,7 @@ ON_NO_DASHBOARD: Final = (
     | {
         MEMBER_LAG.name: "opt-in: the board has the lag of the group, and its page that of each member",
         PARTITION_LAST_COMMIT.name: "opt-in: for rules about commits; the boards show the age of the lag",
+        PARTITION_COMMITS.name: "opt-in: for rules about commits",
         TOPIC_INCOMING_SKEW_RATIO.name: "the page of the topic shows it with the rate of each partition",
     }
 )

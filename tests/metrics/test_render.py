@@ -438,17 +438,23 @@ def test_every_metric_of_the_table_is_rendered_and_no_other():
 
 
 def committed_group(**fields) -> GroupState:
-    """A group that committed t-0 at 9.5 s and u-1 at 7 s."""
-    offsets = (CommittedOffset("t", 0, 5, committed_ms=9_500), CommittedOffset("u", 1, 5, committed_ms=7_000))
+    """A group that committed t-0 for the third time at 9.5 s, and u-1 for the first time at 7 s."""
+    offsets = (
+        CommittedOffset("t", 0, 5, committed_ms=9_500, commits=3),
+        CommittedOffset("u", 1, 5, committed_ms=7_000, commits=1),
+    )
     return GroupState(cluster="main", group="g", offsets=offsets, **fields)
 
 
 def test_the_newest_commits_are_exposed_where_they_are_wanted_and_in_the_log():
     name = 'groupwatch_partition_last_commit_timestamp_seconds{cluster="main",group="g",topic='
-    (block,) = render_commits(committed_group(), SeriesRules(commit_times=True))
-    assert block.samples == f'{name}"t",partition="0"}} 9.5\n{name}"u",partition="1"}} 7\n'
-    (block,) = render_commits(committed_group(), SeriesRules(commit_times=True, deny_topics=("t",)))
-    assert block.samples == f'{name}"u",partition="1"}} 7\n'
+    count = 'groupwatch_partition_commits_total{cluster="main",group="g",topic='
+    times, counts = render_commits(committed_group(), SeriesRules(commit_times=True))
+    assert times.samples == f'{name}"t",partition="0"}} 9.5\n{name}"u",partition="1"}} 7\n'
+    assert counts.samples == f'{count}"t",partition="0"}} 3\n{count}"u",partition="1"}} 1\n'
+    times, counts = render_commits(committed_group(), SeriesRules(commit_times=True, deny_topics=("t",)))
+    assert times.samples == f'{name}"u",partition="1"}} 7\n'
+    assert counts.samples == f'{count}"u",partition="1"}} 1\n'
     assert render_commits(committed_group(), SeriesRules()) == ()
     assert render_commits(committed_group(source=Source.ADMIN), SeriesRules(commit_times=True)) == ()
 

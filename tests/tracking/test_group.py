@@ -131,6 +131,16 @@ def test_a_commit_of_a_lower_offset_is_a_rewind():
     assert (later.offsets[0].rewinds, later.offsets[0].last_rewind.before) == (1, 4)
 
 
+def test_commits_are_counted_until_the_offset_is_deleted():
+    (known,) = fold(*(commit(offset=n, at_ms=n) for n in (7, 7, 3))).offsets
+    assert known.commits == 3
+    run = combined([commit(offset=9, at_ms=8), commit(offset=9, at_ms=9)])
+    (known,) = fold(run, state=fold(commit(offset=7))).offsets
+    assert known.commits == 3
+    (known,) = fold(commit(), commit(), deleted(), commit()).offsets
+    assert known.commits == 1
+
+
 def test_the_history_is_bounded():
     state = fold(*(commit(offset=n, at_ms=n * 61_000) for n in range(1000)))
     (known,) = state.offsets

@@ -148,7 +148,7 @@ def _after(before: CommittedOffset | None, event: OffsetCommitted) -> CommittedO
     offset, at_ms = event.offset, event.committed_ms
     if before is None:
         history = with_commit(b"", at_ms, offset)
-        return CommittedOffset(event.topic, event.partition, offset, at_ms, event.leader_epoch, history)
+        return CommittedOffset(event.topic, event.partition, offset, at_ms, event.leader_epoch, history, commits=1)
     rewinds, last_rewind = before.rewinds, before.last_rewind
     if offset < before.offset:
         rewinds, last_rewind = rewinds + 1, Rewind(at_ms, before.offset, offset)
@@ -163,6 +163,7 @@ def _after(before: CommittedOffset | None, event: OffsetCommitted) -> CommittedO
         last_rewind,
         before.listed,
         before.listed_ms,
+        before.commits + 1,
     )
 
 
@@ -181,4 +182,5 @@ def _after_run(before: CommittedOffset | None, run: CommitRun) -> CommittedOffse
         run.last_rewind or into or (before.last_rewind if before else None),
         before.listed if before else None,
         before.listed_ms if before else 0,
+        run.commits + (before.commits if before else 0),
     )

@@ -239,7 +239,8 @@ def test_the_times_of_commits_are_series_where_they_are_wanted():
         view = ClusterView("c")
         view.take(BucketEvaluator(0, DetectionRules(), rules).rows({"g": state("g", 90)}, TOPICS, orders(1, known=-1)))
         families.append({block.family for block in view.blocks()})
-    assert families[1] - families[0] == {"groupwatch_partition_last_commit_timestamp_seconds"}
+    added = {"groupwatch_partition_last_commit_timestamp_seconds", "groupwatch_partition_commits_total"}
+    assert families[1] - families[0] == added
 
 
 def test_series_that_are_left_out_change_no_verdict():
