@@ -17,7 +17,7 @@ from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.demo.servers.ports import free_ports
 from monitor.metrics.process_metrics import ProcessMetrics
 from monitor.model import FindingNews, FindingOutdated, FindingRecord
-from streaming_jobs.driver.findings_webhook import FindingsWebhook
+from streaming_jobs.driver.findings_webhook import FindingsWebhook, stop_all
 from tests.protocol.test_findings_topic import RECORD
 from tests.push.webhook_receiver import Receiver, webhook_receiver
 from tests.support.job_process import eventually
@@ -61,7 +61,7 @@ def sending(cluster: ClusterSettings, url: str, process: ProcessMetrics) -> Iter
     try:
         yield webhook
     finally:
-        webhook.stop()
+        stop_all([webhook])
 
 
 def begin(cluster: ClusterSettings) -> list[FindingRecord]:
@@ -113,6 +113,16 @@ def test_an_event_is_tried_until_it_is_accepted_or_rejected_and_the_order_stays(
     text = process.text()
     for result, count in (("delivered", 2), ("failed", 2), ("rejected", 1)):
         assert f'groupwatch_webhook_delivery_seconds_count{{cluster="c",result="{result}"}} {count}\n' in text
+
+
+def test_a_record_that_is_no_event_does_not_hold_up_the_next(cluster, topic, process, caplog):
+    """As anyone could write it who may write to the topic."""
+    assert begin(cluster) == []
+    with webhook_receiver() as receiver, sending(cluster, receiver.url, process):
+        topic.write([finding("a\nb: c"), finding("b", "opened", 2**63 - 1), finding("c")])
+        receiver.wait_for(1)
+        assert ids(receiver) == ["c opened"]
+    assert caplog.text.count("about the group g is not sent to the webhook: its ") == 2
 
 
 def test_a_job_continues_where_the_last_one_was_accepted(cluster, topic, process):
