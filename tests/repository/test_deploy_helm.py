@@ -53,7 +53,9 @@ bootstrap_servers = "broker1:9092"
 
 [rocketmq.shop]
 name_servers = "names:9876"
-cluster = "prod"
+secret_key = "${file:/etc/groupwatch/rocketmq/secret}"
+access_key = "groupwatch"
+via = "prod"
 
 [http]
 bind = "0.0.0.0"
@@ -245,6 +247,11 @@ def test_helm_has_nothing_to_say_against_it(tmp_path: Path, values: Values):
     checked = helm("lint", tmp_path, values, "--strict")
     assert checked.returncode == 0, checked.stdout
     assert set(re.findall(r"\[(WARNING|ERROR)\].*", checked.stdout)) == set()
+
+
+@pytest.mark.parametrize(("text", "port"), [(FULL["config"], 9464), (COLLECT_TOML, 9465)], ids=["job", "collectors"])
+def test_the_configurations_here_are_such_as_groupwatch_reads(file, text: str, port: int):
+    assert load(file(text)).http.port == port
 
 
 def test_every_value_has_its_effect(rendered):
@@ -439,12 +446,13 @@ def test_wrong_values_are_refused_with_their_place(refused, values: Values, sent
         ({"config": CONFIG.replace("9464", "0")}, "port in [http] is 0, a port that nobody knows."),
         (
             {"config": CONFIG.replace("kafka/ca.crt", "web/ca.crt")},
-            "file in /etc/groupwatch/web/, and no entry of secr",
+            "refers to /etc/groupwatch/web/, which no entry of secrets",
         ),
         (
             {"secrets": []},
-            "config refers to a file in /etc/groupwatch/kafka/, and no entry of secrets has that folder.",
+            "config refers to /etc/groupwatch/kafka/, which no entry of secrets provides.",
         ),
+        ({"config": CONFIG.replace("kafka/ca.crt", "kafka")}, "refers to /etc/groupwatch/kafka, which no entry of"),
         ({"secrets": [{"name": "a", "folder": "kafka"}] * 2}, "secrets: two Secrets have the same folder."),
         ({"config": CONFIG.replace("/var/lib/groupwatch/", "/tmp/")}, "the checkpoint would not survive the pod."),
         ({"persistence": {"checkpoint": {"enabled": False}}}, "Set persistence.checkpoint.enabled, or checkpoint"),

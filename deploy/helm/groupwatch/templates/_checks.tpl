@@ -23,9 +23,9 @@ never become ready, or lose its state.
 {{- if ne (len $folders) (len (uniq $folders)) -}}
 {{- fail (printf "%s: two Secrets have the same folder." .secretsOf) -}}
 {{- end -}}
-{{- range regexFindAll "/etc/groupwatch/[^/\"}]+/" (toJson $settings) -1 -}}
-{{- if not (has (base (trimSuffix "/" .)) $folders) -}}
-{{- fail (printf "%s refers to a file in %s, and no entry of %s has that folder." $of . $.secretsOf) -}}
+{{- range regexFindAll "/etc/groupwatch/[^/\"}]+/?" (toJson $settings) -1 -}}
+{{- if not (and (hasSuffix "/" .) (has (base (trimSuffix "/" .)) $folders)) -}}
+{{- fail (printf "%s refers to %s, which no entry of %s provides." $of . $.secretsOf) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
