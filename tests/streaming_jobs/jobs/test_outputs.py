@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from mcp import Client
@@ -87,7 +88,7 @@ def await_finding(job: JobProcess, group: str) -> dict[str, Any]:
     """The finding that a group has lag and does not commit, once there is one."""
 
     def look() -> dict[str, Any] | None:
-        found = job.group(CLUSTER, group).get("findings", ())
+        found = job.group(CLUSTER, quote(group, safe="")).get("findings", ())
         return next((each for each in found if each["kind"] == "lag"), None)
 
     return eventually(look, f"a finding of {group!r}")
