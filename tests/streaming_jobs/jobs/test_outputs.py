@@ -113,14 +113,14 @@ def test_a_collector_gets_the_values_that_a_scrape_of_the_same_evaluation_gets(j
     assert {headers["authorization"] for headers in received.headers} == {f"Bearer {SECRETS['otlp']}"}
 
 
-def news(job: JobProcess, kafka: EmbeddedKafka) -> list[dict[str, Any]]:
+def news(kafka: EmbeddedKafka) -> list[dict[str, Any]]:
     """All records of the findings topic."""
     return [json.loads(value) for value in values_of(kafka.bootstrap_servers, "groupwatch.findings") if value]
 
 
-def await_news(job: JobProcess, kafka: EmbeddedKafka, group: str, event: str) -> None:
+def await_news(kafka: EmbeddedKafka, group: str, event: str) -> None:
     def look() -> bool:
-        return any((each["group"], each["event"]) == (group, event) for each in news(job, kafka))
+        return any((each["group"], each["event"]) == (group, event) for each in news(kafka))
 
     eventually(look, f"{group} {event} in the findings topic")
 
@@ -136,16 +136,16 @@ def test_a_webhook_gets_every_finding_in_order_also_what_happens_while_it_is_awa
     """Away at first, back, away while one finding closes and another opens, and back again."""
     bootstrap = kafka.bootstrap_servers
     commit(bootstrap, "parcels", TOPIC, {0: 0})
-    await_news(job, kafka, "parcels", "opened")
+    await_news(kafka, "parcels", "opened")
     eventually(lambda: "which is tried again" in job.log(), "an attempt that failed")
     with webhook_receiver(hook_port) as first:
-        eventually(lambda: [each["data"] for each in deliveries(first)] == news(job, kafka), "all that has opened")
+        eventually(lambda: [each["data"] for each in deliveries(first)] == news(kafka), "all that has opened")
     commit(bootstrap, "parcels", TOPIC, {0: RECORDS})
     commit(bootstrap, "letters", TOPIC, {0: 0})
-    await_news(job, kafka, "parcels", "closed")
-    await_news(job, kafka, "letters", "opened")
+    await_news(kafka, "parcels", "closed")
+    await_news(kafka, "letters", "opened")
     with webhook_receiver(hook_port) as second:
-        eventually(lambda: [each["data"] for each in deliveries(first, second)] == news(job, kafka), "all of it")
+        eventually(lambda: [each["data"] for each in deliveries(first, second)] == news(kafka), "all of it")
 
     events = deliveries(first, second)
     assert len({each["id"] for each in events}) == len(events)
