@@ -33,7 +33,10 @@ class Feed(Protocol):
         """The next records."""
 
     def commit(self) -> None:
-        """Keep that they are done with."""
+        """Keep that everything that was read is done with."""
+
+    def renew(self) -> None:
+        """Keep the position for longer, while nothing is done with."""
 
     def close(self) -> None:
         """Close the connection."""
@@ -87,8 +90,7 @@ class FindingsWebhook:
         records = self._feed.read(READ_WAIT_MS)
         if not all(event is None or self._is_done_with(event) for event in map(self._event, records)):
             return
-        if records:
-            self._feed.commit()
+        self._feed.commit()
         self._note_success()
 
     def _event(self, record: FindingRecord) -> CloudEvent | None:
@@ -106,6 +108,7 @@ class FindingsWebhook:
             attempt = self._attempt(event)
             if attempt.result is Result.FAILED:
                 self._wait(attempt.problem, attempt.retry_after_s)
+                self._feed.renew()
                 continue
             if attempt.result is Result.REJECTED:
                 log.warning("%s rejected the event %s for good: %s", self._receiver, event.id, attempt.problem)

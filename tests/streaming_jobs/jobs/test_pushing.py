@@ -61,6 +61,9 @@ class EndsAfter:
     def commit(self) -> None:
         """Nothing is kept."""
 
+    def renew(self) -> None:
+        """As before."""
+
     def close(self) -> None:
         self.closed.set()
 
