@@ -13,6 +13,7 @@ from monitor.config.client import ClientProperties, as_client_properties
 from monitor.config.errors import ConfigError
 
 _HEADER: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+_VISIBLE: Final = re.compile(r"[!-~]+")
 
 
 def _with_header_names(given: ClientProperties) -> ClientProperties:
@@ -38,11 +39,13 @@ def resolve_headers(headers: ClientProperties, place: str) -> Mapping[str, str]:
 
 
 def is_web_address(text: str) -> bool:
-    """Whether it is an address of HTTP or HTTPS, without a user, a query or a fragment.
+    """Whether it is an address of HTTP or HTTPS in visible ASCII, without a user, a query or a fragment.
 
     >>> is_web_address("https://receiver:8443/hook"), is_web_address("https://anna@receiver")
     (True, False)
     """
+    if not _VISIBLE.fullmatch(text):
+        return False
     try:
         parts = urlsplit(text)
         port = parts.port

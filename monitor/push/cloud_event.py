@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import binascii
 import hmac
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Final
@@ -21,6 +22,17 @@ from monitor.model import FindingRecord, Value
 MEDIA_TYPE: Final = "application/cloudevents+json; charset=utf-8"
 SECRET_PREFIX: Final = "whsec_"
 """A secret that begins so is base64, as the specification has it; any other counts as it is."""
+
+
+LATEST_MS: Final = 253_402_300_799_999
+"""The last instant that an RFC 3339 time can have: the end of the year 9999."""
+
+_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,100}")
+"""Those of groupwatch are 32 hexadecimal digits. An id is sent in a header, and must not contain a dot there."""
+
+
+class EventError(Exception):
+    """A record that groupwatch has not written, and that no event can have; the text is the reason as a clause."""
 
 
 class CloudEvent(Value, omit_defaults=False):
@@ -41,7 +53,14 @@ def finding_event(record: FindingRecord) -> CloudEvent:
 
     The source and the subject are the cluster and the group, percent-encoded: a name may have any character, and these
     attributes may not.
+
+    Raises:
+        EventError: the id or the time is none of groupwatch's.
     """
+    if _ID.fullmatch(record.id) is None:
+        raise EventError("its id is not one of groupwatch's")
+    if not 0 <= record.at_ms <= LATEST_MS:
+        raise EventError("its time is out of range")
     return CloudEvent(
         id=f"{record.id}-{record.at_ms}-{record.event.value}",
         source=f"/groupwatch/clusters/{_quoted_name(record.cluster)}",

@@ -82,8 +82,8 @@ class Webhook:
         """Try once to deliver an event."""
         body = event_body(event)
         try:
-            request = self._request(event.id, body)
-            with self._opener().open(request, timeout=TIMEOUT_S) as response:
+            request, opener = self._request(event.id, body), self._opener()
+            with opener.open(request, timeout=TIMEOUT_S) as response:
                 return status_meaning(response.status)
         except ConfigError as error:
             return Attempt(Result.FAILED, str(error))
@@ -102,7 +102,10 @@ class Webhook:
         return Request(self._settings.url or "", data=body, headers=headers, method="POST")  # noqa: S310, RUF100 -- checked
 
     def _opener(self) -> OpenerDirector:
-        context = ssl.create_default_context(cafile=self._settings.ca_file)
+        try:
+            context = ssl.create_default_context(cafile=self._settings.ca_file)
+        except OSError as error:  # also an SSLError: there is no certificate in it
+            raise ConfigError(f"webhook.ca_file {self._settings.ca_file} cannot be used.") from error
         return build_opener(HTTPSHandler(context=context), _NoRedirection())
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 from urllib.parse import urlsplit
 
@@ -17,7 +17,7 @@ from monitor.config import ClusterSettings, WebhookSettings
 from monitor.messages.names import shown
 from monitor.metrics.process_metrics import ProcessMetrics
 from monitor.model import FindingRecord
-from monitor.push.cloud_event import CloudEvent, finding_event
+from monitor.push.cloud_event import CloudEvent, EventError, finding_event
 from monitor.push.webhook import Attempt, Result, Webhook, pause_s
 
 log = logging.getLogger(__name__)
@@ -33,14 +33,17 @@ class Feed(Protocol):
         """The next records."""
 
     def commit(self) -> None:
-        """Keep that they are done with."""
+        """Keep that everything that was read is done with."""
+
+    def renew(self) -> None:
+        """Keep the position for longer, while nothing is done with."""
 
     def close(self) -> None:
         """Close the connection."""
 
 
 class FindingsWebhook:
-    """Sends from ``start`` until ``stop``. Whatever fails in it, watching goes on; it is logged and counted."""
+    """Sends from ``start`` until ``request_stop``. Whatever fails in it, watching goes on; it is logged and counted."""
 
     def __init__(
         self,
@@ -65,9 +68,12 @@ class FindingsWebhook:
         """Begin to send."""
         self._thread.start()
 
-    def stop(self) -> None:
-        """End; an event that is being sent is sent again by the next start."""
+    def request_stop(self) -> None:
+        """Begin to end, and return at once. An event that is being sent is sent again by the next start."""
         self._stopping.set()
+
+    def await_end(self) -> None:
+        """Return when it has ended, or after two seconds: a receiver may be silent for longer."""
         self._thread.join(END_LIMIT_S)
 
     def _run(self) -> None:
@@ -82,11 +88,19 @@ class FindingsWebhook:
     def _forward(self) -> None:
         """Send the next records, and commit them; what is left when told to stop is not committed."""
         records = self._feed.read(READ_WAIT_MS)
-        if not all(self._is_done_with(finding_event(record)) for record in records):
+        if not all(event is None or self._is_done_with(event) for event in map(self._event, records)):
             return
-        if records:
-            self._feed.commit()
+        self._feed.commit()
         self._note_success()
+
+    def _event(self, record: FindingRecord) -> CloudEvent | None:
+        """The event of a record; None: it has none, and must not hold up those behind it."""
+        try:
+            return finding_event(record)
+        except EventError as error:
+            text = "Cluster %s: a record of the findings topic about the group %s is not sent to the webhook: %s"
+            log.warning(text, self._cluster, shown(record.group), error)
+            return None
 
     def _is_done_with(self, event: CloudEvent) -> bool:
         """Try until the receiver has accepted or rejected the event; False: told to stop before that."""
@@ -94,6 +108,7 @@ class FindingsWebhook:
             attempt = self._attempt(event)
             if attempt.result is Result.FAILED:
                 self._wait(attempt.problem, attempt.retry_after_s)
+                self._feed.renew()
                 continue
             if attempt.result is Result.REJECTED:
                 log.warning("%s rejected the event %s for good: %s", self._receiver, event.id, attempt.problem)
@@ -118,3 +133,11 @@ class FindingsWebhook:
         if self._failures:
             log.info("Cluster %s: findings are sent to the webhook %s again", self._cluster, self._receiver)
         self._failures = 0
+
+
+def stop_all(webhooks: Sequence[FindingsWebhook]) -> None:
+    """End all of them at the same time."""
+    for webhook in webhooks:
+        webhook.request_stop()
+    for webhook in webhooks:
+        webhook.await_end()

@@ -10,7 +10,7 @@ from monitor.collectors.kafka.findings_feed import FindingsFeed
 from monitor.config import Settings
 from monitor.metrics.process_metrics import ProcessMetrics
 from monitor.metrics.version import installed_version
-from streaming_jobs.driver.findings_webhook import FindingsWebhook
+from streaming_jobs.driver.findings_webhook import FindingsWebhook, stop_all
 from streaming_jobs.driver.snapshot_store import SnapshotStore
 
 
@@ -56,5 +56,4 @@ def findings_delivery(store: SnapshotStore, settings: Settings) -> Iterator[None
     try:
         yield
     finally:
-        for webhook in webhooks:
-            webhook.stop()
+        stop_all(webhooks)

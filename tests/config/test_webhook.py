@@ -22,7 +22,11 @@ def test_nothing_is_sent_by_default(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    "url", ["receiver", "ftp://receiver", "https://anna:tiger@receiver/", "https://receiver/?key=tiger"]
+    "url",
+    [
+        *("receiver", "ftp://receiver", "https://anna:tiger@receiver/", "https://receiver/?key=tiger"),
+        *("https://receiver/a tiger", "https://receiver/t\u00efger"),
+    ],
 )
 def test_what_is_no_address_is_refused_without_showing_it(tmp_path, url):
     with pytest.raises(ConfigError) as refused:

@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from monitor.model import FindingNews
-from monitor.push.cloud_event import event_body, finding_event, signed_headers
+from monitor.push.cloud_event import LATEST_MS, EventError, event_body, finding_event, signed_headers
 from tests.protocol.test_findings_topic import RECORD
 from tests.web.examples import HOSTILE_NAMES
 
@@ -42,6 +42,24 @@ def test_what_happens_to_a_finding_gives_events_of_their_own():
     events = [finding_event(record) for record in records]
     assert len({event.id for event in events}) == 3
     assert [event.type.rpartition(".")[2] for event in events] == ["opened", "changed", "closed"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        *(({"id": name}, "its id is not one of groupwatch's") for name in ("", "a\nb: c", "a.b", "\u00e9", "a" * 101)),
+        *(({"at_ms": at_ms}, "its time is out of range") for at_ms in (-1, LATEST_MS + 1, 2**63 - 1)),
+    ],
+)
+def test_a_record_that_groupwatch_cannot_have_written_gives_no_event(changes, reason: str):
+    """Whoever may write to the topic could otherwise hold up the events behind it."""
+    with pytest.raises(EventError, match=reason):
+        finding_event(msgspec.structs.replace(RECORD, **changes))
+
+
+def test_the_last_instant_of_a_time_is_one():
+    event = finding_event(msgspec.structs.replace(RECORD, at_ms=LATEST_MS))
+    assert event.time == "9999-12-31T23:59:59.999Z"
 
 
 @pytest.mark.parametrize("name", HOSTILE_NAMES)

@@ -60,7 +60,11 @@ def pusher(of: OtlpSettings, process: ProcessMetrics, text: Callable[[], str] | 
 def served(process: ProcessMetrics) -> dict[tuple[str, Pairs], float]:
     """What a scrape gets over HTTP, as Prometheus' parser reads it, with bounds as numbers."""
     with HttpServer(create_app(SOURCE, process=process), port=0) as server:
-        text = httpx.get(f"{server.url}/metrics").text
+        return parsed(httpx.get(f"{server.url}/metrics").text)
+
+
+def parsed(text: str) -> dict[tuple[str, Pairs], float]:
+    """The samples of a text, by name and labels."""
     return {
         (sample.name, frozenset(as_numbers(sample.labels).items())): sample.value
         for metric in text_string_to_metric_families(text)

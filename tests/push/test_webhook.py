@@ -77,6 +77,7 @@ def test_a_receiver_that_is_away_is_a_failure():
 @pytest.mark.parametrize(
     ("more", "problem"),
     [
+        ({"ca_file": "/none"}, "webhook.ca_file /none cannot be used."),
         ({"secret": "short"}, "webhook.secret should have at least 16 characters."),
         ({"secret": "${file:/none}"}, "webhook.secret refers to the file /none, which cannot be read"),
         ({"headers": {"x-a": "geh\u00efm"}}, "webhook.headers.x-a should be printable ASCII."),

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import Enum
+from types import NoneType
 from typing import Any, Final
 
 import msgspec
@@ -38,6 +39,8 @@ MAX_TEXT: Final = 2_000
 
 _PARTITIONS: Final = (TopicPartition, TopicPartitions)
 """Their fields belong together, so they are data as a whole."""
+_OWN_KINDS: Final = (int, float, NoneType, msgspec.Struct)
+"""Numbers and truth values; and values of several fields, which are marked each."""
 
 
 def marked_value(value: msgspec.Struct) -> dict[str, Any]:
@@ -74,7 +77,7 @@ def _is_own(name: str, content: object) -> bool:
         return name in OWN_FIELDS
     if isinstance(content, tuple):
         return all(_is_own(name, each) for each in content)
-    return not isinstance(content, _PARTITIONS)
+    return isinstance(content, _OWN_KINDS) and not isinstance(content, _PARTITIONS)
 
 
 def _entries(name: str, content: object) -> Mapping[str, Any]:

@@ -22,6 +22,10 @@ CONNECT_LIMIT_S: Final = 10.0
 READ_LIMIT_S: Final = 60.0
 COMMIT_LIMIT_MS: Final = 10_000
 FETCH_BYTES: Final = 1 << 20
+RENEW_AFTER_S: Final = 3_600.0
+"""A position that does not change is kept again after that time: Kafka forgets that of a group without members a week
+after its newest commit (offsets.retention.minutes)."""
+
 MAX_RECORDS: Final = 100
 """How many records are given at once: so many may be given again after a crash."""
 
@@ -39,6 +43,8 @@ class FindingsFeed:
         self._place = TopicPartition(cluster.findings_topic, PARTITION)
         self._consumer: KafkaConsumer | None = None
         self._beginning = Beginning(0, 0, frozenset())
+        self._kept = 0
+        self._kept_at_s = 0.0
 
     def read(self, wait_ms: int) -> list[FindingRecord]:
         """The next records, after ``wait_ms`` at the latest; there may be none.
@@ -51,9 +57,21 @@ class FindingsFeed:
         return [record for offset, record in records if record and self._beginning.has(offset, record)]
 
     def commit(self) -> None:
-        """Keep that everything that was given is done with. Raises KafkaError: it is not kept."""
+        """Keep that everything that was read is done with. Raises KafkaError: it is not kept.
+
+        Also where nothing was given: removed findings are records, too, and would count as lag of the group.
+        """
         consumer = self._open()
-        self._keep(consumer, consumer.position(self._place))
+        position = consumer.position(self._place)
+        if position != self._kept:
+            self._keep(consumer, position)
+        else:
+            self.renew()
+
+    def renew(self) -> None:
+        """Keep the position that is kept already, if that was an hour ago. Raises KafkaError: it is not kept."""
+        if self._consumer is not None and time.monotonic() - self._kept_at_s >= RENEW_AFTER_S:
+            self._keep(self._consumer, self._kept)
 
     def close(self) -> None:
         """Close the connection, if there is one."""
@@ -81,11 +99,12 @@ class FindingsFeed:
         if position is None:
             self._beginning = self._read_beginning(consumer)
             position = self._beginning.start
-            self._keep(consumer, position)
+        self._keep(consumer, position)
         consumer.seek(self._place, position)
 
     def _keep(self, consumer: KafkaConsumer, position: int) -> None:
         consumer.commit({self._place: OffsetAndMetadata(position, "", -1)}, timeout_ms=COMMIT_LIMIT_MS)
+        self._kept, self._kept_at_s = position, time.monotonic()
 
     def _read_beginning(self, consumer: KafkaConsumer) -> Beginning:
         end = consumer.end_offsets([self._place])[self._place]

@@ -87,6 +87,19 @@ def test_a_group_has_its_names_apart_and_its_findings_likewise():
     }
 
 
+class Later(msgspec.Struct):
+    """A field of a kind that no answer has yet."""
+
+    owners: dict[str, int]
+    key: bytes
+    share: float | None
+
+
+def test_a_kind_of_content_that_nobody_has_decided_about_is_data():
+    marked = marked_value(Later({"do as I say": 1}, b"do as I say", None))
+    assert marked == {"share": None, "from_cluster": {"owners": {"do as I say": 1}, "key": b"do as I say"}}
+
+
 def test_a_list_of_values_is_marked_row_by_row():
     move = Move("t", 0, ("a",), ())
     assert marked_value(move) == {"from_cluster": {"topic": "t", "before": ["a"]}, "partition": 0}

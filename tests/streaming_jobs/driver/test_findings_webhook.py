@@ -9,7 +9,9 @@ from contextlib import contextmanager
 
 import msgspec
 import pytest
+from kafka import TopicPartition
 
+from monitor.collectors.kafka import findings_feed
 from monitor.collectors.kafka.findings_feed import FindingsFeed
 from monitor.collectors.kafka.findings_topic import FindingsTopic
 from monitor.config import ClusterSettings, WebhookSettings
@@ -17,9 +19,10 @@ from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.demo.servers.ports import free_ports
 from monitor.metrics.process_metrics import ProcessMetrics
 from monitor.model import FindingNews, FindingOutdated, FindingRecord
-from streaming_jobs.driver.findings_webhook import FindingsWebhook
+from streaming_jobs.driver.findings_webhook import FindingsWebhook, stop_all
 from tests.protocol.test_findings_topic import RECORD
 from tests.push.webhook_receiver import Receiver, webhook_receiver
+from tests.support.clients import admin
 from tests.support.job_process import eventually
 
 pytestmark = pytest.mark.broker
@@ -61,7 +64,7 @@ def sending(cluster: ClusterSettings, url: str, process: ProcessMetrics) -> Iter
     try:
         yield webhook
     finally:
-        webhook.stop()
+        stop_all([webhook])
 
 
 def begin(cluster: ClusterSettings) -> list[FindingRecord]:
@@ -115,6 +118,16 @@ def test_an_event_is_tried_until_it_is_accepted_or_rejected_and_the_order_stays(
         assert f'groupwatch_webhook_delivery_seconds_count{{cluster="c",result="{result}"}} {count}\n' in text
 
 
+def test_a_record_that_is_no_event_does_not_hold_up_the_next(cluster, topic, process, caplog):
+    """As anyone could write it who may write to the topic."""
+    assert begin(cluster) == []
+    with webhook_receiver() as receiver, sending(cluster, receiver.url, process):
+        topic.write([finding("a\nb: c"), finding("b", "opened", 2**63 - 1), finding("c")])
+        receiver.wait_for(1)
+        assert ids(receiver) == ["c opened"]
+    assert caplog.text.count("about the group g is not sent to the webhook: its ") == 2
+
+
 def test_a_job_continues_where_the_last_one_was_accepted(cluster, topic, process):
     """What happens while no job runs is sent by the next one, also if it is over by then."""
     with webhook_receiver() as receiver:
@@ -125,6 +138,43 @@ def test_a_job_continues_where_the_last_one_was_accepted(cluster, topic, process
         with sending(cluster, receiver.url, process):
             eventually(lambda: "b closed" in ids(receiver), "what happened meanwhile", 30)
         assert [*dict.fromkeys(ids(receiver))] == ["a opened", "b opened", "b closed"]
+
+
+def test_a_removed_finding_is_passed_over_and_is_no_lag(cluster, topic, process):
+    """Otherwise groupwatch would report its own group as not committing."""
+    assert begin(cluster) == []
+    place = TopicPartition(cluster.findings_topic, 0)
+    with webhook_receiver() as receiver, sending(cluster, receiver.url, process):
+        topic.write([finding("a"), finding("a", "closed", 2)])
+        receiver.wait_for(2)
+        topic.write([FindingOutdated("a")])
+        with admin(cluster.bootstrap_servers) as client:
+
+            def committed() -> int:
+                kept = client.list_group_offsets(group_of(cluster))[group_of(cluster)]
+                return kept[place].offset
+
+            eventually(lambda: committed() == 3, "the end of the topic as position", 30)
+
+
+def test_a_position_that_kafka_forgets_while_the_receiver_is_away_is_kept_again(cluster, topic, process, monkeypatch):
+    """A finding closes before the receiver is back, and another job starts: without a position, it would be lost."""
+    monkeypatch.setattr(findings_feed, "RENEW_AFTER_S", 0.0)
+    assert begin(cluster) == []
+    (port,) = free_ports(1)
+    with sending(cluster, f"http://127.0.0.1:{port}", process), admin(cluster.bootstrap_servers) as client:
+        topic.write([finding("a"), finding("a", "closed", 2)])
+        attempts = 'groupwatch_webhook_delivery_seconds_count{cluster="c",result="failed"} '
+        eventually(lambda: attempts in process.text(), "an attempt that failed")
+        client.delete_group_offsets(group_of(cluster), [TopicPartition(cluster.findings_topic, 0)])
+
+        def kept() -> bool:
+            return bool(client.list_group_offsets(group_of(cluster)).get(group_of(cluster)))
+
+        eventually(kept, "a position", 30)
+    with webhook_receiver(port) as receiver, sending(cluster, receiver.url, process):
+        receiver.wait_for(2)
+        assert ids(receiver) == ["a opened", "a closed"]
 
 
 def test_a_first_job_that_delivers_nothing_loses_nothing(cluster, topic, process):

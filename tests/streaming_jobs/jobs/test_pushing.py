@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 from contextlib import nullcontext
 
-from monitor.config import ClusterSettings, OtlpSettings, Settings
+from monitor.config import ClusterSettings, OtlpSettings, Settings, WebhookSettings
+from monitor.metrics.process_metrics import ProcessMetrics
+from monitor.model import FindingRecord
+from streaming_jobs.driver import findings_webhook
+from streaming_jobs.driver.findings_webhook import FindingsWebhook, stop_all
 from streaming_jobs.driver.snapshot_store import SnapshotStore
 from streaming_jobs.jobs.collect import Collectors
 from streaming_jobs.jobs.pushing import metrics_push, text_push
@@ -37,3 +42,45 @@ def test_a_process_that_only_collects_pushes_what_it_serves():
 
 def test_without_an_endpoint_nothing_starts():
     assert isinstance(metrics_push(SnapshotStore(["prod"]), Settings(clusters=CLUSTERS)), nullcontext)
+
+
+class EndsAfter:
+    """A feed that is read until another one is closed."""
+
+    def __init__(self, other: threading.Event) -> None:
+        self._other = other
+        self.closed = threading.Event()
+        self.began = threading.Event()
+        self.waited = False
+
+    def read(self, wait_ms: int) -> list[FindingRecord]:
+        self.began.set()
+        self.waited = self._other.wait(20)
+        return []
+
+    def commit(self) -> None:
+        """Nothing is kept."""
+
+    def renew(self) -> None:
+        """As before."""
+
+    def close(self) -> None:
+        self.closed.set()
+
+
+def test_all_webhooks_end_at_the_same_time(monkeypatch):
+    """One after the other, ten clusters whose receiver is silent would take longer than a pod has for its end."""
+    monkeypatch.setattr(findings_webhook, "END_LIMIT_S", 30)
+    last = EndsAfter(threading.Event())
+    last._other.set()
+    first = EndsAfter(last.closed)
+    webhooks = [
+        FindingsWebhook(CLUSTERS["prod"], WebhookSettings(url="http://receiver:1"), feed, ProcessMetrics())
+        for feed in (first, last)
+    ]
+    for webhook in webhooks:
+        webhook.start()
+    assert first.began.wait(20)
+    stop_all(webhooks)
+    assert first.waited
+    assert first.closed.is_set()

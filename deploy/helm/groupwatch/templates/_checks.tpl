@@ -1,0 +1,81 @@
+{{/*
+What values.schema.json cannot see: a configuration that does not fit the other values. It would start, and the pod would
+never become ready, or lose its state.
+*/}}
+{{- define "groupwatch.check" -}}
+{{- $of := .of -}}
+{{- $settings := fromToml .config -}}
+{{- if hasKey $settings "Error" -}}
+{{- fail (printf "%s is not valid TOML: %s" $of $settings.Error) -}}
+{{- end -}}
+{{- if not (get $settings "clusters") -}}
+{{- fail (printf "%s has no table [clusters.NAME]." $of) -}}
+{{- end -}}
+{{- $bind := dig "http" "bind" "127.0.0.1" $settings -}}
+{{- if or (hasPrefix "127." $bind) (has $bind (list "::1" "localhost")) -}}
+{{- fail (printf "%s: the port accepts only connections from the pod itself, and no probe would succeed. Set bind = \"0.0.0.0\" in [http]." $of) -}}
+{{- end -}}
+{{- if not (dig "http" "port" 9464 $settings) -}}
+{{- fail (printf "%s: port in [http] is 0, a port that nobody knows. Choose one." $of) -}}
+{{- end -}}
+{{- $folders := list -}}
+{{- range .secrets -}}{{- $folders = append $folders .folder -}}{{- end -}}
+{{- if ne (len $folders) (len (uniq $folders)) -}}
+{{- fail (printf "%s: two Secrets have the same folder." .secretsOf) -}}
+{{- end -}}
+{{- range regexFindAll "/etc/groupwatch/[^/\"}]+/?" (toJson $settings) -1 -}}
+{{- if not (and (hasSuffix "/" .) (has (base (trimSuffix "/" .)) $folders)) -}}
+{{- fail (printf "%s refers to %s, which no entry of %s provides." $of . $.secretsOf) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "groupwatch.checkJob" -}}
+{{- include "groupwatch.check" (dict "of" "config" "config" .Values.config "secrets" .Values.secrets "secretsOf" "secrets") -}}
+{{- $settings := fromToml .Values.config -}}
+{{- $state := .Values.persistence.checkpoint -}}
+{{- $checkpoint := dig "spark" "checkpoint" "" $settings -}}
+{{- if and $state.enabled (not (hasPrefix "/var/lib/groupwatch/" $checkpoint)) (not (contains "://" $checkpoint)) -}}
+{{- fail "config: the checkpoint would not survive the pod. Set checkpoint in [spark] to a folder in /var/lib/groupwatch/." -}}
+{{- end -}}
+{{- if and (not $state.enabled) (not (contains "://" $checkpoint)) -}}
+{{- fail "config: the checkpoint would not survive the pod. Set persistence.checkpoint.enabled, or checkpoint in [spark] to a file system such as s3a://." -}}
+{{- end -}}
+{{- $history := .Values.persistence.history -}}
+{{- $folder := dig "history" "folder" "" $settings -}}
+{{- $isHere := and $folder (not (contains "://" $folder)) -}}
+{{- if and $history.enabled (ne $history.mountPath $folder) (not (hasPrefix (printf "%s/" $history.mountPath) $folder)) -}}
+{{- fail (printf "config: persistence.history is mounted at %s. Set folder in [history] to it or to a folder in it." $history.mountPath) -}}
+{{- end -}}
+{{- if and $isHere (not $history.enabled) (not (hasPrefix "/var/lib/groupwatch/" $folder)) -}}
+{{- fail "config: the recording would not survive the pod. Set persistence.history.enabled." -}}
+{{- end -}}
+{{- if and $folder (gt (int .Values.shards) 1) -}}
+{{- fail "config: a job with a share of the groups cannot record. Remove folder in [history], or set shards to 1." -}}
+{{- end -}}
+{{- include "groupwatch.checkCores" . -}}
+{{- end -}}
+
+{{- define "groupwatch.checkCores" -}}
+{{- $master := dig "spark" "master" "local[*]" (fromToml .Values.config) -}}
+{{- if eq $master "local[*]" -}}
+{{- fail "config: master in [spark] is local[*], which counts the cores of the node. Set it to \"local[N]\", with N as resources.limits.cpu." -}}
+{{- end -}}
+{{- $limit := toString (dig "limits" "cpu" "" .Values.resources) -}}
+{{- $cores := regexFind "^local\\[[0-9]+\\]$" $master | trimPrefix "local[" | trimSuffix "]" -}}
+{{- if and $limit $cores -}}
+{{- $allowed := ternary (divf (float64 (trimSuffix "m" $limit)) 1000) (float64 $limit) (hasSuffix "m" $limit) -}}
+{{- if ne (ceil $allowed | int) (int $cores) -}}
+{{- fail (printf "config: master in [spark] is %s, and resources.limits.cpu is %s. Keep them equal." $master $limit) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "groupwatch.checkCollectors" -}}
+{{- with .Values.collectors -}}
+{{- if not .config -}}
+{{- fail "collectors.enabled needs collectors.config." -}}
+{{- end -}}
+{{- include "groupwatch.check" (dict "of" "collectors.config" "config" .config "secrets" .secrets "secretsOf" "collectors.secrets") -}}
+{{- end -}}
+{{- end -}}
