@@ -102,11 +102,11 @@ _starting: Final = threading.Lock()
 
 def _server() -> TokenServer:
     with _starting:  # a cache alone would let two threads start one each
-        return _started()
+        return _only_server()
 
 
 @lru_cache(maxsize=1)
-def _started() -> TokenServer:
+def _only_server() -> TokenServer:
     server = TokenServer()
     threading.Thread(target=server.serve_forever, name="token-server", daemon=True).start()
     return server
