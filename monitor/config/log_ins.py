@@ -33,8 +33,10 @@ log-in that only one of them knows is refused at the start, and by `check-config
 "ssl.truststore.location" = "/etc/groupwatch/ca.pem"    # not set: the certificates of the machine
 ```
 
-**SASL OAUTHBEARER with client credentials.** A token is renewed after four fifths of its life. The names are those of
-Kafka 4.1. The options `clientId`, `clientSecret`, `scope`, `extension_NAME` and `ssl.*` of `sasl.jaas.config` work too.
+**SASL OAUTHBEARER with client credentials.** A token is renewed after four fifths of its life, without a gap. The
+names are those of Kafka 4.1. The options `clientId`, `clientSecret`, `scope`, `extension_NAME` and `ssl.*` of
+`sasl.jaas.config` work too. A new client secret needs no restart of the job. Spark's client keeps the old secret until
+the broker refuses its last token. Its query then starts again, and `groupwatch_up` can be 0 for half a minute.
 
 ```toml
 [clusters.prod.client]

@@ -169,7 +169,7 @@ def error_name(error: BaseException) -> str:
 
 def _open(client: Callable[..., Any], cluster: ClusterSettings, limit_s: float, more: dict[str, Any]) -> Any:  # noqa: ANN401 - one of three clients of a library without types
     silence_client_logging()
-    arguments = {"request_timeout_ms": REQUEST_LIMIT_MS, "reconnect_backoff_max_ms": 1000}
+    arguments: dict[str, Any] = {"request_timeout_ms": REQUEST_LIMIT_MS, "reconnect_backoff_max_ms": 1000}
     arguments |= kafka_python_arguments(cluster) | more
     _require_token(cluster, arguments.get("sasl_oauth_token_provider"))
     nets: list[KafkaNetClient] = []

@@ -7,6 +7,7 @@ file's content as it is now, to who knows a secret that is new in every process.
 from __future__ import annotations
 
 import base64
+import hashlib
 import hmac
 import json
 import secrets
@@ -51,9 +52,8 @@ class TokenServer(ThreadingHTTPServer):
         self._paths: dict[str, str] = {}
 
     def client_id(self, path: str) -> str:
-        """The id by which the token of a file is fetched; always the same one for it."""
-        known = {known: name for name, known in self._paths.items()}
-        name = known.get(path) or f"file-{len(self._paths)}"
+        """The id by which the token of a file is fetched; always the same one for it, in any thread."""
+        name = hashlib.sha256(path.encode()).hexdigest()
         self._paths[name] = path
         return name
 
@@ -97,8 +97,16 @@ class _Handler(BaseHTTPRequestHandler):
         """Nothing: not even requests are logged."""
 
 
-@lru_cache(maxsize=1)
+_starting: Final = threading.Lock()
+
+
 def _server() -> TokenServer:
+    with _starting:  # a cache alone would let two threads start one each
+        return _only_server()
+
+
+@lru_cache(maxsize=1)
+def _only_server() -> TokenServer:
     server = TokenServer()
     threading.Thread(target=server.serve_forever, name="token-server", daemon=True).start()
     return server

@@ -11,6 +11,7 @@ import threading
 import time
 import urllib.request
 from functools import lru_cache
+from http import HTTPStatus
 from http.client import HTTPException, HTTPMessage
 from pathlib import Path
 from typing import IO, Any, Final
@@ -34,7 +35,7 @@ _TOKEN: Final = re.compile(r"[A-Za-z0-9\-._~+/]+=*")
 _ERROR_CODE: Final = re.compile(r"[a-z_]{1,40}")
 
 
-class TokenError(KafkaError):
+class TokenError(KafkaError):  # type: ignore[misc] # of a library without types
     """No token to log in with; the text is a sentence without a secret."""
 
 
@@ -174,16 +175,13 @@ def _response(login: OAuthLogin) -> Any:  # noqa: ANN401 - of JSON
     except HTTPError as error:
         with error:
             told = _refusal(error)
-        raise TokenError(f"the token endpoint {login.address} refuses the client ({told}). {_CHECK}") from None
+        raise TokenError(f"the token endpoint {login.address} {told}") from None
     except (OSError, HTTPException) as error:
         reason = error.reason if isinstance(error, URLError) else error
         kind = reason.strerror if isinstance(reason, OSError) and reason.strerror else type(reason).__name__
         raise TokenError(f"the token endpoint {login.address} cannot be reached ({kind}).") from None
     except ValueError:
         raise TokenError(f"the response of the token endpoint {login.address} is no JSON.") from None
-
-
-_CHECK: Final = "Check the client id and the client secret."
 
 
 def _https(login: OAuthLogin) -> list[urllib.request.BaseHandler]:
@@ -212,10 +210,13 @@ def _request(login: OAuthLogin) -> urllib.request.Request:
 
 
 def _refusal(error: HTTPError) -> str:
-    """The status, and OAuth's own code; what else is in the response could be a secret."""
+    """What the endpoint said, by its status and OAuth's own code; what else is in the response could be a secret."""
     try:
         code = json.loads(error.read(MAX_RESPONSE_BYTES)).get("error")
     except (ValueError, AttributeError, OSError):
         code = None
     is_code = isinstance(code, str) and _ERROR_CODE.fullmatch(code) is not None
-    return f"{error.code}, {code}" if is_code else str(error.code)
+    told = f"{error.code}, {code}" if is_code else str(error.code)
+    if error.code in (HTTPStatus.BAD_REQUEST, HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
+        return f"refuses the client ({told}). Check the client id and the client secret."
+    return f"gives no token ({told})."

@@ -6,6 +6,7 @@ import base64
 import json
 import urllib.request
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.error import HTTPError
 
@@ -91,7 +92,7 @@ def test_a_token_that_is_still_valid_outlives_an_endpoint_that_is_away(issuer: I
     assert renewed == issuer.issued[-1] != token
     issuer.is_away = True
     now_s[0] += 1001
-    with pytest.raises(TokenError, match=r"refuses the client \(503, temporarily_unavailable\)"):
+    with pytest.raises(TokenError, match=r"gives no token \(503, temporarily_unavailable\)"):
         provider.token()
 
 
@@ -153,11 +154,29 @@ def test_the_jvm_fetches_the_content_of_a_token_file_from_loopback_as_it_is_now(
     away.value.close()
 
 
+def test_each_token_file_has_its_own_client_at_the_endpoint_of_loopback(tmp_path: Path):
+    """Threads that prepare several clusters at once give no file the name of another."""
+    files = [tmp_path / f"token-{number}" for number in range(8)]
+    for file in files:
+        file.write_text(f"a.b.{file.name}")
+    with ThreadPoolExecutor(len(files)) as pool:
+        options = list(pool.map(lambda file: spark_options(cluster(file_properties(file))), files))
+    for file, each in zip(files, options, strict=True):
+        entry = parse_jaas(each["kafka.sasl.jaas.config"])
+        assert entry is not None
+        pair = f"{entry.options['clientId']}:{entry.options['clientSecret']}"
+        assert posted(each[f"kafka.{ENDPOINT}"], pair)["access_token"] == f"a.b.{file.name}"
+
+
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
         ({ENDPOINT: ""}, f"{ENDPOINT} is required for SASL OAUTHBEARER."),
         ({ENDPOINT: "ftp://h/t"}, f"{ENDPOINT} should be an https:// or file:/// URL."),
+        (
+            {ENDPOINT: "https://u:lion@h/t"},
+            f"{ENDPOINT} should have no user and no password; use sasl.oauthbearer.client.credentials.client.id.",
+        ),
         ({ENDPOINT: "file://h"}, f"{ENDPOINT} should be file:///PATH."),
         ({SECRET: ""}, f"{SECRET} is required for SASL OAUTHBEARER."),
         (
@@ -189,7 +208,7 @@ def test_what_is_missing_and_what_only_java_can_do_is_refused(changes: dict[str,
         assert caught.value.problems == (f"clusters.prod.client.{sentence}",)
 
 
-def test_no_text_of_a_login_has_a_secret(issuer: Issuer):
-    of_issuer = login(client_properties(issuer) | {ENDPOINT: "https://u:tiger@h/t?key=tiger"})
-    assert repr(of_issuer) == "OAuthLogin(https://h/t)"
-    assert of_issuer.address == "https://h/t"
+def test_no_text_of_a_login_has_a_secret():
+    hidden = OAuthLogin(place="c", endpoint="https://u:tiger@h/t?key=tiger", client_secret="tiger")
+    assert repr(hidden) == "OAuthLogin(https://h/t)"
+    assert hidden.address == "https://h/t"
