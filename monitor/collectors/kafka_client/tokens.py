@@ -34,7 +34,7 @@ _TOKEN: Final = re.compile(r"[A-Za-z0-9\-._~+/]+=*")
 _ERROR_CODE: Final = re.compile(r"[a-z_]{1,40}")
 
 
-class TokenError(KafkaError):
+class TokenError(KafkaError):  # type: ignore[misc] # of a library without types
     """No token to log in with; the text is a sentence without a secret."""
 
 
