@@ -108,8 +108,14 @@ def test_a_file_that_will_do_is_told_as_it_would_be_watched(check, tmp_path: Pat
         ),
         pytest.param(
             f"{CLUSTER}{TOKENS}{SPARK}".replace("OAUTHBEARER", "GSSAPI"),
-            "sasl.mechanism is GSSAPI, which groupwatch cannot use; use one of PLAIN,",
-            id="Kerberos",
+            "sasl.jaas.config is required for SASL GSSAPI, Java's default sasl.mechanism.",
+            id="Kerberos without a login module",
+        ),
+        pytest.param(
+            f"{CLUSTER}{KERBEROS}{SPARK}",
+            "client.sasl.jaas.config: the keytab /nowhere cannot be read (No such file or directory).",
+            id="a keytab that is not there",
+            marks=needs_kerberos,
         ),
     ],
 )

@@ -51,7 +51,9 @@ class IamTokenProvider(AbstractTokenProvider):  # type: ignore[misc] # of a libr
             text, expires_ms = self._signed()
         except TokenError:
             raise
-        # A library of AWS raises its own errors, and the signer an AttributeError where there are no credentials.
+        except AttributeError:  # of the signer, where AWS's library has found no credentials
+            raise TokenError(f"AWS gives no credentials. {_CHECK}") from None
+        # AWS's library makes classes of errors as it needs them. Their texts may have what nobody should read.
         except Exception as error:
             raise TokenError(f"AWS gives no credentials ({type(error).__name__}). {_CHECK}") from None
         return Token(text=text, fetched_s=now_s, expires_s=expires_ms / 1000)

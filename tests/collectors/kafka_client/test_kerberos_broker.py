@@ -20,9 +20,9 @@ from tests.support.kdc import (
     Kdc,
     broker_options,
     broker_properties,
-    needs_kerberos,
     cache_login,
     keytab_login,
+    needs_kerberos,
 )
 
 # kafka-python leaves the sockets of failed connections to the garbage collector.
