@@ -27,7 +27,13 @@ from monitor.checks.spark_properties import (
     wrong_master,
     wrong_properties,
 )
-from monitor.collectors.kafka_client.client_properties import kafka_python_arguments, spark_options, token_login
+from monitor.collectors.kafka_client.client_properties import (
+    cluster_login,
+    kafka_python_arguments,
+    spark_options,
+    token_login,
+)
+from monitor.collectors.kafka_client.kerberos import KerberosLogin
 from monitor.collectors.kafka_client.oauth import ENDPOINT, OAuthLogin
 from monitor.collectors.kafka_client.tokens import TokenError, read_token
 from monitor.config import NAMED_TABLES, ConfigError, HttpSettings, Settings
@@ -237,6 +243,37 @@ def _unshared_token_files(settings: Settings) -> Iterator[str]:
             )
 
 
+def _kerberos(settings: Settings) -> Iterator[KerberosLogin]:
+    """Who is logged in by Kerberos; of what is wrong there a problem is told."""
+    for cluster in settings.clusters.values():
+        with contextlib.suppress(ConfigError):
+            login = cluster_login(cluster)
+            if isinstance(login, KerberosLogin):
+                yield login
+
+
+def _absent_keytabs(settings: Settings) -> Iterator[str]:
+    for login in _kerberos(settings):
+        try:
+            with Path(login.file).open("rb"):
+                pass
+        except OSError as error:
+            kind = "ticket cache" if login.keytab is None else "keytab"
+            yield f"{login.place}.sasl.jaas.config: the {kind} {login.file} cannot be read ({error.strerror})."
+
+
+def _unshared_keytabs(settings: Settings) -> Iterator[str]:
+    """The Kafka clients of Spark's executors log in, too."""
+    master = settings.spark.master
+    if master.startswith("local") or not is_master(master):
+        return
+    for login in _kerberos(settings):
+        yield (
+            f"{login.place}.sasl.jaas.config: {login.file} is a path of one machine, and spark.master {master} a"
+            " cluster: all executors have to see the same file there."
+        )
+
+
 def _same_brokers(settings: Settings) -> Iterator[str]:
     first: dict[frozenset[str], str] = {}
     for name, cluster in settings.clusters.items():
@@ -346,6 +383,7 @@ PROBLEMS: Final[tuple[Look, ...]] = (
     _usable_access,
     _own_address,
     _absent_token_files,
+    _absent_keytabs,
 )
 PROBLEMS_OF_SPARK: Final[tuple[Look, ...]] = (
     _usable_conf,
@@ -378,6 +416,7 @@ WARNINGS_OF_JOBS: Final[tuple[Look, ...]] = (
     _elsewhere,
     _fleeting_checkpoint,
     _cluster_of_spark,
+    _unshared_keytabs,
     _libraries_of_java,
     checkpoint_without_jars,
     not_of_spark,

@@ -26,6 +26,7 @@ _HARMLESS: Final[Mapping[str, re.Pattern[str]]] = {
     name: re.compile(values, re.IGNORECASE)
     for name, values in (
         (r"sasl\.mechanism", r"PLAIN|SCRAM-SHA-(256|512)|GSSAPI|OAUTHBEARER|AWS_MSK_IAM"),
+        (r"sasl\.kerberos\.service\.name", r"[a-z]{1,20}"),
         (r"sasl\.username|client\.(id|rack)|sasl\.oauthbearer\.client\.credentials\.client\.id", r".*"),
         (r"sasl\.oauthbearer\.token\.endpoint\.url", r"(https?|file)://[^@?#]*"),
         (r"ssl\.enabled\.protocols", r"[ ,]*((TLS|SSL)(v[0-9.]+)?[ ,]*)*"),

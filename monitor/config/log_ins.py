@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-LOG_INS: Final = """
+LOG_INS: Final = '''
 ## Log-ins
 
 The properties of `[clusters.NAME.client]` have the names of Kafka's Java client. `groupwatch run`, `collect`,
@@ -19,7 +19,9 @@ log-in that only one of them knows is refused at the start, and by `check-config
 | client certificates (mTLS): PEM | yes | |
 | client certificates (mTLS): PKCS12 | yes | the package `cryptography`: extra `job` or `stores` |
 | client certificates (mTLS): JKS | yes | the same, and Java 17 or 21, also for `doctor` |
-| SASL GSSAPI (Kerberos), AWS_MSK_IAM, delegation tokens | no | |
+| SASL GSSAPI (Kerberos) with a keytab or a ticket cache | yes | the extra `kerberos`, which is built on the machine |
+| AWS_MSK_IAM, or OAUTHBEARER with Amazon's handler | yes | the extra `iam`; not tried with AWS itself |
+| SASL delegation tokens | no | |
 
 **SASL PLAIN and SCRAM.** A line of `sasl.jaas.config` is also possible in place of name and password.
 
@@ -59,6 +61,47 @@ is new at each start. Executors on other machines cannot reach that port, so `sp
 "sasl.oauthbearer.token.endpoint.url" = "file:///var/run/secrets/kafka/token"
 ```
 
+**SASL GSSAPI (Kerberos) with a keytab.** kafka-python needs the package `gssapi`. On Debian, install it by
+`apt-get install gcc python3-dev libkrb5-dev` and `pip install 'groupwatch[kerberos]'`. Both clients get new tickets
+from the keytab before the old ones expire, and keep them in memory. Both read the `krb5.conf` of the machine, or the
+one that the variable `KRB5_CONFIG` names. With a cluster of Spark, each executor needs the keytab at the same path.
+
+```toml
+[clusters.prod.client]
+"security.protocol" = "SASL_SSL"
+"sasl.mechanism" = "GSSAPI"
+"sasl.kerberos.service.name" = "kafka"
+"sasl.jaas.config" = """com.sun.security.auth.module.Krb5LoginModule required useKeyTab=true storeKey=true
+keyTab="/etc/groupwatch/groupwatch.keytab" principal="groupwatch@EXAMPLE.COM";"""
+```
+
+**SASL GSSAPI (Kerberos) with a ticket cache**, which another program renews. Without `ticketCache` it is the file that
+the variable `KRB5CCNAME` names, or `/tmp/krb5cc_UID`. Java reads no other kind of cache. Before it reads the file again,
+Java runs `kinit -R`, and gives up for good if that fails. `/bin/true` in its place leaves the renewal to the program.
+
+```toml
+[clusters.prod.client]
+"security.protocol" = "SASL_SSL"
+"sasl.mechanism" = "GSSAPI"
+"sasl.kerberos.service.name" = "kafka"
+"sasl.kerberos.kinit.cmd" = "/bin/true"
+"sasl.jaas.config" = """com.sun.security.auth.module.Krb5LoginModule required useTicketCache=true
+ticketCache="/run/groupwatch/tickets";"""
+```
+
+**AWS_MSK_IAM.** kafka-python needs Amazon's signer (`pip install 'groupwatch[iam]'`). The job fetches Amazon's login
+module for Java once (34 jars, 6 MB), unless `spark.jars` or `spark.jars.packages` name `aws-msk-iam-auth`. The keys come
+from AWS's usual places: variables, profiles, the role of the machine. The region is in the names of the brokers, or
+else in `AWS_REGION`. kafka-python sends the tokens by OAUTHBEARER, which Amazon's brokers accept as well. The tests
+have no AWS: they check both clients' signatures, and none has logged in to a broker of Amazon.
+
+```toml
+[clusters.prod.client]
+"security.protocol" = "SASL_SSL"
+"sasl.mechanism" = "AWS_MSK_IAM"
+"sasl.jaas.config" = "software.amazon.msk.auth.iam.IAMLoginModule required;"    # optional; awsProfileName, awsRoleArn
+```
+
 **Client certificates in PEM.** The file has the key and its certificates. Java reads only unencrypted keys in PKCS #8
 (`BEGIN PRIVATE KEY`) reliably. The job gives it any other key decrypted, in memory, and needs `cryptography` for that.
 
@@ -96,4 +139,4 @@ The same in the properties themselves:
 "ssl.truststore.location" = "/etc/groupwatch/ca.p12"
 "ssl.truststore.password" = "${file:/etc/groupwatch/store-password}"
 ```
-"""
+'''

@@ -44,6 +44,11 @@ DELTA_OF_SPARK: Final[Mapping[str, Coordinate]] = {
 """The release of Delta Lake for each of Spark's."""
 
 
+IAM_ARTIFACT: Final = "aws-msk-iam-auth"
+IAM_OF_AMAZON: Final = Coordinate(organisation="software.amazon.msk", artifact=IAM_ARTIFACT, version="2.3.5")
+"""Amazon's login module for Kafka's Java clients."""
+
+
 def kafka_artifact(name: str, version: str | None = None) -> Coordinate:
     """An artifact of Kafka; at the version that brokers and clients are started with, unless another one is named."""
     return Coordinate(organisation="org.apache.kafka", artifact=name, version=version or kafka_version().version)
@@ -105,14 +110,26 @@ def delta_jars(progress: Progress = quiet) -> list[Path]:
     return resolve(coordinate, into, progress, leave_out=present)
 
 
-def job_jars(progress: Progress = quiet, *, is_recorded: bool) -> list[Path]:
-    """The jars that a job gives to Spark; those of Delta Lake only if it records.
+def iam_jars(progress: Progress = quiet) -> list[Path]:
+    """The jars of Amazon's login module that PySpark does not have itself.
 
     Raises:
         JarsNotResolved: Ivy failed.
         JavaNotFound: There is no Java to run Ivy.
     """
-    return [*spark_kafka_jars(progress), *(delta_jars(progress) if is_recorded else [])]
+    present = frozenset(artifact_name(jar) for jar in pyspark_jars_dir().glob("*.jar"))
+    return resolve(IAM_OF_AMAZON, cache_dir() / f"{IAM_ARTIFACT}-{IAM_OF_AMAZON.version}", progress, leave_out=present)
+
+
+def job_jars(progress: Progress = quiet, *, is_recorded: bool, uses_iam: bool = False) -> list[Path]:
+    """The jars that a job gives to Spark; those of Delta Lake only if it records, Amazon's only for its log-in.
+
+    Raises:
+        JarsNotResolved: Ivy failed.
+        JavaNotFound: There is no Java to run Ivy.
+    """
+    more = [*(delta_jars(progress) if is_recorded else []), *(iam_jars(progress) if uses_iam else [])]
+    return [*spark_kafka_jars(progress), *more]
 
 
 def resolve(

@@ -14,7 +14,8 @@ from typing import Final, Self
 from pyspark.sql import SparkSession
 
 from monitor.collectors.configured import ConfiguredCollectors, MakeReader
-from monitor.collectors.kafka_client.client_properties import token_endpoints
+from monitor.collectors.kafka_client.client_properties import cluster_login, token_endpoints
+from monitor.collectors.kafka_client.kerberos import KerberosLogin, kerberos_file
 from monitor.collectors.readers import create_reader
 from monitor.config import Settings, detection_rules
 from monitor.metrics.series_filter import Detail, DetailOverride, SeriesRules
@@ -29,11 +30,13 @@ from streaming_jobs.runtime.lifetime import JobFailed, Lifetime
 from streaming_jobs.runtime.other_checkpoints import SparkFiles
 from streaming_jobs.runtime.session import (
     DELTA,
+    KERBEROS_FILE,
     create_session,
     forget_files_to_delete,
     has_ended,
     jvm_end_limit_s,
     stop_session,
+    with_java_property,
     with_token_endpoints,
 )
 
@@ -97,6 +100,8 @@ class Job:
         clusters = self._settings.clusters.values()
         urls = [url for cluster in clusters for url in token_endpoints(cluster)]
         chosen = with_token_endpoints(self._settings.spark.properties(), list(dict.fromkeys(urls)))
+        if (file := kerberos_file()) and any(isinstance(cluster_login(each), KerberosLogin) for each in clusters):
+            chosen = with_java_property(chosen, KERBEROS_FILE, file)
         return {**DELTA, **chosen} if self._settings.history.is_on else chosen
 
     def start(self) -> None:

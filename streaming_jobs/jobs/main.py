@@ -12,10 +12,10 @@ from monitor.collectors.errors import CollectorError, NotYetReadable
 from monitor.collectors.kafka.preflight import check
 from monitor.config import ConfigError, Settings, load, with_compat, with_shard
 from monitor.java_runtime.errors import EmbeddedError
-from monitor.java_runtime.jars import job_jars
 from monitor.web.server import ListenError
 from streaming_jobs.driver.served_before import serve_again
 from streaming_jobs.driver.snapshot_store import SnapshotStore
+from streaming_jobs.jobs.jars import needed_jars
 from streaming_jobs.jobs.job import Job
 from streaming_jobs.jobs.pushing import findings_delivery, metrics_push
 from streaming_jobs.jobs.serving import http_server
@@ -64,7 +64,7 @@ def _watch(settings: Settings, lifetime: Lifetime, *, rebuild: bool) -> None:
         serve_again(settings, store)
     _check_clusters(settings, lifetime)  # before the port opens: a job that cannot start answers no scrape and no probe
     with http_server(store, settings.http, history=settings.history) as server, metrics_push(store, settings):
-        jars = job_jars(lifetime.progress, is_recorded=settings.history.is_on)
+        jars = needed_jars(settings, lifetime.progress)
         lifetime.go_on()
         delivery = findings_delivery(store, settings)
         with delivery, Job(settings, store, jars, rebuild=rebuild, lifetime=lifetime) as job:

@@ -17,9 +17,10 @@ from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.demo.workload.run import DemoWorkload
 from monitor.java_runtime.errors import last_lines
 from monitor.java_runtime.find_java import find_java
-from monitor.java_runtime.jars import job_jars, kafka_jars
+from monitor.java_runtime.jars import kafka_jars
 from streaming_jobs.driver.snapshot_store import SnapshotStore
 from streaming_jobs.jobs.demo.demo import DemoOptions, settings_of
+from streaming_jobs.jobs.jars import needed_jars
 from streaming_jobs.jobs.job import Job
 from streaming_jobs.runtime.class_archive import ArchiveNotWrittenError, ClassArchive, archive_for, to_write
 from streaming_jobs.runtime.class_path import driver_class_path, spark_has_defaults
@@ -55,7 +56,7 @@ def run_prepare(config: Path | None) -> None:
 def _prepare(settings: Settings, lifetime: Lifetime) -> None:
     lifetime.at_cut_off(kill_jvm)
     require_spark(settings)
-    jars = job_jars(lifetime.progress, is_recorded=settings.history.is_on)
+    jars = needed_jars(settings, lifetime.progress)
     archive = job_archive(settings, jars)
     if archive.is_whole():
         log.info("The archive of Java's classes already exists: %s", archive.file)

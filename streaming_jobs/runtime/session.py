@@ -92,6 +92,9 @@ keep. Its pauses grow with the heap, so it is for Spark's default of 1 GB; a dri
 ALLOWED_URLS: Final = "org.apache.kafka.sasl.oauthbearer.allowed.urls"
 """Java's property with the URLs from which a Kafka client may fetch tokens. Kafka 3.9 allows all without it."""
 
+KERBEROS_FILE: Final = "java.security.krb5.conf"
+"""Java's property with the path of krb5.conf: Java does not know the variable ``KRB5_CONFIG``."""
+
 EXECUTOR_OPTIONS: Final = "spark.executor.extraJavaOptions"
 
 DRIVER_MEMORY: Final = "spark.driver.memory"
@@ -257,12 +260,19 @@ def with_token_endpoints(conf: Mapping[str, str], urls: Sequence[str]) -> dict[s
     >>> with_token_endpoints(conf, []) == conf
     True
     """
-    if not urls:
-        return dict(conf)
+    return with_java_property(conf, ALLOWED_URLS, ",".join(urls)) if urls else dict(conf)
+
+
+def with_java_property(conf: Mapping[str, str], name: str, value: str) -> dict[str, str]:
+    """Spark's properties with this property of Java in driver and executors, unless the deployment sets it there.
+
+    >>> conf = {"spark.executor.extraJavaOptions": "-Da=b"}
+    >>> with_java_property(conf, "java.security.krb5.conf", "/k")["spark.executor.extraJavaOptions"]
+    '-Djava.security.krb5.conf=/k -Da=b'
+    """
     chosen = {DRIVER_OPTIONS: drivers_jvm(conf), EXECUTOR_OPTIONS: conf.get(EXECUTOR_OPTIONS, LATE_C2_FLAGS)}
-    option = shlex.quote(f"-D{ALLOWED_URLS}={','.join(urls)}")
-    allowed = {name: options if ALLOWED_URLS in options else f"{option} {options}" for name, options in chosen.items()}
-    return {**conf, **allowed}
+    option = shlex.quote(f"-D{name}={value}")
+    return {**conf, **{key: options if name in options else f"{option} {options}" for key, options in chosen.items()}}
 
 
 def partitions_of(partitions: int) -> dict[str, str]:

@@ -17,6 +17,7 @@ from monitor.checks.config_checks import loads_no_code
 from monitor.cli.app import app
 from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.demo.servers.ports import free_ports
+from tests.support.kdc import needs_kerberos
 from tests.web.http.certificates import Authority
 
 # kafka-python leaves a connection that was refused to the collector of garbage.
@@ -26,6 +27,11 @@ CLUSTER = '[clusters.prod]\nbootstrap_servers = "broker1:9092"\n'
 SPARK = '[spark]\ncheckpoint = "hdfs://namenode/groupwatch"\n'
 SASL = '[clusters.prod.client]\n"security.protocol" = "SASL_SSL"\n"sasl.mechanism" = "PLAIN"\n"sasl.username" = "u"\n'
 TOKENS = SASL.replace("PLAIN", "OAUTHBEARER").replace('"sasl.username" = "u"\n', "")
+KERBEROS = (
+    TOKENS.replace("OAUTHBEARER", "GSSAPI")
+    + "'sasl.kerberos.service.name' = 'kafka'\n'sasl.jaas.config' = 'com.sun.security.auth.module.Krb5LoginModule"
+    + ' required useKeyTab=true keyTab="/nowhere" principal="watcher";\'\n'
+)
 TOKEN_URL = "sasl.oauthbearer.token.endpoint.url"
 CREDENTIALS = "".join(
     f'"sasl.oauthbearer.client.credentials.client.{key}" = "{value}"\n' for key, value in (("id", "u"), ("secret", "s"))
@@ -108,8 +114,14 @@ def test_a_file_that_will_do_is_told_as_it_would_be_watched(check, tmp_path: Pat
         ),
         pytest.param(
             f"{CLUSTER}{TOKENS}{SPARK}".replace("OAUTHBEARER", "GSSAPI"),
-            "sasl.mechanism is GSSAPI, which groupwatch cannot use; use one of PLAIN,",
-            id="Kerberos",
+            "sasl.jaas.config is required for SASL GSSAPI, Java's default sasl.mechanism.",
+            id="Kerberos without a login module",
+        ),
+        pytest.param(
+            f"{CLUSTER}{KERBEROS}{SPARK}",
+            "client.sasl.jaas.config: the keytab /nowhere cannot be read (No such file or directory).",
+            id="a keytab that is not there",
+            marks=needs_kerberos,
         ),
     ],
 )

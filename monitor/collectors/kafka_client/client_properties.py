@@ -10,9 +10,20 @@ import difflib
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from monitor.collectors.kafka_client.iam import (
+    CLIENT_HANDLER_PROPERTY,
+    IamLogin,
+    iam_login,
+    java_iam,
+    uses_iam,
+)
+from monitor.collectors.kafka_client.iam import MECHANISM as IAM
+from monitor.collectors.kafka_client.iam_tokens import iam_tokens
 from monitor.collectors.kafka_client.jaas import LOGIN_MODULES, jaas_line, parse_jaas
 from monitor.collectors.kafka_client.java_keys import java_key_properties
 from monitor.collectors.kafka_client.java_values import invalid_values
+from monitor.collectors.kafka_client.kerberos import MECHANISM as KERBEROS
+from monitor.collectors.kafka_client.kerberos import KerberosLogin, kerberos_login
 from monitor.collectors.kafka_client.oauth import (
     ENDPOINT,
     HANDLER,
@@ -23,6 +34,7 @@ from monitor.collectors.kafka_client.oauth import (
     oauth_login,
 )
 from monitor.collectors.kafka_client.oauth import MECHANISM as OAUTH
+from monitor.collectors.kafka_client.tickets import tickets
 from monitor.collectors.kafka_client.tls import tls_context
 from monitor.collectors.kafka_client.token_server import over_loopback
 from monitor.collectors.kafka_client.tokens import token_provider
@@ -56,7 +68,7 @@ NUMBERS: Final[Mapping[str, str]] = {
 }
 """Properties with a number that all three clients of kafka-python take, and their names there."""
 
-MECHANISMS: Final = (*LOGIN_MODULES, OAUTH)
+MECHANISMS: Final = (*LOGIN_MODULES, OAUTH, KERBEROS, IAM)
 """The SASL mechanisms that both clients can use."""
 
 MECHANISMS_OR: Final = ", ".join(MECHANISMS)
@@ -160,6 +172,10 @@ class Login(Value, frozen=True):
         return f"Login(username={self.username!r})"
 
 
+AnyLogin = Login | OAuthLogin | KerberosLogin | IamLogin
+"""Who logs in, by one of the mechanisms."""
+
+
 def spark_options(cluster: ClusterSettings, *, serves_tokens: bool = True) -> dict[str, str]:
     """The options of Spark's Kafka source and sink for this cluster, every property prefixed ``kafka.``.
 
@@ -174,11 +190,7 @@ def spark_options(cluster: ClusterSettings, *, serves_tokens: bool = True) -> di
             cannot be read.
     """
     properties = _checked_properties(cluster)
-    login, oauth = _login(cluster, properties)
-    if login is not None and "sasl.jaas.config" not in properties:
-        properties["sasl.jaas.config"] = jaas_line(properties["sasl.mechanism"], login.username, login.password)
-    if oauth is not None:
-        properties |= _java_oauth(over_loopback(oauth) if serves_tokens else oauth)
+    properties |= _java_login(cluster_login(cluster, properties), properties, serves_tokens=serves_tokens)
     if _security_protocol(properties).endswith("SSL"):
         properties = java_key_properties(cluster.client_place, properties)
     options = {"kafka.bootstrap.servers": cluster.bootstrap_servers}
@@ -196,7 +208,8 @@ def kafka_python_arguments(cluster: ClusterSettings) -> dict[str, Any]:
     """
     properties = _checked_properties(cluster)
     for key in properties:
-        _check_python_knows(cluster, key)
+        if not (key == CLIENT_HANDLER_PROPERTY and uses_iam(properties)):
+            _check_python_knows(cluster, key)
     protocol = _security_protocol(properties)
     arguments: dict[str, Any] = {
         "bootstrap_servers": list(cluster.addresses),
@@ -204,14 +217,7 @@ def kafka_python_arguments(cluster: ClusterSettings) -> dict[str, Any]:
         "security_protocol": protocol,
         **_tuning(properties),
     }
-    login, oauth = _login(cluster, properties)
-    if oauth is not None:
-        arguments["sasl_mechanism"] = OAUTH
-        arguments["sasl_oauth_token_provider"] = token_provider(oauth)
-    if login is not None:
-        arguments["sasl_mechanism"] = properties["sasl.mechanism"]
-        arguments["sasl_plain_username"] = login.username
-        arguments["sasl_plain_password"] = Hidden(login.password)
+    arguments |= _python_login(cluster_login(cluster, properties), properties)
     if protocol.endswith("SSL"):
         arguments["ssl_context"] = tls_context(cluster.client_place, properties)
     return arguments
@@ -223,7 +229,7 @@ def token_endpoints(cluster: ClusterSettings) -> tuple[str, ...]:
     Raises:
         ConfigError: as for ``spark_options``.
     """
-    _, oauth = _login(cluster, _checked_properties(cluster))
+    oauth = token_login(cluster)
     return () if oauth is None else (over_loopback(oauth).endpoint,)
 
 
@@ -233,12 +239,37 @@ def token_login(cluster: ClusterSettings) -> OAuthLogin | None:
     Raises:
         ConfigError: as for ``spark_options``.
     """
-    return _login(cluster, _checked_properties(cluster))[1]
+    login = cluster_login(cluster)
+    return login if isinstance(login, OAuthLogin) else None
 
 
-def _java_oauth(oauth: OAuthLogin) -> dict[str, str]:
-    """The properties with which Spark's client gets the tokens."""
-    return {"sasl.jaas.config": jaas_for_tokens(oauth), ENDPOINT: oauth.endpoint, HANDLER_PROPERTY: HANDLER}
+def _java_login(login: AnyLogin | None, properties: Mapping[str, str], *, serves_tokens: bool) -> dict[str, str]:
+    """The properties with which Spark's client logs in, where they differ from those that are given."""
+    match login:
+        case Login() if "sasl.jaas.config" not in properties:
+            line = jaas_line(properties["sasl.mechanism"], login.username, login.password)
+            return {"sasl.jaas.config": line}
+        case OAuthLogin():
+            oauth = over_loopback(login) if serves_tokens else login
+            return {"sasl.jaas.config": jaas_for_tokens(oauth), ENDPOINT: oauth.endpoint, HANDLER_PROPERTY: HANDLER}
+        case IamLogin():
+            return java_iam(properties)
+    return {}
+
+
+def _python_login(login: AnyLogin | None, properties: Mapping[str, str]) -> dict[str, Any]:
+    """The arguments with which kafka-python logs in."""
+    match login:
+        case Login():
+            user = {"sasl_plain_username": login.username, "sasl_plain_password": Hidden(login.password)}
+            return {"sasl_mechanism": properties["sasl.mechanism"], **user}
+        case OAuthLogin():
+            return {"sasl_mechanism": OAUTH, "sasl_oauth_token_provider": token_provider(login)}
+        case IamLogin():
+            return {"sasl_mechanism": OAUTH, "sasl_oauth_token_provider": iam_tokens(login)}
+        case KerberosLogin():
+            return {"sasl_mechanism": KERBEROS, "sasl_kerberos_name": tickets(login)}
+    return {}
 
 
 def wants_idempotence(cluster: ClusterSettings) -> bool:
@@ -287,23 +318,33 @@ def _tuning(properties: Mapping[str, str]) -> dict[str, Any]:
     return tuning
 
 
-def _login(cluster: ClusterSettings, properties: Mapping[str, str]) -> tuple[Login | None, OAuthLogin | None]:
-    """Who logs in, by a password or by tokens; neither without SASL."""
+def cluster_login(cluster: ClusterSettings, properties: Mapping[str, str] | None = None) -> AnyLogin | None:
+    """Who logs in to this cluster; None: nobody, as it has no SASL.
+
+    Args:
+        cluster: the cluster.
+        properties: its properties, if they are resolved already.
+
+    Raises:
+        ConfigError: as for ``spark_options``.
+    """
+    place, properties = cluster.client_place, properties or _checked_properties(cluster)
     if not _security_protocol(properties).startswith("SASL"):
-        return None, None
-    mechanism = properties.get("sasl.mechanism", "GSSAPI")
+        return None
+    if uses_iam(properties):
+        return iam_login(place, properties, cluster.addresses)
+    mechanism = properties.get("sasl.mechanism", KERBEROS)
     if mechanism == OAUTH:
-        return None, oauth_login(cluster.client_place, properties)
-    place = f"{cluster.client_place}.sasl.mechanism"
-    if mechanism in ("GSSAPI", "AWS_MSK_IAM"):
-        raise ConfigError(f"{place} is {mechanism}, which groupwatch cannot use; use one of {MECHANISMS_OR}.")
-    if mechanism not in LOGIN_MODULES:
-        raise ConfigError(f"{place} should be one of {MECHANISMS_OR}.")
+        return oauth_login(place, properties)
+    if mechanism != KERBEROS and mechanism not in LOGIN_MODULES:
+        raise ConfigError(f"{place}.sasl.mechanism should be one of {MECHANISMS_OR}.")
     if HANDLER_PROPERTY in properties:
-        raise ConfigError(f"{cluster.client_place}.{HANDLER_PROPERTY} has a meaning for {OAUTH} only; remove it.")
+        raise ConfigError(f"{place}.{HANDLER_PROPERTY} has a meaning for {OAUTH} only; remove it.")
+    if mechanism == KERBEROS:
+        return kerberos_login(place, properties)
     read: Callable[[ClusterSettings, Mapping[str, str], str], Login]
     read = _login_from_jaas if "sasl.jaas.config" in properties else _login_from_properties
-    return read(cluster, properties, mechanism), None
+    return read(cluster, properties, mechanism)
 
 
 def _login_from_properties(cluster: ClusterSettings, properties: Mapping[str, str], mechanism: str) -> Login:

@@ -11,7 +11,7 @@ import re
 import socket
 import ssl
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -26,12 +26,16 @@ from kafka.errors import (
     UnsupportedSaslMechanismError,
 )
 from kafka.net.compat import KafkaNetClient
+from kafka.net.sasl.oauth import AbstractTokenProvider
 
 from monitor.collectors.errors import ConnectionFailed
 from monitor.collectors.kafka_client.client_properties import kafka_python_arguments, wants_idempotence
+from monitor.collectors.kafka_client.iam import uses_iam
 from monitor.collectors.kafka_client.java_values import LONGEST_WAIT_MS, REQUEST_MS
+from monitor.collectors.kafka_client.kerberos import MECHANISM as KERBEROS
 from monitor.collectors.kafka_client.oauth import MECHANISM as OAUTH
-from monitor.collectors.kafka_client.tokens import TokenError, TokenProvider
+from monitor.collectors.kafka_client.tickets import TicketError, Tickets
+from monitor.collectors.kafka_client.tokens import TokenError
 from monitor.config import ClusterSettings
 
 log = logging.getLogger(__name__)
@@ -171,7 +175,7 @@ def _open(client: Callable[..., Any], cluster: ClusterSettings, limit_s: float, 
     silence_client_logging()
     arguments: dict[str, Any] = {"request_timeout_ms": REQUEST_LIMIT_MS, "reconnect_backoff_max_ms": 1000}
     arguments |= kafka_python_arguments(cluster) | more
-    _require_token(cluster, arguments.get("sasl_oauth_token_provider"))
+    _require_login(cluster, arguments)
     nets: list[KafkaNetClient] = []
 
     def net_client(**configuration: Any) -> KafkaNetClient:  # noqa: ANN401 - passed through
@@ -187,13 +191,17 @@ def _open(client: Callable[..., Any], cluster: ClusterSettings, limit_s: float, 
         raise ConnectionFailed(_explanation(cluster, error, limit_s)) from None
 
 
-def _require_token(cluster: ClusterSettings, provider: TokenProvider | None) -> None:
-    """See that there is a token: a client would try for its whole limit, and then not know why it failed."""
-    if provider is not None:
-        try:
+def _require_login(cluster: ClusterSettings, arguments: Mapping[str, Any]) -> None:
+    """See that there is a token or a ticket: a client would try for its whole limit, and not know why it failed."""
+    provider: AbstractTokenProvider | None = arguments.get("sasl_oauth_token_provider")
+    tickets: Tickets | None = arguments.get("sasl_kerberos_name")
+    try:
+        if provider is not None:
             provider.token()
-        except TokenError as error:
-            raise ConnectionFailed(_explanation(cluster, error, 0)) from None
+        if tickets is not None:
+            tickets.require(_host(address) for address in cluster.addresses)
+    except (TokenError, TicketError) as error:
+        raise ConnectionFailed(_explanation(cluster, error, 0)) from None
 
 
 def _without_requests(record: logging.LogRecord) -> bool:
@@ -202,7 +210,7 @@ def _without_requests(record: logging.LogRecord) -> bool:
 
 def _explanation(cluster: ClusterSettings, error: KafkaError, limit_s: float) -> str:
     start = f"Cluster {cluster.name}: "
-    if isinstance(error, TokenError):
+    if isinstance(error, TokenError | TicketError):
         return f"{start}{error.args[0]}"
     if isinstance(error, SaslAuthenticationFailedError):
         return f"{start}the broker refused the login (SaslAuthenticationFailed). {_what_to_check(cluster)}"
@@ -214,8 +222,14 @@ def _explanation(cluster: ClusterSettings, error: KafkaError, limit_s: float) ->
 
 
 def _what_to_check(cluster: ClusterSettings) -> str:
-    if cluster.client_properties().get("sasl.mechanism") == OAUTH:
+    properties = cluster.client_properties()
+    mechanism = properties.get("sasl.mechanism", KERBEROS)
+    if uses_iam(properties):
+        return "Check the IAM policy (kafka-cluster:Connect), the region and the clock."
+    if mechanism == OAUTH:
         return "Check the token: its issuer, its audience and its expiry."
+    if mechanism == KERBEROS:
+        return "Check the keytab of the broker, and the clocks of both machines."
     return "Check the user name and the password."
 
 
@@ -254,10 +268,13 @@ def _tls_reason(cluster: ClusterSettings, address: str, failure: ssl.SSLError) -
     return f"TLS: {address} wants a certificate of the client ({reason}). Set ssl.keystore.location."
 
 
+def _host(address: str) -> str:
+    return address.rpartition(":")[0].strip("[]")
+
+
 def _probe(address: str, context: ssl.SSLContext | None) -> None:
     """Connect, and agree on TLS if a context is given."""
-    host, _, port = address.rpartition(":")
-    host = host.strip("[]")
+    host, port = _host(address), address.rpartition(":")[2]
     with socket.create_connection((host, int(port)), timeout=PROBE_LIMIT_S) as plain:
         if context is not None:
             try:

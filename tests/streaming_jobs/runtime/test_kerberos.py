@@ -1,0 +1,135 @@
+"""A job that logs in by Kerberos, by the log and by the admin API, while its tickets expire; and the doctor."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, Self
+
+import pytest
+from kafka.admin import KafkaAdminClient, NewTopic
+
+from monitor.demo.servers.broker import EmbeddedKafka
+from monitor.demo.servers.settings import BrokerSettings
+from tests.streaming_jobs.runtime.test_log_ins import (
+    PLACE,
+    await_groups,
+    clusters,
+    commit,
+    job_with_its_page,
+    leaks,
+    ups_during,
+    written_by,
+)
+from tests.support.job_process import running
+from tests.support.kdc import Kdc, broker_options, broker_properties, cache_login, keytab_login, needs_kerberos
+
+pytestmark = [pytest.mark.broker, pytest.mark.spark, needs_kerberos]
+
+LIFE_S: Final = 12
+SESSION_MS: Final = 4_000
+"""The broker wants another log-in three times in the life of a ticket."""
+
+RENEWED_EARLY: Final = {"sasl.kerberos.min.time.before.relogin": "1000"}
+"""By default, Java waits at least a minute between two log-ins."""
+
+
+class CacheRenewal:
+    """Another program that gets a new ticket at half of its life, for the time of a ``with`` block."""
+
+    def __init__(self, kdc: Kdc, name: str, keytab: Path, cache: Path) -> None:
+        self.cache = cache
+        self._renew = lambda: kdc.cache(name, keytab, cache)
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._go_on, daemon=True)
+
+    def __enter__(self) -> Self:
+        self._renew()
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+        self._thread.join()
+
+    def _go_on(self) -> None:
+        while not self._ended.wait(LIFE_S / 2):
+            self._renew()
+
+
+@pytest.fixture(scope="module")
+def kdc(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kdc]:
+    with Kdc(tmp_path_factory.mktemp("kdc")) as running_kdc:
+        yield running_kdc
+
+
+@pytest.fixture(scope="module")
+def kafka(kdc: Kdc) -> Iterator[EmbeddedKafka]:
+    settings = BrokerSettings(
+        listeners={"TICKETS": "SASL_PLAINTEXT"},
+        properties=broker_properties(kdc, "TICKETS", SESSION_MS),
+        jvm_options=broker_options(kdc),
+    )
+    with EmbeddedKafka(settings) as broker:
+        with KafkaAdminClient(bootstrap_servers=broker.bootstrap_servers) as admin:
+            admin.create_topics([NewTopic(PLACE.topic, 1, 1)])
+            admin.wait_for_topics([PLACE.topic])
+        commit(broker, 0)
+        yield broker
+
+
+@pytest.fixture
+def environment(kdc: Kdc) -> dict[str, str]:
+    return {**os.environ, "KRB5_CONFIG": str(kdc.configuration)}
+
+
+def test_expired_tickets_are_renewed_without_a_gap(
+    kafka: EmbeddedKafka, kdc: Kdc, environment: dict[str, str], tmp_path: Path
+):
+    """Three lifetimes of tickets, of a keytab and of a cache that is replaced."""
+    commit(kafka, 0)
+    keytab = kdc.add("watcher", f"{LIFE_S} seconds")
+    with CacheRenewal(kdc, "watcher", keytab, tmp_path.parent / f"{tmp_path.name}-cache") as renewal:
+        by_keytab = keytab_login(keytab, "watcher") | RENEWED_EARLY
+        by_cache = cache_login(renewal.cache) | RENEWED_EARLY
+        ways = {"log": ("log", by_keytab), "admin": ("admin", by_keytab), "cache": ("log", by_cache)}
+        watched = clusters(kafka.address("TICKETS"), ways)
+        job, spark = job_with_its_page(tmp_path, watched)
+        job.environment = environment
+        with running(job):
+            await_groups(job, watched, 0)
+            assert ups_during(job, watched, 3 * LIFE_S) == {name: {1.0} for name in watched}
+            commit(kafka, 7)
+            await_groups(job, watched, 7)
+            assert leaks(written_by(job, spark), ["useKeyTab=true", "useTicketCache=true"]) == []
+    assert [line for line in job.log().splitlines() if " ERROR " in line or "Traceback" in line] == []
+
+
+def groupwatch(environment: dict[str, str], *words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "monitor.cli", *words]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+
+
+def test_the_doctor_and_check_config_log_in_too(
+    kafka: EmbeddedKafka, kdc: Kdc, environment: dict[str, str], tmp_path: Path
+):
+    commit(kafka, 0)
+    file = tmp_path / "client.properties"
+    properties = keytab_login(kdc.add("doctor"), "doctor")
+    file.write_text("".join(f"{key}={value}\n" for key, value in properties.items()), encoding="utf-8")
+    words = ("--bootstrap-server", kafka.address("TICKETS"), "--client", str(file))
+    examined = groupwatch(environment, "doctor", *words)
+    assert (examined.returncode, examined.stderr) == (0, "")
+    assert "1 group" in examined.stdout
+    watched = clusters(kafka.address("TICKETS"), {"log": ("log", properties)})
+    job, _ = job_with_its_page(tmp_path, watched)
+    checked = groupwatch(environment, "check-config", str(job.config))
+    assert (checked.returncode, "problem" in checked.stdout.lower()) == (0, False), checked.stdout
+    kdc.admin("delprinc", "-force", "doctor")
+    refused = groupwatch(environment, "doctor", *words)
+    assert refused.returncode == 2
+    assert "Kerberos gives no ticket (Client 'doctor@" in refused.stderr
