@@ -76,8 +76,9 @@ keyTab="/etc/groupwatch/groupwatch.keytab" principal="groupwatch@EXAMPLE.COM";""
 ```
 
 **SASL GSSAPI (Kerberos) with a ticket cache**, which another program renews. Without `ticketCache` it is the file that
-the variable `KRB5CCNAME` names, or `/tmp/krb5cc_UID`. Java reads no other kind of cache. Before it reads the file again,
-Java runs `kinit -R`, and gives up for good if that fails. `/bin/true` in its place leaves the renewal to the program.
+the variable `KRB5CCNAME` names, or `/tmp/krb5cc_UID`. Java reads no other kind of cache. Java runs `kinit -R` before it
+reads the file again, and never reads it again if that fails. `/bin/true` in its place leaves the renewal to the other
+program.
 
 ```toml
 [clusters.prod.client]
@@ -90,9 +91,9 @@ ticketCache="/run/groupwatch/tickets";"""
 ```
 
 **AWS_MSK_IAM.** kafka-python needs Amazon's signer (`pip install 'groupwatch[iam]'`). The job fetches Amazon's login
-module for Java once (34 jars, 6 MB), unless `spark.jars` or `spark.jars.packages` name `aws-msk-iam-auth`. The keys come
-from AWS's usual places: variables, profiles, the role of the machine. The region is in the names of the brokers, or
-else in `AWS_REGION`. kafka-python sends the tokens by OAUTHBEARER, which Amazon's brokers accept as well. The tests
+module for Java once (34 jars, 6 MB), unless `spark.jars` or `spark.jars.packages` names `aws-msk-iam-auth`. The keys
+come from AWS's usual places: variables, profiles, the role of the machine. The region is in the names of the brokers,
+or else in `AWS_REGION`. kafka-python sends the tokens by OAUTHBEARER, which Amazon's brokers accept as well. The tests
 have no AWS: they check both clients' signatures, and none has logged in to a broker of Amazon.
 
 ```toml

@@ -16,7 +16,9 @@ from monitor.demo.servers.ports import free_ports, listening
 from tests.support.job_process import eventually
 
 REALM: Final = "GROUPWATCH.TEST"
-SERVICE: Final = "kafka/127.0.0.1"
+SERVICE: Final = "kafka/localhost"
+"""What both clients make of 127.0.0.1, by a reverse look-up."""
+
 CLOCK_SKEW_S: Final = 1
 
 _PROGRAMS: Final = ("kdb5_util", "kadmin.local", "krb5kdc", "kinit")
@@ -99,7 +101,7 @@ class Kdc:
     def _configure(self) -> None:
         self.configuration.write_text(
             f"[libdefaults]\n default_realm = {REALM}\n dns_lookup_kdc = false\n dns_lookup_realm = false\n"
-            f" dns_canonicalize_hostname = false\n rdns = false\n udp_preference_limit = 1\n"
+            f" dns_canonicalize_hostname = true\n rdns = true\n udp_preference_limit = 1\n"
             f" clockskew = {CLOCK_SKEW_S}\n[realms]\n {REALM} = {{\n  kdc = 127.0.0.1:{self.port}\n }}\n",
             encoding="utf-8",
         )

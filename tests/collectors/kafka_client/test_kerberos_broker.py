@@ -149,7 +149,7 @@ def a_keytab_with_an_older_key(kdc: Kdc) -> dict[str, str]:
 
 
 @wrong(
-    f"(Server elsewhere/127.0.0.1@{REALM} not found in Kerberos database)."
+    f"(Server elsewhere/localhost@{REALM} not found in Kerberos database)."
     " Check sasl.kerberos.service.name, and the names of the brokers."
 )
 def another_service(kdc: Kdc) -> dict[str, str]:
