@@ -33,7 +33,7 @@ from tests.support.crowd import Crowd
 from tests.support.job_process import JobProcess, eventually, running
 from tests.support.progress import say
 
-pytestmark = [pytest.mark.broker, pytest.mark.spark, pytest.mark.timeout(3_600)]
+pytestmark = [pytest.mark.broker, pytest.mark.spark, pytest.mark.timeout(7_200)]
 
 CLUSTER: Final = "churn"
 FIRST_RECORDED_S: Final = 300
