@@ -37,8 +37,9 @@ log-in that only one of them knows is refused at the start, and by `check-config
 
 **SASL OAUTHBEARER with client credentials.** A token is renewed after four fifths of its life, without a gap. The
 names are those of Kafka 4.1. The options `clientId`, `clientSecret`, `scope`, `extension_NAME` and `ssl.*` of
-`sasl.jaas.config` work too. A new client secret needs no restart of the job. Spark's client keeps the old secret until
-the broker refuses its last token. Its query then starts again, and `groupwatch_up` can be 0 for half a minute.
+`sasl.jaas.config` work too. Spark's client keeps the client secret that its query was started with. If the endpoint
+refuses that one, the query ends with its last token and starts again with the new secret. `groupwatch_up` is 0
+meanwhile.
 
 ```toml
 [clusters.prod.client]

@@ -29,7 +29,9 @@ class Issuer:
         self.is_away = False
         self.issued: list[str] = []
         self.requests: list[dict[str, list[str]]] = []
-        self._key, self._key_id = rsa.generate_private_key(65537, 2048), secrets.token_hex(4)
+        self.key_requests = 0
+        self._keys: dict[str, rsa.RSAPrivateKey] = {}
+        self._signing = self.publish_key()
         self._server = _Server(self)
         self._base = f"http://127.0.0.1:{self._server.server_port}"
         self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
@@ -51,29 +53,37 @@ class Issuer:
     def keys_url(self) -> str:
         return f"{self._base}/keys"
 
+    def publish_key(self) -> str:
+        """A further key, by its id: brokers may fetch it, no token is signed with it yet."""
+        key_id = secrets.token_hex(4)
+        self._keys[key_id] = rsa.generate_private_key(65537, 2048)
+        return key_id
+
+    def sign_with(self, key_id: str) -> None:
+        """Sign with this key from now on; tokens of the earlier ones stay valid."""
+        self._signing = key_id
+
     def issue(self) -> str:
         """A new token."""
         now_s = time.time()
         claims = {"iss": self._base, "sub": CLIENT_ID, "aud": self.audience, "jti": secrets.token_hex(4)}
         claims |= {"iat": int(now_s), "exp": int(now_s + self.lifetime_s)}
-        signed = f"{_part({'alg': 'RS256', 'kid': self._key_id, 'typ': 'JWT'})}.{_part(claims)}"
-        signature = self._key.sign(signed.encode(), padding.PKCS1v15(), hashes.SHA256())
+        signed = f"{_part({'alg': 'RS256', 'kid': self._signing, 'typ': 'JWT'})}.{_part(claims)}"
+        signature = self._keys[self._signing].sign(signed.encode(), padding.PKCS1v15(), hashes.SHA256())
         self.issued.append(f"{signed}.{_encoded(signature)}")
         return self.issued[-1]
 
     def keys(self) -> dict[str, Any]:
-        """The public key, as a set of JSON web keys."""
-        numbers = self._key.public_key().public_numbers()
-        n, e = (_encoded(number.to_bytes((number.bit_length() + 7) // 8, "big")) for number in (numbers.n, numbers.e))
-        return {"keys": [{"kty": "RSA", "use": "sig", "alg": "RS256", "kid": self._key_id, "n": n, "e": e}]}
+        """The public keys, as a set of JSON web keys."""
+        self.key_requests += 1
+        return {"keys": [_public(key_id, key) for key_id, key in self._keys.items()]}
 
     def response(self, authorization: str, form: dict[str, list[str]]) -> tuple[int, dict[str, Any]]:
         """What the token endpoint responds."""
         self.requests.append(form)
-        known = base64.b64encode(f"{CLIENT_ID}:{self.secret}".encode()).decode()
         if self.is_away:
             return 503, {"error": "temporarily_unavailable"}
-        if authorization != f"Basic {known}":
+        if authorization != f"Basic {basic_credentials(self.secret)}":
             return 401, {"error": "invalid_client", "error_description": f"not {self.secret}"}
         return 200, {"access_token": self.issue(), "token_type": "Bearer", "expires_in": int(self.lifetime_s)}
 
@@ -146,6 +156,8 @@ def broker_properties(issuer: Issuer, listener: str) -> dict[str, str]:
         f"{prefix}.oauthbearer.sasl.server.callback.handler.class": f"{classes}.OAuthBearerValidatorCallbackHandler",
         f"{prefix}.oauthbearer.connections.max.reauth.ms": "3600000",
         "sasl.oauthbearer.jwks.endpoint.url": issuer.keys_url,
+        "sasl.oauthbearer.jwks.endpoint.refresh.ms": "1000",
+        "sasl.oauthbearer.clock.skew.seconds": "0",  # by default, tokens are taken for 30 s after their end
         "sasl.oauthbearer.expected.audience": AUDIENCE,
     }
 
@@ -173,6 +185,17 @@ def file_properties(path: Path) -> dict[str, str]:
         "sasl.mechanism": "OAUTHBEARER",
         "sasl.oauthbearer.token.endpoint.url": f"file://{path}",
     }
+
+
+def basic_credentials(secret: str) -> str:
+    """What a client with this secret sends to the token endpoint, after the word Basic."""
+    return base64.b64encode(f"{CLIENT_ID}:{secret}".encode()).decode()
+
+
+def _public(key_id: str, key: rsa.RSAPrivateKey) -> dict[str, str]:
+    numbers = key.public_key().public_numbers()
+    n, e = (_encoded(number.to_bytes((number.bit_length() + 7) // 8, "big")) for number in (numbers.n, numbers.e))
+    return {"kty": "RSA", "use": "sig", "alg": "RS256", "kid": key_id, "n": n, "e": e}
 
 
 def _part(content: dict[str, Any]) -> str:

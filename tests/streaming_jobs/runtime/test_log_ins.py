@@ -5,10 +5,13 @@ No secret is in what they write, show, or are called with."""
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -23,6 +26,7 @@ from monitor.demo.servers.settings import BrokerSettings
 from tests.support.issuer import (
     Issuer,
     TokenFile,
+    basic_credentials,
     broker_options,
     broker_properties,
     client_properties,
@@ -77,9 +81,10 @@ def kafka(issuer: Issuer, authority: Authority) -> Iterator[EmbeddedKafka]:
         with KafkaAdminClient(bootstrap_servers=broker.bootstrap_servers) as admin:
             admin.create_topics([NewTopic(PLACE.topic, 1, 1)])
             admin.wait_for_topics([PLACE.topic])
-            admin.alter_user_scram_credentials(
+            errors = admin.alter_user_scram_credentials(
                 [UserScramCredentialUpsertion("watcher", mechanism, PASSWORD) for mechanism in SCRAM]
             )
+            assert not any(errors.values()), errors
         commit(broker, 0)
         yield broker
 
@@ -109,10 +114,13 @@ def clusters(address: str, ways: dict[str, tuple[str, dict[str, str]]]) -> dict[
 def job_with_its_page(folder: Path, watched: dict[str, dict[str, Any]]) -> tuple[JobProcess, str]:
     """A job whose Spark shows its own page and writes its event log, and the address of that page."""
     port = free_ports(1)[0]
-    (folder / "spark-events").mkdir()
+    for name in ("spark-events", "tmp"):
+        (folder / name).mkdir()
     conf = {"spark.eventLog.enabled": "true", "spark.eventLog.dir": str(folder / "spark-events")}
-    conf |= {"spark.ui.enabled": "true", "spark.ui.port": str(port)}
-    return JobProcess(folder, watched, spark={"conf": conf}), f"http://127.0.0.1:{port}"
+    conf |= {"spark.eventLog.compress": "false", "spark.ui.enabled": "true", "spark.ui.port": str(port)}
+    job = JobProcess(folder, watched, spark={"conf": conf})
+    job.environment = os.environ | {"TMPDIR": str(folder / "tmp")}  # so that what it keeps there is searched, too
+    return job, f"http://127.0.0.1:{port}"
 
 
 def page(url: str) -> str:
@@ -141,8 +149,12 @@ def written_by(job: JobProcess, spark: str) -> dict[str, str]:
     return found
 
 
-def leaks(written: dict[str, str], secrets: list[str]) -> list[tuple[str, int]]:
-    """Where a secret is, and the number of the secret."""
+def leaks(written: dict[str, str], secrets: Iterable[str]) -> list[tuple[str, int]]:
+    """Where a secret is, and the number of the secret; checks first that the places have what they should have."""
+    for part, shown in (("/spark-events/", "SparkListenerApplicationStart"), ("/api/v1/snapshot", GROUP)):
+        assert any(part in place and shown in text for place, text in written.items()), part
+    for part in ("groupwatch.log", "/checkpoint/", "/tmp/groupwatch-run-", "command of ", "environment"):
+        assert any(part in place for place in written), part
     return [(place, number) for place, text in written.items() for number, each in enumerate(secrets) if each in text]
 
 
@@ -151,43 +163,52 @@ def await_groups(job: JobProcess, names: Iterable[str], offset: int) -> None:
         job.await_metric("groupwatch_partition_committed_offset", offset, cluster=name, group=GROUP, topic=PLACE.topic)
 
 
-def ups_during(job: JobProcess, names: Iterable[str], seconds: float) -> dict[str, set[float | None]]:
-    """The values of groupwatch_up in all readings of this time, by cluster."""
-    end_s = time.monotonic() + seconds
+def ups_until(job: JobProcess, names: Iterable[str], is_over: Callable[[], bool]) -> dict[str, set[float | None]]:
+    """The values of groupwatch_up in all readings until then, by cluster."""
     found: dict[str, set[float | None]] = {name: set() for name in names}
 
-    def is_over() -> bool:
+    def look() -> bool:
         samples = job.metrics()
         for name, seen in found.items():
             seen.add(samples.value("groupwatch_up", cluster=name))
-        return time.monotonic() > end_s
+        return is_over()
 
-    eventually(is_over, "the end of the time", seconds + 60)
+    eventually(look, "the end of the time")
     return found
+
+
+def in_seconds(seconds: float) -> Callable[[], bool]:
+    """Whether so much time has gone by since now."""
+    end_s = time.monotonic() + seconds
+    return lambda: time.monotonic() > end_s
 
 
 def test_expired_tokens_are_renewed_without_a_gap_and_shown_nowhere(
     kafka: EmbeddedKafka, issuer: Issuer, tmp_path: Path
 ):
-    """Three lifetimes of tokens, by an endpoint and by a file that is replaced."""
+    """By an endpoint and by a file that is replaced, while the issuer takes a new signing key."""
     commit(kafka, 0)
     secret = tmp_path.parent / f"{tmp_path.name}-secret"
     secret.write_text(issuer.secret)
     by_endpoint = client_properties(issuer, f"${{file:{secret}}}")
     with TokenFile(tmp_path.parent / f"{tmp_path.name}-token", issuer) as token:
         by_file = file_properties(token.file)
-        ways = {"log": ("log", by_endpoint), "admin": ("admin", by_endpoint), "file": ("log", by_file)}
+        ways = {"log": ("log", by_endpoint), "admin": ("admin", by_endpoint)}
+        ways |= {"file": ("log", by_file), "admin_file": ("admin", by_file)}
         watched = clusters(kafka.address("TOKENS"), ways)
+        always = {name: {1.0} for name in watched}
         job, spark = job_with_its_page(tmp_path, watched)
         with running(job):
             await_groups(job, watched, 0)
-            assert ups_during(job, watched, 3 * issuer.lifetime_s) == {name: {1.0} for name in watched}
+            key, fetched = issuer.publish_key(), issuer.key_requests
+            assert ups_until(job, watched, lambda: issuer.key_requests > fetched + 1) == always
+            issuer.sign_with(key)
+            assert ups_until(job, watched, in_seconds(3 * issuer.lifetime_s)) == always
             commit(kafka, 7)
             await_groups(job, watched, 7)
             written = written_by(job, spark)
-    assert any("spark-events" in place for place in written)
-    assert leaks(written, [issuer.secret, "clientSecret=", *issuer.issued]) == []
-    assert [line for line in job.log().splitlines() if " ERROR " in line or "Traceback" in line] == []
+    hidden = [issuer.secret, "clientSecret=", basic_credentials(issuer.secret), *issuer.issued]
+    assert leaks(written, hidden) == []
 
 
 def test_keys_of_every_kind_of_store_log_in_and_are_shown_nowhere(
@@ -201,6 +222,7 @@ def test_keys_of_every_kind_of_store_log_in_and_are_shown_nowhere(
     ways = {
         "log": ("log", tls | stores.java("JKS")),
         "admin": ("admin", tls | stores.java("PKCS12")),
+        "pkcs12": ("log", tls | stores.pkcs12()),
         "pem": ("log", tls | stores.pem()),
         "inline": ("log", tls | stores.inline()),
     }
@@ -219,10 +241,48 @@ def test_users_with_passwords_log_in_by_each_mechanism_and_are_shown_nowhere(kaf
         "log": ("log", user | {"sasl.mechanism": "SCRAM-SHA-256"}),
         "admin": ("admin", user | {"sasl.mechanism": "SCRAM-SHA-512"}),
         "log512": ("log", user | {"sasl.mechanism": "SCRAM-SHA-512"}),
-        "plain": ("admin", user | {"sasl.mechanism": "PLAIN"}),
+        "plain": ("log", user | {"sasl.mechanism": "PLAIN"}),
+        "admin_plain": ("admin", user | {"sasl.mechanism": "PLAIN"}),
     }
     watched = clusters(kafka.address("PASSWORDS"), ways)
     job, spark = job_with_its_page(tmp_path, watched)
     with running(job):
         await_groups(job, watched, 0)
         assert leaks(written_by(job, spark), [PASSWORD]) == []
+
+
+def refusal(way: str, issuer: Issuer, authority: Authority, folder: Path) -> tuple[str, dict[str, str], str]:
+    """A listener, the properties of a client that it refuses, and what is to be done then."""
+    user = {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": way}
+    user |= {"sasl.username": "watcher", "sasl.password": "wrong-lion"}
+    if way == "OAUTHBEARER":
+        wrong = client_properties(issuer, "wrong-lion")
+        return "TOKENS", wrong, "refuses the client (401, invalid_client). Check the client id and the client secret."
+    if way != "mTLS":
+        return "PASSWORDS", user, "Check the user name and the password."
+    own = Stores(folder, Authority(folder, "other"), "stranger").pkcs12()
+    tls = {"security.protocol": "SSL", **own, **Stores(folder, authority, "watcher").trusted_pem()}
+    del tls["ssl.truststore.password"]
+    return "KEYS", tls, "Check ssl.keystore.location."
+
+
+@pytest.mark.parametrize("way", ["PLAIN", "SCRAM-SHA-256", "OAUTHBEARER", "mTLS"])
+def test_a_wrong_secret_is_one_sentence_of_every_command(
+    kafka: EmbeddedKafka, issuer: Issuer, authority: Authority, tmp_path: Path, way: str
+):
+    """A start of the job, check-config and doctor end with 2."""
+    listener, properties, advice = refusal(way, issuer, authority, tmp_path)
+    job = JobProcess(tmp_path, clusters(kafka.address(listener), {"prod": ("log", properties)}))
+    client = tmp_path / "client.properties"
+    client.write_text("".join(f"{name}={value}\n" for name, value in properties.items()))
+    for words in (
+        ("run", "--config", str(job.config)),
+        ("check-config", str(job.config), "--connect"),
+        ("doctor", "--bootstrap-server", kafka.address(listener), "--client", str(client)),
+    ):
+        command = [sys.executable, "-m", "monitor.cli", *words]
+        ended = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
+        output = ended.stdout + ended.stderr
+        told = [line for line in output.splitlines() if line.endswith(advice)]
+        assert (ended.returncode, len(told)) == (2, 1), output
+        assert not any(text in output for text in ("wrong-lion", "Traceback", *SECRETS)), output
