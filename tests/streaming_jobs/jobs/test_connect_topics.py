@@ -12,7 +12,8 @@ from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.demo.servers.settings import BrokerSettings
 from tests.support.job_process import JobProcess, eventually, running
 
-pytestmark = [pytest.mark.broker, pytest.mark.spark]
+# Four starts of a job, one after the other: more than three minutes.
+pytestmark = [pytest.mark.broker, pytest.mark.spark, pytest.mark.long]
 
 CONFIGS, GROUP = "some-configs", "connect-s3"
 
