@@ -48,7 +48,7 @@ class IamTokenProvider(AbstractTokenProvider):  # type: ignore[misc] # of a libr
     def _new_token(self) -> Token:
         now_s = time.time()
         try:
-            text, expires_ms = self._signed()
+            text, expires_ms = self._sign()
         except TokenError:
             raise
         except AttributeError:  # of the signer, where AWS's library has found no credentials
@@ -58,7 +58,7 @@ class IamTokenProvider(AbstractTokenProvider):  # type: ignore[misc] # of a libr
             raise TokenError(f"AWS gives no credentials ({type(error).__name__}). {_CHECK}") from None
         return Token(text=text, fetched_s=now_s, expires_s=expires_ms / 1000)
 
-    def _signed(self) -> tuple[str, int]:
+    def _sign(self) -> tuple[str, int]:
         """A token and its end (ms since 1970)."""
         login, region = self._login, self._login.region or _profile_region(self._login)
         token: tuple[str, int]

@@ -80,7 +80,7 @@ class Tickets:
             context = gssapi.SecurityContext(name=name, creds=self._credentials(), mech=mechanism, usage="initiate")
             return context, context.step(None) or b""
         except gssapi.exceptions.GSSError as error:
-            raise self._explained(error) from None
+            raise self._ticket_error(error) from None
 
     def require(self, hosts: Iterable[str]) -> None:
         """Return if there is a ticket for one of these brokers.
@@ -114,7 +114,7 @@ class Tickets:
         gssapi, principal = self._gssapi, self._login.principal
         return gssapi.Name(principal, gssapi.NameType.kerberos_principal) if principal else None
 
-    def _explained(self, error: Any) -> TicketError:  # noqa: ANN401 - likewise
+    def _ticket_error(self, error: Any) -> TicketError:  # noqa: ANN401 - likewise
         reason = _reason(error)
         if "cache" in reason and self._login.keytab is not None:
             # MIT Kerberos looks for a cache where it cannot use the keytab, and reports only that.

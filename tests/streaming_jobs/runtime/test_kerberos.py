@@ -20,9 +20,10 @@ from tests.streaming_jobs.runtime.test_log_ins import (
     await_groups,
     clusters,
     commit,
+    in_seconds,
     job_with_its_page,
     leaks,
-    ups_during,
+    ups_until,
     written_by,
 )
 from tests.support.job_process import running
@@ -99,10 +100,10 @@ def test_expired_tickets_are_renewed_without_a_gap(
         ways = {"log": ("log", by_keytab), "admin": ("admin", by_keytab), "cache": ("log", by_cache)}
         watched = clusters(kafka.address("TICKETS"), ways)
         job, spark = job_with_its_page(tmp_path, watched)
-        job.environment = environment
+        job.environment = {**environment, **job.environment, "KRB5_CONFIG": str(kdc.configuration)}
         with running(job):
             await_groups(job, watched, 0)
-            assert ups_during(job, watched, 3 * LIFE_S) == {name: {1.0} for name in watched}
+            assert ups_until(job, watched, in_seconds(3 * LIFE_S)) == {name: {1.0} for name in watched}
             commit(kafka, 7)
             await_groups(job, watched, 7)
             assert leaks(written_by(job, spark), ["useKeyTab=true", "useTicketCache=true"]) == []
