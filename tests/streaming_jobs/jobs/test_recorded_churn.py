@@ -82,7 +82,7 @@ class Churned:
 @pytest.fixture(
     scope="module",
     params=[
-        # Long, too: beside other tests, one verdict of 392 was not found again, and why is not known yet.
+        # Long, too: with its start and its comparison it takes five minutes.
         pytest.param(SHORT, id="two minutes", marks=[pytest.mark.long]),
         pytest.param(LONG, id="half an hour", marks=[pytest.mark.long]),
     ],
