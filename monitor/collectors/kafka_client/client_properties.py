@@ -19,7 +19,7 @@ from monitor.collectors.kafka_client.iam import (
 )
 from monitor.collectors.kafka_client.iam import MECHANISM as IAM
 from monitor.collectors.kafka_client.iam_tokens import iam_tokens
-from monitor.collectors.kafka_client.jaas import LOGIN_MODULES, jaas_line, parse_jaas
+from monitor.collectors.kafka_client.jaas import LOGIN_MODULES, given_jaas, jaas_line
 from monitor.collectors.kafka_client.java_keys import java_key_properties
 from monitor.collectors.kafka_client.java_values import invalid_values
 from monitor.collectors.kafka_client.kerberos import MECHANISM as KERBEROS
@@ -359,9 +359,7 @@ def _login_from_jaas(cluster: ClusterSettings, properties: Mapping[str, str], me
     place = f"{cluster.client_place}.sasl.jaas.config"
     if "sasl.username" in properties or "sasl.password" in properties:
         raise ConfigError(f"{place} and sasl.username with sasl.password are duplicates; remove one of them.")
-    entry = parse_jaas(properties["sasl.jaas.config"])
-    if entry is None:
-        raise ConfigError(f"{place} is not of the form: module required name=value ... ;")
+    entry = given_jaas(cluster.client_place, properties)
     module = LOGIN_MODULES[mechanism]
     if entry.module.rpartition(".")[2] != module.rpartition(".")[2]:
         raise ConfigError(f"{place} should use {module} for SASL {mechanism}.")

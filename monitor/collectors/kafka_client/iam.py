@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from monitor.collectors.kafka_client.jaas import JaasEntry, jaas_entry, parse_jaas
+from monitor.collectors.kafka_client.jaas import given_jaas, jaas_entry
 from monitor.collectors.kafka_client.oauth import HANDLER_PROPERTY
 from monitor.collectors.kafka_client.oauth import LOGIN_MODULE as OAUTH_MODULE
 from monitor.collectors.kafka_client.oauth import MECHANISM as OAUTH
@@ -101,10 +101,8 @@ def java_iam(properties: Mapping[str, str]) -> dict[str, str]:
 def _options(place: str, properties: Mapping[str, str]) -> Mapping[str, str]:
     if "sasl.jaas.config" not in properties:
         return {}
-    entry: JaasEntry | None = parse_jaas(properties["sasl.jaas.config"])
+    entry = given_jaas(place, properties)
     module = OAUTH_MODULE if properties["sasl.mechanism"] == OAUTH else LOGIN_MODULE
-    if entry is None:
-        raise ConfigError(f"{place}.sasl.jaas.config is not of the form: module required name=value ... ;")
     if entry.module != module:
         raise ConfigError(f"{place}.sasl.jaas.config should use {module}.")
     return entry.options

@@ -10,8 +10,10 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+from monitor.config import ConfigError
 from monitor.model import Value
 
+PROPERTY: Final = "sasl.jaas.config"
 VALUE: Final = r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|[^\s;="\']+'
 ENTRY: Final = re.compile(
     rf"\s*(?P<module>[\w.$]+)\s+(?:required|requisite|sufficient|optional)"
@@ -49,6 +51,22 @@ def parse_jaas(text: str) -> JaasEntry | None:
         return None
     options = {name: _unquote(value) for name, value in OPTION.findall(entry["options"] or "")}
     return JaasEntry(module=entry["module"], options=options)
+
+
+def given_jaas(place: str, properties: Mapping[str, str]) -> JaasEntry:
+    """The entry in ``sasl.jaas.config``, which is given.
+
+    Args:
+        place: where the properties stand in the configuration.
+        properties: by their Java names, references resolved.
+
+    Raises:
+        ConfigError: it cannot be read.
+    """
+    entry = parse_jaas(properties[PROPERTY])
+    if entry is None:
+        raise ConfigError(f"{place}.{PROPERTY} is not of the form: module required name=value ... ;")
+    return entry
 
 
 def jaas_line(mechanism: str, username: str, password: str) -> str:

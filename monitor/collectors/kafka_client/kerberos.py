@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from monitor.collectors.kafka_client.jaas import JaasEntry, parse_jaas
+from monitor.collectors.kafka_client.jaas import given_jaas
 from monitor.config import ConfigError
 from monitor.model import Value
 
@@ -90,9 +90,7 @@ def kerberos_file() -> str | None:
 def _options(place: str, properties: Mapping[str, str]) -> Mapping[str, str]:
     if "sasl.jaas.config" not in properties:
         raise ConfigError(f"{place}.sasl.jaas.config is required for SASL {MECHANISM}, Java's default sasl.mechanism.")
-    entry: JaasEntry | None = parse_jaas(properties["sasl.jaas.config"])
-    if entry is None:
-        raise ConfigError(f"{place}.sasl.jaas.config is not of the form: module required name=value ... ;")
+    entry = given_jaas(place, properties)
     if entry.module != LOGIN_MODULE:
         raise ConfigError(f"{place}.sasl.jaas.config should use {LOGIN_MODULE} for SASL {MECHANISM}.")
     return entry.options

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 from urllib.parse import SplitResult, unquote, urlsplit
 
-from monitor.collectors.kafka_client.jaas import JaasEntry, jaas_entry, parse_jaas
+from monitor.collectors.kafka_client.jaas import given_jaas, jaas_entry
 from monitor.config import ConfigError
 from monitor.model import Value
 
@@ -125,9 +125,7 @@ def _options(place: str, properties: Mapping[str, str]) -> dict[str, str]:
     if given:
         named = " and ".join(key for key in NEW_NAMES if key in properties)
         raise ConfigError(f"{place}.sasl.jaas.config and {named} are duplicates; remove one of them.")
-    entry: JaasEntry | None = parse_jaas(properties["sasl.jaas.config"])
-    if entry is None:
-        raise ConfigError(f"{place}.sasl.jaas.config is not of the form: module required name=value ... ;")
+    entry = given_jaas(place, properties)
     if entry.module.rpartition(".")[2] != LOGIN_MODULE.rpartition(".")[2]:
         raise ConfigError(f"{place}.sasl.jaas.config should use {LOGIN_MODULE} for SASL {MECHANISM}.")
     return dict(entry.options)
