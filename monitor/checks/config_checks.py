@@ -13,7 +13,6 @@ import ssl
 import stat
 import tempfile
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -89,7 +88,7 @@ def _usable_properties(settings: Settings) -> Iterator[str]:
     """References that lead nowhere, and what one of the two clients (Java, Python) cannot honour."""
     for cluster in settings.clusters.values():
         told: dict[str, None] = {}  # both clients may say the same of a property
-        for client in (kafka_python_arguments, partial(spark_options, serves_tokens=False)):
+        for client in (kafka_python_arguments, spark_options):
             try:
                 client(cluster)
             except ConfigError as error:

@@ -37,9 +37,10 @@ log-in that only one of them knows is refused at the start, and by `check-config
 
 **SASL OAUTHBEARER with client credentials.** A token is renewed after four fifths of its life, without a gap. The
 names are those of Kafka 4.1. The options `clientId`, `clientSecret`, `scope`, `extension_NAME` and `ssl.*` of
-`sasl.jaas.config` work too. Spark's client keeps the client secret that its query was started with. If the endpoint
-refuses that one, the query ends with its last token and starts again with the new secret. `groupwatch_up` is 0
-meanwhile.
+`sasl.jaas.config` work too. A client secret from a file can change while the job runs: groupwatch fetches each new
+token with the secret that the file has then. With a Spark cluster, the executors keep the secret that their query was
+started with. If the endpoint refuses that one, the query ends with its last token and starts again with the new secret;
+`groupwatch_up` is 0 meanwhile.
 
 ```toml
 [clusters.prod.client]
@@ -53,7 +54,8 @@ meanwhile.
 
 **SASL OAUTHBEARER with a token file**, which another program replaces before the token expires. Spark's Java client
 reads such a file only once. The job therefore gives it the current content at a port of 127.0.0.1, with a secret that
-is new at each start. Executors on other machines cannot reach that port, so `spark.master` has to be local.
+is new at each start; tokens of an endpoint take the same way. Executors on other machines cannot reach that port, so
+`spark.master` has to be local.
 
 ```toml
 [clusters.prod.client]

@@ -64,6 +64,7 @@ from streaming_jobs.runtime.query_errors import (
     is_disk_full,
 )
 from streaming_jobs.runtime.session import JVM_GONE
+from streaming_jobs.runtime.spark_network import is_local
 from streaming_jobs.runtime.stall import StallWatch
 
 log = logging.getLogger(__name__)
@@ -421,7 +422,7 @@ class ClusterWatch:
 
     def _logs(self, backlog: LogBounds, config_topics: frozenset[str]) -> tuple[DataFrame | None, DataFrame]:
         """The log of groups, if they come by one, and the collectors' events."""
-        options = spark_options(self._cluster) | {"kafka.group.id": reader_group(self._cluster)}
+        options = self._kafka_options() | {"kafka.group.id": reader_group(self._cluster)}
         most = self._settings.max_records_per_batch
         offsets_log = (
             kafka_log(self._spark, self._log_partitions(backlog), options | self._isolation(), most)
@@ -471,10 +472,13 @@ class ClusterWatch:
             gate.close()
 
     def _new_gate(self) -> BatchGate:
-        options = spark_options(self._cluster) | self._isolation()
+        options = self._kafka_options() | self._isolation()
         news = LogNews(self._spark, options, self._log, self._cluster.events_topic)
         schedule = BatchSchedule(self._trigger_ms, int(self._target.interval_s * 1000))
         return BatchGate(schedule, news, self._problems.stall.expect, self._target.unchanged)
+
+    def _kafka_options(self) -> dict[str, str]:
+        return spark_options(self._cluster, serves_tokens=is_local(str(self._spark.sparkContext.master)))
 
     def _isolation(self) -> dict[str, str]:
         return {"kafka.isolation.level": self._cluster.offsets_isolation}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import secrets
+import ssl
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -20,11 +21,14 @@ AUDIENCE: Final = "kafka"
 
 
 class Issuer:
-    """Issues signed tokens (RS256) between ``start`` and ``stop``; all of them are kept in ``issued``."""
+    """Issues signed tokens (RS256) within a ``with`` block; all of them are kept in ``issued``.
 
-    def __init__(self, lifetime_s: float = 3600) -> None:
+    With a certificate and its key, it has an https URL beside the http URL.
+    """
+
+    def __init__(self, lifetime_s: float = 3600, certificate: tuple[Path, Path] | None = None) -> None:
         self.lifetime_s = lifetime_s
-        self.secret = f"client-secret-{secrets.token_hex(8)}"
+        self.change_secret()
         self.audience = AUDIENCE
         self.is_away = False
         self.issued: list[str] = []
@@ -32,26 +36,36 @@ class Issuer:
         self.key_requests = 0
         self._keys: dict[str, rsa.RSAPrivateKey] = {}
         self._signing = self.publish_key()
-        self._server = _Server(self)
-        self._base = f"http://127.0.0.1:{self._server.server_port}"
-        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+        self._servers = [_Server(self), *([] if certificate is None else [_Server(self, certificate)])]
+        self._base = f"http://127.0.0.1:{self._servers[0].server_port}"
+        self._threads = [threading.Thread(target=server.serve_forever, daemon=True) for server in self._servers]
 
     def __enter__(self) -> Self:
-        self._thread.start()
+        for thread in self._threads:
+            thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+        for server, thread in zip(self._servers, self._threads, strict=True):
+            server.shutdown()
+            server.server_close()
+            thread.join()
 
     @property
     def token_url(self) -> str:
         return f"{self._base}/token"
 
     @property
+    def https_token_url(self) -> str:
+        return f"https://127.0.0.1:{self._servers[1].server_port}/token"
+
+    @property
     def keys_url(self) -> str:
         return f"{self._base}/keys"
+
+    def change_secret(self) -> None:
+        """A new client secret; the earlier one is refused from now on."""
+        self.secret = f"client-secret-{secrets.token_hex(8)}"
 
     def publish_key(self) -> str:
         """A further key, by its id: brokers may fetch it, no token is signed with it yet."""
@@ -119,9 +133,13 @@ class TokenFile:
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
 
-    def __init__(self, issuer: Issuer) -> None:
+    def __init__(self, issuer: Issuer, certificate: tuple[Path, Path] | None = None) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.issuer = issuer
+        if certificate is not None:
+            context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+            context.load_cert_chain(*certificate)
+            self.socket = context.wrap_socket(self.socket, server_side=True)
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -176,6 +194,15 @@ def client_properties(issuer: Issuer, secret: str | None = None) -> dict[str, st
         "sasl.oauthbearer.client.credentials.client.id": CLIENT_ID,
         "sasl.oauthbearer.client.credentials.client.secret": secret or issuer.secret,
     }
+
+
+def trusting_properties(issuer: Issuer, authority: Path, secret: str) -> dict[str, str]:
+    """The properties of a client that fetches its tokens by https and trusts a CA; a JAAS line, as for Kafka 3.9."""
+    module = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule"
+    trusted = f'ssl.truststore.type="PEM" ssl.truststore.location="{authority}"'
+    line = f'{module} required clientId="{CLIENT_ID}" clientSecret="{secret}" {trusted};'
+    named = {"sasl.oauthbearer.token.endpoint.url": issuer.https_token_url, "sasl.jaas.config": line}
+    return {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "OAUTHBEARER", **named}
 
 
 def file_properties(path: Path) -> dict[str, str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Final
 
 from monitor.collectors.kafka_client.iam import (
@@ -30,13 +31,14 @@ from monitor.collectors.kafka_client.oauth import (
     HANDLER_PROPERTY,
     NEW_NAMES,
     OAuthLogin,
+    current_login,
     jaas_for_tokens,
     oauth_login,
 )
 from monitor.collectors.kafka_client.oauth import MECHANISM as OAUTH
 from monitor.collectors.kafka_client.tickets import tickets
 from monitor.collectors.kafka_client.tls import tls_context
-from monitor.collectors.kafka_client.token_server import over_loopback
+from monitor.collectors.kafka_client.token_server import loopback_endpoint, over_loopback
 from monitor.collectors.kafka_client.tokens import token_provider
 from monitor.config import ClusterSettings, ConfigError
 from monitor.model import Value
@@ -176,21 +178,25 @@ AnyLogin = Login | OAuthLogin | KerberosLogin | IamLogin
 """Who logs in, by one of the mechanisms."""
 
 
-def spark_options(cluster: ClusterSettings, *, serves_tokens: bool = True) -> dict[str, str]:
+def spark_options(cluster: ClusterSettings, *, serves_tokens: bool = False) -> dict[str, str]:
     """The options of Spark's Kafka source and sink for this cluster, every property prefixed ``kafka.``.
 
     The values hold the secrets in clear text, as Spark needs them.
 
     Args:
         cluster: the cluster, with its client properties.
-        serves_tokens: whether a token file is served to the JVM; a check opens no port.
+        serves_tokens: whether the JVM gets its tokens at a port of loopback, as a JVM of this machine can. They then
+            stay good whatever becomes of the token file or the client secret.
 
     Raises:
         ConfigError: a reference that leads nowhere, a property that groupwatch sets itself, or a login that
             cannot be read.
     """
     properties = _checked_properties(cluster)
-    properties |= _java_login(cluster_login(cluster, properties), properties, serves_tokens=serves_tokens)
+    login = cluster_login(cluster, properties)
+    if serves_tokens and isinstance(login, OAuthLogin):
+        login = over_loopback(login, partial(current_login, cluster.client_place, cluster.client))
+    properties |= _java_login(login, properties)
     if _security_protocol(properties).endswith("SSL"):
         properties = java_key_properties(cluster.client_place, properties)
     options = {"kafka.bootstrap.servers": cluster.bootstrap_servers}
@@ -217,20 +223,20 @@ def kafka_python_arguments(cluster: ClusterSettings) -> dict[str, Any]:
         "security_protocol": protocol,
         **_tuning(properties),
     }
-    arguments |= _python_login(cluster_login(cluster, properties), properties)
+    arguments |= _python_login(cluster, properties)
     if protocol.endswith("SSL"):
         arguments["ssl_context"] = tls_context(cluster.client_place, properties)
     return arguments
 
 
 def token_endpoints(cluster: ClusterSettings) -> tuple[str, ...]:
-    """The URLs from which the JVM fetches tokens for this cluster: those that Java has to be allowed.
+    """The URLs from which a JVM may fetch tokens for this cluster: those that Java has to be allowed.
 
     Raises:
         ConfigError: as for ``spark_options``.
     """
     oauth = token_login(cluster)
-    return () if oauth is None else (over_loopback(oauth).endpoint,)
+    return () if oauth is None else (loopback_endpoint(), oauth.endpoint)
 
 
 def token_login(cluster: ClusterSettings) -> OAuthLogin | None:
@@ -243,28 +249,28 @@ def token_login(cluster: ClusterSettings) -> OAuthLogin | None:
     return login if isinstance(login, OAuthLogin) else None
 
 
-def _java_login(login: AnyLogin | None, properties: Mapping[str, str], *, serves_tokens: bool) -> dict[str, str]:
+def _java_login(login: AnyLogin | None, properties: Mapping[str, str]) -> dict[str, str]:
     """The properties with which Spark's client logs in, where they differ from those that are given."""
     match login:
         case Login() if "sasl.jaas.config" not in properties:
             line = jaas_line(properties["sasl.mechanism"], login.username, login.password)
             return {"sasl.jaas.config": line}
         case OAuthLogin():
-            oauth = over_loopback(login) if serves_tokens else login
-            return {"sasl.jaas.config": jaas_for_tokens(oauth), ENDPOINT: oauth.endpoint, HANDLER_PROPERTY: HANDLER}
+            return {"sasl.jaas.config": jaas_for_tokens(login), ENDPOINT: login.endpoint, HANDLER_PROPERTY: HANDLER}
         case IamLogin():
             return java_iam(properties)
     return {}
 
 
-def _python_login(login: AnyLogin | None, properties: Mapping[str, str]) -> dict[str, Any]:
+def _python_login(cluster: ClusterSettings, properties: Mapping[str, str]) -> dict[str, Any]:
     """The arguments with which kafka-python logs in."""
-    match login:
+    match login := cluster_login(cluster, properties):
         case Login():
             user = {"sasl_plain_username": login.username, "sasl_plain_password": Hidden(login.password)}
             return {"sasl_mechanism": properties["sasl.mechanism"], **user}
         case OAuthLogin():
-            return {"sasl_mechanism": OAUTH, "sasl_oauth_token_provider": token_provider(login)}
+            provider = token_provider(cluster.client_place, cluster.client)
+            return {"sasl_mechanism": OAUTH, "sasl_oauth_token_provider": provider}
         case IamLogin():
             return {"sasl_mechanism": OAUTH, "sasl_oauth_token_provider": iam_tokens(login)}
         case KerberosLogin():

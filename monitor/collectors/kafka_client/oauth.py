@@ -12,7 +12,7 @@ from typing import Final
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from monitor.collectors.kafka_client.jaas import given_jaas, jaas_entry
-from monitor.config import ConfigError
+from monitor.config import ClientProperties, ConfigError
 from monitor.model import Value
 
 MECHANISM: Final = "OAUTHBEARER"
@@ -108,6 +108,11 @@ def oauth_login(place: str, properties: Mapping[str, str]) -> OAuthLogin:
     if problems := [f"{place}.{problem}" for problem in _problems(login, properties)]:
         raise ConfigError(*problems)
     return login
+
+
+def current_login(place: str, client: ClientProperties) -> OAuthLogin:
+    """Where the tokens come from by what the properties refer to now. Raises like ``oauth_login``."""
+    return oauth_login(place, client.resolve(place))
 
 
 def jaas_for_tokens(login: OAuthLogin) -> str:

@@ -1,7 +1,8 @@
-"""A token endpoint on loopback for the JVM of this machine, which renews what is in a token file.
+"""A token endpoint on loopback for the JVM of this machine: it gives the token of a cluster as it is at that moment.
 
-Java's own reader of such a file (kafka-clients 3.9, in Spark) reads it once and never again. This endpoint gives the
-file's content as it is now, to who knows a secret that is new in every process.
+Java's own reader of a token file (kafka-clients 3.9, in Spark) reads it once and never again, and Java's client keeps
+the client secret that it was started with. This endpoint reads the file, or asks the cluster's endpoint by the secret
+of that moment. It does so for who knows a secret that is new in every process.
 """
 
 from __future__ import annotations
@@ -10,38 +11,52 @@ import base64
 import hashlib
 import hmac
 import json
+import logging
 import secrets
 import threading
+from collections.abc import Callable
 from functools import lru_cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Final
 
 from monitor.collectors.kafka_client.oauth import OAuthLogin
-from monitor.collectors.kafka_client.tokens import TokenError, read_token
+from monitor.collectors.kafka_client.tokens import ClientRefusedError, TokenError, new_token
+from monitor.config import ConfigError
+
+log = logging.getLogger(__name__)
 
 MAX_BODY_BYTES: Final = 1 << 16
 REQUEST_LIMIT_S: Final = 10
 
+CurrentLogin = Callable[[], OAuthLogin]
+"""Looks up a login as it is now; ConfigError: it cannot be read."""
 
-def over_loopback(login: OAuthLogin) -> OAuthLogin:
-    """The same login by client credentials, if its token is in a file; starts the endpoint at the first call."""
-    path = login.token_file
-    if path is None:
-        return login
+
+def over_loopback(login: OAuthLogin, current: CurrentLogin) -> OAuthLogin:
+    """The login with which the JVM gets the tokens of another one; starts the endpoint at the first call.
+
+    Args:
+        login: where the tokens come from, as it is now.
+        current: looks it up again, for each token.
+    """
     server = _server()
-    client_id = server.client_id(path)
     return OAuthLogin(
         place=login.place,
-        endpoint=f"http://127.0.0.1:{server.server_port}/token",
-        client_id=client_id,
+        endpoint=loopback_endpoint(),
+        client_id=server.client_id(login, current),
         client_secret=server.secret,
         scope=login.scope,
         extensions=login.extensions,
     )
 
 
+def loopback_endpoint() -> str:
+    """The URL of the endpoint; starts it at the first call."""
+    return f"http://127.0.0.1:{_server().server_port}/token"
+
+
 class TokenServer(ThreadingHTTPServer):
-    """Serves the tokens of some files."""
+    """Serves the tokens of some clusters."""
 
     daemon_threads = True
 
@@ -49,21 +64,40 @@ class TokenServer(ThreadingHTTPServer):
         """Bind a free port of loopback; nothing is served yet."""
         super().__init__(("127.0.0.1", 0), _Handler)
         self.secret = secrets.token_hex(32)
-        self._paths: dict[str, str] = {}
+        self._logins: dict[str, CurrentLogin] = {}
+        self._problems: dict[str, str] = {}
 
-    def client_id(self, path: str) -> str:
-        """The id by which the token of a file is fetched; always the same one for it, in any thread."""
-        name = hashlib.sha256(path.encode()).hexdigest()
-        self._paths[name] = path
+    def client_id(self, login: OAuthLogin, current: CurrentLogin) -> str:
+        """The id by which the tokens of a login are fetched; the same one whatever its secret is, in any thread."""
+        named = json.dumps([login.place, login.endpoint, login.client_id, login.scope])
+        name = hashlib.sha256(named.encode()).hexdigest()
+        self._logins[name] = current
         return name
 
-    def path(self, authorization: str) -> str | None:
-        """The file of a client; None: it is not one, or does not know the secret."""
-        for name, path in list(self._paths.items()):
+    def name(self, authorization: str) -> str | None:
+        """The id of a client; None: it is not one, or does not know the secret."""
+        for name in list(self._logins):
             expected = base64.b64encode(f"{name}:{self.secret}".encode()).decode()
             if hmac.compare_digest(f"Basic {expected}".encode(), authorization.encode()):
-                return path
+                return name
         return None
+
+    def token(self, name: str) -> str:
+        """A token of a client. A problem is logged when it begins.
+
+        Raises:
+            ConfigError: the login cannot be read now.
+            TokenError: there is no token.
+        """
+        try:
+            token = new_token(self._logins[name]()).text
+        except (ConfigError, TokenError) as error:
+            if self._problems.get(name) != error.args[0]:
+                log.warning("Spark gets no new token, and asks again: %s", error.args[0])
+            self._problems[name] = error.args[0]
+            raise
+        self._problems.pop(name, None)
+        return token
 
     def handle_error(self, request: object, client_address: object) -> None:
         """Nothing: whoever sends nonsense to a port of loopback is no news."""
@@ -76,13 +110,15 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         """Give the token."""
         self.rfile.read(max(0, min(int(self.headers.get("Content-Length", "0")), MAX_BODY_BYTES)))
-        path = self.server.path(self.headers.get("Authorization", ""))
-        if path is None:
+        name = self.server.name(self.headers.get("Authorization", ""))
+        if name is None:
             self._respond(401, {"error": "invalid_client"})
             return
         try:
-            self._respond(200, {"access_token": read_token(path), "token_type": "Bearer"})
-        except TokenError:
+            self._respond(200, {"access_token": self.server.token(name), "token_type": "Bearer"})
+        except ClientRefusedError:  # Java asks again only later then
+            self._respond(401, {"error": "invalid_client"})
+        except (ConfigError, TokenError):
             self._respond(503, {"error": "temporarily_unavailable"})
 
     def _respond(self, status: int, content: dict[str, str]) -> None:

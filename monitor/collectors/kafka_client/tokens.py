@@ -10,7 +10,8 @@ import ssl
 import threading
 import time
 import urllib.request
-from functools import lru_cache
+from collections.abc import Callable
+from functools import lru_cache, partial
 from http import HTTPStatus
 from http.client import HTTPException, HTTPMessage
 from pathlib import Path
@@ -21,9 +22,9 @@ from urllib.parse import quote_plus, urlencode, urlsplit
 from kafka.errors import KafkaError
 from kafka.net.sasl.oauth import AbstractTokenProvider
 
-from monitor.collectors.kafka_client.oauth import OAuthLogin
+from monitor.collectors.kafka_client.oauth import OAuthLogin, current_login
 from monitor.collectors.kafka_client.tls import tls_context
-from monitor.config import ConfigError
+from monitor.config import ClientProperties, ConfigError
 from monitor.model import Value
 
 REFRESH_AT: Final = 0.8
@@ -37,6 +38,10 @@ _ERROR_CODE: Final = re.compile(r"[a-z_]{1,40}")
 
 class TokenError(KafkaError):  # type: ignore[misc] # of a library without types
     """No token to log in with; the text is a sentence without a secret."""
+
+
+class ClientRefusedError(TokenError):
+    """The endpoint refuses the client: to ask again at once would change nothing."""
 
 
 class Token(Value, frozen=True):
@@ -54,44 +59,53 @@ class Token(Value, frozen=True):
 class TokenProvider(AbstractTokenProvider):  # type: ignore[misc] # of a library without types
     """What a client of kafka-python takes its tokens from, at each connection and each renewed login."""
 
-    def __init__(self, login: OAuthLogin) -> None:
-        """Prepare; nothing is fetched yet."""
+    def __init__(self, current: Callable[[], OAuthLogin]) -> None:
+        """Prepare; nothing is fetched yet.
+
+        Args:
+            current: looks up the login as it is now; ConfigError: it cannot be read.
+        """
         super().__init__()
-        self._login = login
+        self._current = current
+        self._login: OAuthLogin | None = None
         self._token: Token | None = None
         self._lock = threading.Lock()
 
     def token(self) -> str:
-        """A token that is valid for a while.
+        """A token that is valid for a while; the old one while that is valid and there is no new one.
 
         Raises:
             TokenError: there is none.
         """
-        if self._login.token_file is not None:
-            return read_token(self._login.token_file)
         with self._lock:
-            if self._token is None or is_due(self._token, time.time()):
-                self._token = self._new_token()
-            return self._token.text
+            try:
+                return self._current_token().text
+            except (ConfigError, TokenError) as error:
+                if self._token is None or self._token.expires_s <= time.time():
+                    raise TokenError(error.args[0]) from None
+                return self._token.text
 
     def extensions(self) -> dict[str, str]:
         """The extensions of the login (KIP-342)."""
-        return dict(self._login.extensions)
+        return dict((self._login or self._current()).extensions)
 
-    def _new_token(self) -> Token:
-        """A new token, or the old one while that is valid and the endpoint gives none."""
-        try:
-            return fetch_token(self._login)
-        except TokenError:
-            if self._token is None or self._token.expires_s <= time.time():
-                raise
-            return self._token
+    def _current_token(self) -> Token:
+        """The token, a new one if it is due or another client asks for it now."""
+        login = self._current()
+        if self._token is None or self._login != login or is_due(self._token, time.time()):
+            self._token, self._login = new_token(login), login
+        return self._token
 
 
 @lru_cache(maxsize=64)
-def token_provider(login: OAuthLogin) -> TokenProvider:
-    """One provider for all clients that log in so: they share its token."""
-    return TokenProvider(login)
+def token_provider(place: str, client: ClientProperties) -> TokenProvider:
+    """One provider for all clients of a cluster: they share its token.
+
+    Args:
+        place: where the properties stand in the configuration.
+        client: the properties, which are looked up again for each token.
+    """
+    return TokenProvider(partial(current_login, place, client))
 
 
 def is_due(token: Token, now_s: float) -> bool:
@@ -121,13 +135,15 @@ def read_token(path: str) -> str:
     return text
 
 
-def fetch_token(login: OAuthLogin) -> Token:
-    """A token of the endpoint, by the client's credentials.
+def new_token(login: OAuthLogin) -> Token:
+    """A token of the endpoint, by the client's credentials, or that of the file, which is read each time.
 
     Raises:
-        TokenError: the endpoint is away or refuses, one sentence.
+        TokenError: the endpoint is away or refuses, or the file has no token; one sentence.
     """
     now_s = time.time()
+    if login.token_file is not None:
+        return Token(text=read_token(login.token_file), fetched_s=now_s, expires_s=now_s)
     response = _response(login)
     text = response.get("access_token") if isinstance(response, dict) else None
     if not isinstance(text, str) or _TOKEN.fullmatch(text) is None:
@@ -174,8 +190,7 @@ def _response(login: OAuthLogin) -> Any:  # noqa: ANN401 - of JSON
             return json.loads(response.read(MAX_RESPONSE_BYTES))
     except HTTPError as error:
         with error:
-            told = _refusal(error)
-        raise TokenError(f"the token endpoint {login.address} {told}") from None
+            raise _refusal(login, error) from None
     except (OSError, HTTPException) as error:
         reason = error.reason if isinstance(error, URLError) else error
         kind = reason.strerror if isinstance(reason, OSError) and reason.strerror else type(reason).__name__
@@ -209,7 +224,7 @@ def _request(login: OAuthLogin) -> urllib.request.Request:
     )
 
 
-def _refusal(error: HTTPError) -> str:
+def _refusal(login: OAuthLogin, error: HTTPError) -> TokenError:
     """What the endpoint said, by its status and OAuth's own code; what else is in the response could be a secret."""
     try:
         code = json.loads(error.read(MAX_RESPONSE_BYTES)).get("error")
@@ -217,6 +232,7 @@ def _refusal(error: HTTPError) -> str:
         code = None
     is_code = isinstance(code, str) and _ERROR_CODE.fullmatch(code) is not None
     told = f"{error.code}, {code}" if is_code else str(error.code)
+    start = f"the token endpoint {login.address}"
     if error.code in (HTTPStatus.BAD_REQUEST, HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
-        return f"refuses the client ({told}). Check the client id and the client secret."
-    return f"gives no token ({told})."
+        return ClientRefusedError(f"{start} refuses the client ({told}). Check the client id and the client secret.")
+    return TokenError(f"{start} gives no token ({told}).")

@@ -12,7 +12,7 @@ from urllib.error import HTTPError
 
 import pytest
 
-from monitor.collectors.kafka_client.client_properties import kafka_python_arguments, spark_options
+from monitor.collectors.kafka_client.client_properties import kafka_python_arguments, spark_options, token_endpoints
 from monitor.collectors.kafka_client.jaas import parse_jaas
 from monitor.collectors.kafka_client.oauth import OAuthLogin, oauth_login
 from monitor.collectors.kafka_client.tokens import TokenError, TokenProvider
@@ -35,8 +35,8 @@ def cluster(properties: dict[str, str]) -> ClusterSettings:
     return ClusterSettings(name="prod", bootstrap_servers="b:1", client=properties)
 
 
-def login(properties: dict[str, str]) -> OAuthLogin:
-    return oauth_login("client", properties)
+def provider_of(properties: dict[str, str]) -> TokenProvider:
+    return TokenProvider(lambda: oauth_login("client", properties))
 
 
 def test_kafka_python_gets_a_provider_and_spark_the_properties_of_kafka_3_9(issuer: Issuer):
@@ -74,13 +74,13 @@ def test_the_clients_of_a_cluster_share_a_token_until_four_fifths_of_its_life(is
     assert first.token() == second.token() == first.token()
     assert len(issuer.issued) == 1
     issuer.lifetime_s = 0
-    short = TokenProvider(login(client_properties(issuer)))
+    short = provider_of(client_properties(issuer))
     assert short.token() != short.token()
 
 
 def test_a_token_that_is_still_valid_outlives_an_endpoint_that_is_away(issuer: Issuer, monkeypatch):
     issuer.lifetime_s = 1000
-    provider = TokenProvider(login(client_properties(issuer)))
+    provider = provider_of(client_properties(issuer))
     now_s = [1_700_000_000.0]
     monkeypatch.setattr("time.time", lambda: now_s[0])
     token = provider.token()
@@ -98,7 +98,7 @@ def test_a_token_that_is_still_valid_outlives_an_endpoint_that_is_away(issuer: I
 
 def test_a_wrong_secret_is_one_sentence_without_what_the_endpoint_writes(issuer: Issuer):
     with pytest.raises(TokenError) as caught:
-        TokenProvider(login(client_properties(issuer, "client-tiger"))).token()
+        provider_of(client_properties(issuer, "client-tiger")).token()
     assert caught.value.args == (
         f"the token endpoint {issuer.token_url} refuses the client (401, invalid_client)."
         " Check the client id and the client secret.",
@@ -106,9 +106,8 @@ def test_a_wrong_secret_is_one_sentence_without_what_the_endpoint_writes(issuer:
 
 
 def test_an_endpoint_that_is_not_there_is_one_sentence(issuer: Issuer):
-    away = login(client_properties(issuer) | {ENDPOINT: "http://127.0.0.1:1/token"})
     with pytest.raises(TokenError) as caught:
-        TokenProvider(away).token()
+        provider_of(client_properties(issuer) | {ENDPOINT: "http://127.0.0.1:1/token"}).token()
     assert caught.value.args == ("the token endpoint http://127.0.0.1:1/token cannot be reached (Connection refused).",)
 
 
@@ -133,25 +132,73 @@ def posted(url: str, credentials: str) -> dict[str, str]:
     return content
 
 
+def loopback(properties: dict[str, str]) -> tuple[str, str]:
+    """The endpoint from which a JVM of this machine fetches the tokens of these properties, and its credentials."""
+    options = spark_options(cluster(properties), serves_tokens=True)
+    assert spark_options(cluster(properties), serves_tokens=True) == options, "a query that starts again is the same"
+    entry = parse_jaas(options["kafka.sasl.jaas.config"])
+    assert entry is not None
+    url = options[f"kafka.{ENDPOINT}"]
+    assert url.startswith("http://127.0.0.1:")
+    assert url in token_endpoints(cluster(properties))
+    return url, f"{entry.options['clientId']}:{entry.options['clientSecret']}"
+
+
+def refusal_status(url: str, pair: str) -> int:
+    """The status with which no token is given."""
+    with pytest.raises(HTTPError) as caught:
+        posted(url, pair)
+    caught.value.close()
+    return caught.value.code
+
+
 def test_the_jvm_fetches_the_content_of_a_token_file_from_loopback_as_it_is_now(tmp_path: Path):
     """Java's own reader of token files (kafka-clients 3.9) reads them once."""
     file = tmp_path / "token"
-    options = spark_options(cluster(file_properties(file)))
-    assert spark_options(cluster(file_properties(file))) == options, "a query that starts again is the same"
-    entry = parse_jaas(options["kafka.sasl.jaas.config"])
-    assert entry is not None
-    url, pair = options[f"kafka.{ENDPOINT}"], f"{entry.options['clientId']}:{entry.options['clientSecret']}"
-    assert url.startswith("http://127.0.0.1:")
+    url, pair = loopback(file_properties(file))
     for text in ("a.b.c", "d.e.f"):
         file.write_text(text)
         assert posted(url, pair)["access_token"] == text
-    with pytest.raises(HTTPError, match="401") as refused:
-        posted(url, f"{pair}0")
-    refused.value.close()
+    assert refusal_status(url, f"{pair}0") == 401
     file.unlink()
-    with pytest.raises(HTTPError, match="503") as away:
-        posted(url, pair)
-    away.value.close()
+    assert refusal_status(url, pair) == 503
+
+
+def test_the_jvm_fetches_tokens_from_loopback_by_the_client_secret_as_it_is_now(
+    issuer: Issuer, tmp_path: Path, caplog: pytest.LogCaptureFixture
+):
+    """Java's own client keeps the secret that it was started with."""
+    file = tmp_path / "secret"
+    file.write_text(issuer.secret)
+    url, pair = loopback(client_properties(issuer, f"${{file:{file}}}"))
+    assert posted(url, pair)["access_token"] == issuer.issued[-1]
+    issuer.change_secret()
+    assert (refusal_status(url, pair), refusal_status(url, pair)) == (401, 401)
+    file.write_text(issuer.secret)
+    assert posted(url, pair)["access_token"] == issuer.issued[-1]
+    issuer.is_away = True
+    assert refusal_status(url, pair) == 503
+    assert caplog.messages == [
+        f"Spark gets no new token, and asks again: the token endpoint {issuer.token_url} {told}"
+        for told in (
+            "refuses the client (401, invalid_client). Check the client id and the client secret.",
+            "gives no token (503, temporarily_unavailable).",
+        )
+    ]
+
+
+def test_a_client_goes_on_with_its_token_until_a_changed_secret_is_known(issuer: Issuer, tmp_path: Path):
+    file = tmp_path / "secret"
+    file.write_text(issuer.secret)
+    provider = kafka_python_arguments(cluster(client_properties(issuer, f"${{file:{file}}}")))[
+        "sasl_oauth_token_provider"
+    ]
+    token = provider.token()
+    issuer.change_secret()
+    file.unlink()
+    assert provider.token() == token
+    file.write_text(issuer.secret)
+    assert provider.token() == issuer.issued[-1] != token
 
 
 def test_each_token_file_has_its_own_client_at_the_endpoint_of_loopback(tmp_path: Path):
@@ -160,12 +207,9 @@ def test_each_token_file_has_its_own_client_at_the_endpoint_of_loopback(tmp_path
     for file in files:
         file.write_text(f"a.b.{file.name}")
     with ThreadPoolExecutor(len(files)) as pool:
-        options = list(pool.map(lambda file: spark_options(cluster(file_properties(file))), files))
-    for file, each in zip(files, options, strict=True):
-        entry = parse_jaas(each["kafka.sasl.jaas.config"])
-        assert entry is not None
-        pair = f"{entry.options['clientId']}:{entry.options['clientSecret']}"
-        assert posted(each[f"kafka.{ENDPOINT}"], pair)["access_token"] == f"a.b.{file.name}"
+        served = list(pool.map(lambda file: loopback(file_properties(file)), files))
+    for file, (url, pair) in zip(files, served, strict=True):
+        assert posted(url, pair)["access_token"] == f"a.b.{file.name}"
 
 
 @pytest.mark.parametrize(

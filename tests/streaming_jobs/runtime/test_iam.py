@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from monitor.collectors.kafka_client.client_properties import spark_options
 from monitor.config import ClusterSettings, Settings
 from streaming_jobs.jobs.jars import needed_jars, needs_iam
 from streaming_jobs.runtime.session import create_session, stop_session
 from tests.collectors.kafka_client.test_iam import BROKER, BY_TOKENS, KEY, PROPERTIES, SECRET, signature, signed
+from tests.streaming_jobs.runtime.java_admin import make_admin
 
 
 def settings(properties: dict[str, str], **conf: str) -> Settings:
@@ -46,20 +46,11 @@ def test_both_ways_log_in_within_the_jvm_of_a_job(monkeypatch: pytest.MonkeyPatc
     spark = create_session("local[1]", 1, needed_jars(settings(PROPERTIES), lambda _line: None), {})
     try:
         for properties in (PROPERTIES, BY_TOKENS):
-            make_admin(spark, properties)
+            make_admin(spark, ClusterSettings(name="prod", bootstrap_servers="127.0.0.1:1", client=properties))
         host, query = signed(java_token(spark))
         assert query["X-Amz-Signature"] == signature(host, "eu-west-1", query["X-Amz-Date"])
     finally:
         stop_session(spark)
-
-
-def make_admin(spark: SparkSession, properties: dict[str, str]) -> None:
-    jvm: Any = spark._jvm
-    given = jvm.java.util.Properties()
-    cluster = ClusterSettings(name="prod", bootstrap_servers="127.0.0.1:1", client=properties)
-    for key, value in spark_options(cluster).items():
-        given.setProperty(key.removeprefix("kafka."), value)
-    jvm.org.apache.kafka.clients.admin.Admin.create(given).close(jvm.java.time.Duration.ZERO)
 
 
 def java_token(spark: SparkSession) -> str:

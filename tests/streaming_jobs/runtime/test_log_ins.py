@@ -20,9 +20,14 @@ import pytest
 from kafka import KafkaConsumer, OffsetAndMetadata, TopicPartition
 from kafka.admin import KafkaAdminClient, NewTopic, ScramMechanism, UserScramCredentialUpsertion
 
+from monitor.collectors.kafka_client.client_properties import token_endpoints
+from monitor.config import ClusterSettings, Settings
 from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.demo.servers.ports import free_ports
 from monitor.demo.servers.settings import BrokerSettings
+from streaming_jobs.jobs.jars import needed_jars
+from streaming_jobs.runtime.session import create_session, stop_session, with_token_endpoints
+from tests.streaming_jobs.runtime.java_admin import make_admin
 from tests.support.issuer import (
     Issuer,
     TokenFile,
@@ -31,6 +36,7 @@ from tests.support.issuer import (
     broker_properties,
     client_properties,
     file_properties,
+    trusting_properties,
 )
 from tests.support.job_process import JobProcess, eventually, processes_of, running
 from tests.support.stores import SECRETS, Stores
@@ -55,8 +61,8 @@ PASSWORDS = {
 
 
 @pytest.fixture(scope="module")
-def issuer() -> Iterator[Issuer]:
-    with Issuer(lifetime_s=12) as running_issuer:
+def issuer(authority: Authority) -> Iterator[Issuer]:
+    with Issuer(lifetime_s=12, certificate=authority.sign("issuer")) as running_issuer:
         yield running_issuer
 
 
@@ -184,17 +190,36 @@ def in_seconds(seconds: float) -> Callable[[], bool]:
     return lambda: time.monotonic() > end_s
 
 
+class SecretFile:
+    """A file with the client secret of an issuer."""
+
+    def __init__(self, file: Path, issuer: Issuer) -> None:
+        self._file, self._issuer = file, issuer
+        self.seen: list[str] = []
+        self.write()
+
+    @property
+    def reference(self) -> str:
+        return f"${{file:{self._file}}}"
+
+    def write(self) -> None:
+        """Write the secret that is valid now."""
+        new = self._file.with_suffix(".new")
+        new.write_text(self._issuer.secret)
+        new.replace(self._file)
+        self.seen.append(self._issuer.secret)
+
+
 def test_expired_tokens_are_renewed_without_a_gap_and_shown_nowhere(
-    kafka: EmbeddedKafka, issuer: Issuer, tmp_path: Path
+    kafka: EmbeddedKafka, issuer: Issuer, authority: Authority, tmp_path: Path
 ):
-    """By an endpoint and by a file that is replaced, while the issuer takes a new signing key."""
+    """By endpoints and by a file that is replaced, while the issuer takes a new signing key and a new client secret."""
     commit(kafka, 0)
-    secret = tmp_path.parent / f"{tmp_path.name}-secret"
-    secret.write_text(issuer.secret)
-    by_endpoint = client_properties(issuer, f"${{file:{secret}}}")
+    secret = SecretFile(tmp_path.parent / f"{tmp_path.name}-secret", issuer)
     with TokenFile(tmp_path.parent / f"{tmp_path.name}-token", issuer) as token:
         by_file = file_properties(token.file)
-        ways = {"log": ("log", by_endpoint), "admin": ("admin", by_endpoint)}
+        ways = {"log": ("log", client_properties(issuer, secret.reference))}
+        ways |= {"admin": ("admin", trusting_properties(issuer, authority.file, secret.reference))}
         ways |= {"file": ("log", by_file), "admin_file": ("admin", by_file)}
         watched = clusters(kafka.address("TOKENS"), ways)
         always = {name: {1.0} for name in watched}
@@ -204,12 +229,29 @@ def test_expired_tokens_are_renewed_without_a_gap_and_shown_nowhere(
             key, fetched = issuer.publish_key(), issuer.key_requests
             assert ups_until(job, watched, lambda: issuer.key_requests > fetched + 1) == always
             issuer.sign_with(key)
+            issuer.change_secret()
+            secret.write()
             assert ups_until(job, watched, in_seconds(3 * issuer.lifetime_s)) == always
             commit(kafka, 7)
             await_groups(job, watched, 7)
             written = written_by(job, spark)
-    hidden = [issuer.secret, "clientSecret=", basic_credentials(issuer.secret), *issuer.issued]
+    hidden = [*secret.seen, "clientSecret=", *map(basic_credentials, secret.seen), *issuer.issued]
     assert leaks(written, hidden) == []
+
+
+def test_java_fetches_the_tokens_itself_where_executors_are_on_other_machines(issuer: Issuer, authority: Authority):
+    """Kafka's admin client in Spark's JVM logs in as it is made, before it reaches any broker."""
+    ways = [client_properties(issuer), trusting_properties(issuer, authority.file, issuer.secret)]
+    watched = [ClusterSettings(name="prod", bootstrap_servers="127.0.0.1:1", client=properties) for properties in ways]
+    urls = [url for cluster in watched for url in token_endpoints(cluster)]
+    jars = needed_jars(Settings(clusters={"prod": watched[0]}), lambda _line: None)
+    spark = create_session("local[1]", 1, jars, with_token_endpoints({}, urls))
+    try:
+        for number, cluster in enumerate(watched, start=len(issuer.issued) + 1):
+            make_admin(spark, cluster)
+            assert len(issuer.issued) == number
+    finally:
+        stop_session(spark)
 
 
 def test_keys_of_every_kind_of_store_log_in_and_are_shown_nowhere(
