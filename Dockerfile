@@ -5,11 +5,15 @@ ARG BASE=python:3.11-slim-bookworm
 # What is installed with pip is made in a stage of its own: pip, its cache and what only tests need stay there.
 FROM ${BASE} AS build
 WORKDIR /src
+# The package for Kerberos is released as source only.
+RUN apt-get update \
+    && apt-get install -y --no-install-recommends gcc libc6-dev libkrb5-dev \
+    && rm -rf /var/lib/apt/lists/*
 RUN python -m venv --without-pip /opt/groupwatch
 # The dependencies first: their layer is the largest and changes seldom.
 COPY pyproject.toml constraints.txt README.md LICENSE ./
 RUN mkdir monitor streaming_jobs dashboards \
-    && pip --python /opt/groupwatch/bin/python install --no-cache-dir --constraint constraints.txt ".[job,otlp]" \
+    && pip --python /opt/groupwatch/bin/python install --no-cache-dir --constraint constraints.txt ".[job,otlp,kerberos,iam]" \
     && pip --python /opt/groupwatch/bin/python uninstall --yes groupwatch \
     && rm -r /opt/groupwatch/lib/python3.11/site-packages/pyspark/examples \
     && find /opt/groupwatch/lib/python3.11/site-packages/pandas /opt/groupwatch/lib/python3.11/site-packages/numpy \
@@ -22,19 +26,20 @@ RUN pip --python /opt/groupwatch/bin/python install --no-cache-dir --no-deps .
 FROM ${BASE}
 # tini, because the first process of a container has to reap what its children leave behind.
 RUN apt-get update \
-    && apt-get install -y --no-install-recommends openjdk-17-jre-headless procps tini \
+    && apt-get install -y --no-install-recommends libgssapi-krb5-2 openjdk-17-jre-headless procps tini \
     && rm -rf /var/lib/apt/lists/* \
     && groupadd --gid 10001 groupwatch \
     && useradd --uid 10001 --gid 10001 --home-dir /var/lib/groupwatch --no-create-home groupwatch \
     && install -d -o groupwatch -g groupwatch /var/lib/groupwatch /var/lib/spark /run/spark
 COPY --from=build /opt/groupwatch /opt/groupwatch
 
-# Spark's Kafka connector and an archive of Java's classes are put into the image: a start needs no network but Kafka's,
-# and is shorter where the archive fits (docs/decisions/0014). The Kafka broker with which it was made is not needed.
+# All jars that a job may need and an archive of Java's classes are put into the image: a start needs no network but
+# Kafka's, writes nothing beside them, and is shorter where the archive fits (docs/decisions/0014). The Kafka broker with
+# which it was made is not needed.
 ENV PATH=/opt/groupwatch/bin:$PATH \
     PYTHONUNBUFFERED=1 \
     GROUPWATCH_CACHE=/opt/groupwatch/cache
-RUN groupwatch prepare \
+RUN groupwatch prepare --all-jars \
     && rm -r "$GROUPWATCH_CACHE"/kafka-* \
     && groupwatch --version
 

@@ -105,15 +105,18 @@ def collect(
 @app.command()
 def prepare(
     config: Annotated[
-        Path | None, typer.Option(help="The configuration of the jobs; only its table spark.conf is used.")
+        Path | None, typer.Option(help="The configuration of the jobs; its jars are fetched, and spark.conf is used.")
     ] = None,
+    all_jars: Annotated[
+        bool, typer.Option("--all-jars", help="Fetch also what only recordings and log-ins to AWS need.")
+    ] = False,
     verbose: Annotated[bool, typer.Option(help="Log more.")] = False,
 ) -> None:
     """Fetch the jars and archive Java's classes once per machine; later starts are a second or two faster."""
     _log_to_terminal(verbose)
     from streaming_jobs.jobs.prepare import run_prepare  # noqa: PLC0415 -- as above
 
-    _exit_with(lambda: run_prepare(config))
+    _exit_with(lambda: run_prepare(config, all_jars=all_jars))
 
 
 def _seconds(given: float | None) -> float | None:

@@ -88,11 +88,12 @@ MANUALS: Final[Mapping[str, Manual]] = {
     ),
     "prepare": Manual(
         examples=(
-            Example("groupwatch prepare", "Run before the first start on a machine, or in an image build."),
+            Example("groupwatch prepare", "Run before the first start on a machine."),
             Example(
                 "groupwatch prepare --config groupwatch.toml",
-                "Use this if spark.conf of the file sets options of Java.",
+                "Use this if spark.conf of the file sets options of Java, or the job records or logs in to AWS.",
             ),
+            Example("groupwatch prepare --all-jars", "Use this in an image build: a later start fetches nothing."),
         ),
         exit_codes=(AS_ASKED, FAILED, CANNOT_START, INTERRUPTED),
         environment=(CACHE, JAVA),

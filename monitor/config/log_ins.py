@@ -23,6 +23,8 @@ log-in that only one of them knows is refused at the start, and by `check-config
 | AWS_MSK_IAM, or OAUTHBEARER with Amazon's handler | yes | the extra `iam`; not tried with AWS itself |
 | SASL delegation tokens | no | |
 
+The [image](deployment.md#compose) has these extras.
+
 **SASL PLAIN and SCRAM.** A line of `sasl.jaas.config` is also possible in place of name and password.
 
 ```toml

@@ -17,7 +17,7 @@ from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.demo.workload.run import DemoWorkload
 from monitor.java_runtime.errors import last_lines
 from monitor.java_runtime.find_java import find_java
-from monitor.java_runtime.jars import kafka_jars
+from monitor.java_runtime.jars import job_jars, kafka_jars
 from streaming_jobs.driver.snapshot_store import SnapshotStore
 from streaming_jobs.jobs.demo.demo import DemoOptions, settings_of
 from streaming_jobs.jobs.jars import needed_jars
@@ -36,10 +36,14 @@ EVALUATIONS: Final = 5
 READY_LIMIT_S: Final = 600
 
 
-def run_prepare(config: Path | None) -> None:
+def run_prepare(config: Path | None, *, all_jars: bool = False) -> None:
     """Fetch the jars, and write the archive of classes for the Java and the class path of this configuration.
 
     An archive that is already there is kept.
+
+    Args:
+        config: the configuration of the jobs; None: the defaults.
+        all_jars: whether jars that this configuration does not need are fetched, too.
 
     Raises:
         ConfigError, EmbeddedError: as for a job.
@@ -48,14 +52,16 @@ def run_prepare(config: Path | None) -> None:
     """
     settings = load(config)
     lifetime = Lifetime()
-    lifetime.run(partial(_prepare, settings))
+    lifetime.run(partial(_prepare, settings, all_jars=all_jars))
     if lifetime.stopping.is_set():
         raise KeyboardInterrupt  # who calls it wants an archive, and there may be none
 
 
-def _prepare(settings: Settings, lifetime: Lifetime) -> None:
+def _prepare(settings: Settings, lifetime: Lifetime, *, all_jars: bool) -> None:
     lifetime.at_cut_off(kill_jvm)
     require_spark(settings)
+    if all_jars:
+        job_jars(lifetime.progress, is_recorded=True, uses_iam=True)
     jars = needed_jars(settings, lifetime.progress)
     archive = job_archive(settings, jars)
     if archive.is_whole():

@@ -280,8 +280,17 @@ def test_the_image_runs_as_a_user_of_its_own_with_jars_and_archive_already_there
     (user,) = re.findall(r"^USER (\d+):\1$", DOCKERFILE, re.MULTILINE)
     assert user != "0"
     assert f"--uid {user} --gid {user} " in DOCKERFILE
-    places = [DOCKERFILE.index(said) for said in ("GROUPWATCH_CACHE=", "RUN groupwatch prepare", "\nUSER ")]
+    places = [DOCKERFILE.index(said) for said in ("GROUPWATCH_CACHE=", "RUN groupwatch prepare --all-jars", "\nUSER ")]
     assert places == sorted(places)
+
+
+def test_the_image_can_log_in_wherever_groupwatch_can():
+    """Its extras, and the Debian packages that Kerberos needs to be built and to be used."""
+    (extras,) = re.findall(r'"\.\[(.+)\]"', DOCKERFILE)
+    assert {"job", "kerberos", "iam"} <= set(extras.split(","))
+    build, image = DOCKERFILE.split("\nFROM ${BASE}\n")
+    assert "libkrb5-dev" in build
+    assert "libgssapi-krb5-2" in image
 
 
 def test_the_image_keeps_what_was_installed_and_not_what_installed_it():

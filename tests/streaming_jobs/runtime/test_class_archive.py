@@ -133,8 +133,8 @@ def test_another_java_or_class_path_has_another_archive(java: Path, cache: Path,
     assert len(set(seen)) == len(seen)
 
 
-def prepare(config: Path) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "monitor.cli", "prepare", "--config", str(config)]
+def prepare(config: Path, *options: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "monitor.cli", "prepare", "--config", str(config), *options]
     return subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
 
 
@@ -150,10 +150,11 @@ def config(tmp_path: Path) -> Path:
 @pytest.mark.spark
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
 def test_prepare_writes_an_archive_that_a_jvm_maps(cache: Path, config: Path, tmp_path: Path):
-    for told in ("Wrote ", "already exists"):
-        with prepare(config) as preparing:
+    for told, *options in (("Wrote ",), ("already exists", "--all-jars")):
+        with prepare(config, *options) as preparing:
             _, said = preparing.communicate(timeout=PATIENCE_S)
         assert (preparing.returncode, told in said) == (0, True), said
+    assert [sorted(cache.glob(f"{part}*/*.jar")) != [] for part in ("delta-spark", "aws-msk-iam-auth")] == [True] * 2
     archive, checksum = sorted((cache / "classes").iterdir())
     assert (archive.suffix, checksum.suffix) == (".jsa", ".sha256")
 
