@@ -28,16 +28,20 @@ def with_validation(state: GroupState, event: EpochStored) -> GroupState:
     return replace(state, streams=validated)
 
 
-def with_polled_topology(state: GroupState, topology: Topology | None, *, is_ready: bool) -> GroupState:
+def with_polled_topology(state: GroupState, topology: Topology | None, *, is_ready: bool | None) -> GroupState:
     """The group with its topology as a broker describes it, and with what follows from its state.
 
     Args:
         state: the group.
         topology: None: the broker shows none.
-        is_ready: whether the broker has all topics of it; it shows nothing else of its validation.
+        is_ready: whether the broker has all topics of it; it shows nothing else of its validation. None: its state does
+            not show that either, as without members. It is then what it was with the same topology before, or yes.
     """
     if topology is None:
         return replace(state, streams=None)
+    if is_ready is None:
+        known = state.streams
+        is_ready = known is None or known.topology != topology or known.validated_epoch is not None
     validated = topology.epoch if is_ready else None
     return replace(state, streams=StreamsGroupState(topology=topology, validated_epoch=validated))
 

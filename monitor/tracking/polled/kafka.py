@@ -140,7 +140,8 @@ def _apply_modern(before: GroupState, event: GroupObserved) -> GroupState:
     if happened is not None:
         after = enter_phase(after, happened, event.observed_ms)
     if event.kind is GroupKind.STREAMS:
-        after = with_polled_topology(after, event.topology, is_ready=happened is not PhaseEvent.UNREADY)
+        is_ready = None if happened is PhaseEvent.EMPTIED else happened is not PhaseEvent.UNREADY
+        after = with_polled_topology(after, event.topology, is_ready=is_ready)
     return replace(after, protocol=event.protocol if event.members else None)
 
 

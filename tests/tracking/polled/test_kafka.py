@@ -213,6 +213,20 @@ def test_a_streams_group_whose_topics_are_missing_is_not_ready_until_they_are_th
     assert (state.phase, state.streams.validated_epoch) == (Phase.STABLE, 1)
 
 
+def test_a_streams_group_without_members_is_as_ready_as_it_was_before():
+    """Its broker says only that it is empty."""
+    states = ("Stable", "NotReady")
+    before = {state: folded(streams(10, 1, state, runner("a", 1))) for state in states}
+    empty = {state: folded(streams(20, 2, "Empty"), state=before[state]) for state in states}
+    assert [empty[state].phase for state in states] == [Phase.EMPTY, Phase.EMPTY]
+    assert [empty[state].streams.validated_epoch for state in states] == [1, None]
+    again = folded(streams(30, 2, "Empty"), state=empty["NotReady"])
+    assert again.streams.validated_epoch is None
+    renewed = replace(streams(40, 3, "Empty"), topology=replace(TOPOLOGY, epoch=2))
+    assert folded(renewed, state=again).streams.validated_epoch == 2, "of another topology nothing is known"
+    assert folded(streams(20, 2, "Empty")).streams.validated_epoch == 1
+
+
 def worker(name: str, given: tuple[int, ...], config_offset: int = 1) -> Member:
     told = ConnectAssignment("a", "http://a", config_offset, assigned=(ConnectorTasks("orders", given),))
     return Member(
