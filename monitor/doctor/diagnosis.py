@@ -11,6 +11,7 @@ from monitor.detection.ownership.assignment_view import AssignmentView, view_ass
 from monitor.detection.ownership.catalog_view import Topics
 from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.doctor.reading import ClusterState
+from monitor.doctor.unknown import unknown_reason
 from monitor.model import Finding, FindingKind, GroupState, TopicPartition, Value
 from monitor.model.findings import Severity, rank
 
@@ -23,6 +24,7 @@ LIMITS: Final = (
     "What happened before and between reads: rebalances, their causes and costs, and members that left.",
     "Whether a lag grows or shrinks, and how old it is in seconds.",
     "Of share groups: deliveries of single records, and records that were given up.",
+    "Of Connect: which connectors and tasks should run, and which sinks are paused or stopped on purpose.",
 )
 """What one look cannot know, a sentence each."""
 
@@ -52,7 +54,7 @@ class GroupFinding(Value):
 
 
 class NotJudged(Value):
-    """A group of which nothing can be said, and why."""
+    """A group of which nothing can be said, or not all that a job may know, and why."""
 
     group: str
     reason: str
@@ -61,7 +63,8 @@ class NotJudged(Value):
 class Diagnosis(Value):
     """The state of a cluster's groups at ``read_ms``. The worst finding comes first.
 
-    ``began_ms`` is the start of the first of ``readings`` readings. ``judged`` is the number of groups with a verdict.
+    ``began_ms`` is the start of the first of ``readings`` readings. ``judged`` is the number of groups with a verdict
+    of which all can be said.
     """
 
     cluster: str
@@ -98,25 +101,28 @@ def diagnose(
         settings: the thresholds; None: the defaults of the job.
     """
     topics, chosen = Topics(state.catalog()), settings or DetectionSettings()
+    rebalancing = [NotJudged(group=name, reason="it rebalances") for name in _select(state.rebalancing, only)]
     findings: list[GroupFinding] = []
-    not_judged = [NotJudged(group=name, reason="it rebalances") for name in _select(state.rebalancing, only)]
-    judged = 0
-    for name in _select(state.groups.keys() - state.rebalancing, only):
+    not_judged: list[NotJudged] = []
+    names = _select(state.groups.keys() - state.rebalancing, only)
+    for name in names:
         group = state.groups[name]
         try:
             subject = _Subject(group, view_assignment(group, topics.catalog), topics, chosen)
             findings += _findings(subject, (before or {}).get(name), state)
-            judged += 1
+            reason = unknown_reason(group, topics.catalog)
         except Exception as error:  # one group's failure is its own; the others go on
-            not_judged.append(NotJudged(group=name, reason=f"{type(error).__name__}: {error}"[:500]))
+            reason = f"{type(error).__name__}: {error}"[:500]
+        if reason is not None:
+            not_judged.append(NotJudged(group=name, reason=reason))
     return Diagnosis(
         cluster=state.cluster,
         began_ms=state.began_ms,
         read_ms=state.pass_ms,
         readings=readings,
-        judged=judged,
+        judged=len(names) - len(not_judged),
         findings=tuple(sorted(findings, key=_order)),
-        not_judged=tuple(not_judged),
+        not_judged=(*rebalancing, *not_judged),
         problems=state.problems,
         limits=LIMITS,
     )

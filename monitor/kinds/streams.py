@@ -144,6 +144,11 @@ def missing_topics(topology: Topology, topics: Iterable[str]) -> tuple[str, ...]
     return tuple(sorted(needed_topics(topology) - frozenset(topics)))
 
 
+def source_topics(topology: Topology) -> frozenset[str]:
+    """The source topics that the topology names: nobody creates them for it."""
+    return frozenset(topic for part in topology.subtopologies for topic in part.source_topics)
+
+
 def needed_topics(topology: Topology) -> frozenset[str]:
     """The topics that the topology names and that have to be there."""
     return frozenset(

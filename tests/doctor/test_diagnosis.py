@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import pytest
 from msgspec.structs import replace
 
 from monitor.cli.doctor import exit_code
 from monitor.doctor.diagnosis import Diagnosis, diagnose
 from monitor.doctor.reading import ClusterState, Reading, fold_reading
 from monitor.model import (
+    ConnectAssignment,
+    ConnectorTasks,
+    ConnectWorker,
     GroupKind,
     GroupObserved,
     Member,
     ObservedOffset,
     PartitionObserved,
     Source,
+    Subtopology,
     TopicObserved,
     TopicPartition,
     TopicPartitions,
+    Topology,
 )
 
 NOW_MS = 1_795_650_000_000
@@ -144,6 +150,72 @@ def test_a_rebalancing_group_is_not_judged_and_not_forgotten():
     assert [each.group for each in diagnose(unchanged, 2).not_judged] == ["busy"]
     settled = fold_reading(unchanged, reading(NOW_MS + 9_000, group(NOW_MS + 9_000, "busy", 10, 10)))
     assert (diagnose(settled, 3).not_judged, diagnose(settled, 3).judged) == ((), 1)
+
+
+CONNECT = {"protocol_type": "connect", "protocol": "sessioned", "offsets": ()}
+
+
+def worker(name: str) -> Member:
+    assignment = ConnectAssignment(name, f"http://{name}/", 1, assigned=(ConnectorTasks("files", (0,)),))
+    return Member(member_id=name, connect=ConnectWorker(2, f"http://{name}/", 1, assignment=assignment))
+
+
+def test_of_a_connect_cluster_without_workers_only_what_was_seen_is_judged():
+    """A look does not know what should run. If it saw the worker, it knows what that ran."""
+    running = group(NOW_MS, "workers", state="Stable", members=(worker("one"),), **CONNECT)
+    ended = group(NOW_MS + 5_000, "workers", **CONNECT)
+    diagnosis = diagnose(fold(reading(NOW_MS + 5_000, ended)), 1)
+    assert (diagnosis.findings, diagnosis.judged) == ((), 0)
+    assert [each.group for each in diagnosis.not_judged] == ["workers"]
+    assert diagnose(fold(reading(NOW_MS, running)), 1).not_judged == ()
+    watched = diagnose(fold(reading(NOW_MS, running), reading(NOW_MS + 5_000, ended)), 2)
+    assert [(each.kind, each.reason) for each in watched.findings] == [("orphaned", "no_workers")]
+    assert (watched.not_judged, watched.judged) == ((), 1)
+
+
+def application(pass_ms: int, state: str, *sources: str, **fields: object) -> GroupObserved:
+    """A Streams group that joins these topics."""
+    part = Subtopology("0", source_topics=sources, copartitioned=(sources,))
+    own = {"kind": GroupKind.STREAMS, "protocol_type": None, "topology": Topology(epoch=0, subtopologies=(part,))}
+    return group(pass_ms, "app", state=state, **(own | fields))
+
+
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        ("orders", None),
+        ("prices", "no instance is left, and the topology needs prices, which does not exist"),
+        (
+            "bills",
+            "no instance is left, and the topology joins orders, bills, which have different numbers of partitions",
+        ),
+    ],
+)
+def test_a_streams_group_without_instances_is_not_judged_where_its_topics_may_be_why(source: str, reason: str | None):
+    """There are two partitions of orders, and one of bills."""
+    seen = reading(NOW_MS, application(NOW_MS, "Empty", "orders", source))
+    diagnosis = diagnose(fold(replace(seen, topics=(*seen.topics, topic(NOW_MS, 10, name="bills")))), 1)
+    assert [each.reason for each in diagnosis.not_judged] == ([] if reason is None else [reason])
+    assert (diagnosis.findings, diagnosis.judged) == ((), int(reason is None))
+
+
+def test_a_streams_group_whose_instances_leave_while_it_is_watched_is_judged():
+    later_ms = NOW_MS + 5_000
+    starting = application(NOW_MS, "NotReady", "prices", members=(Member(member_id="a"),))
+    states = fold(reading(NOW_MS, starting), reading(later_ms, application(later_ms, "Empty", "prices")))
+    latest = fold_reading(states, reading(later_ms + 5_000, listed=frozenset({"app"})))
+    diagnosis = diagnose(latest, 3)
+    assert [(each.kind, each.reason) for each in diagnosis.findings] == [("orphaned", "not_ready")]
+    assert diagnosis.not_judged == ()
+
+
+def test_a_group_of_which_not_all_is_known_keeps_its_findings():
+    """Orders has lag, and no topic of prices exists."""
+    offsets = (ObservedOffset("orders", 0, 4),)
+    app = application(NOW_MS, "Empty", "orders", "prices", offsets=offsets, generation=1)
+    diagnosis = diagnose(fold(reading(NOW_MS, app)), 1)
+    assert [(each.kind, each.reason) for each in diagnosis.findings] == [("unattended", "no_members")]
+    assert [each.group for each in diagnosis.not_judged] == ["app"]
 
 
 def test_a_group_that_a_complete_reading_does_not_list_is_gone():

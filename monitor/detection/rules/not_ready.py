@@ -13,7 +13,7 @@ from typing import Final
 from monitor.detection.ownership.context import Facts
 from monitor.detection.ownership.tasks.inputs import partition_counts
 from monitor.detection.rules.rule import Rule
-from monitor.kinds.streams import missing_topics, topology_of, uneven_topics
+from monitor.kinds.streams import missing_topics, source_topics, topology_of, uneven_topics
 from monitor.model import FindingKind, OrphanReason, Phase, TopicPartition, Topology
 from monitor.model.findings import NotReady, Observation
 
@@ -32,7 +32,7 @@ def find_not_ready(facts: Facts) -> Iterable[Observation]:
         return
     missing = _missing(topology, facts)
     uneven = _uneven(topology, facts) if _is_known(facts) else ()
-    lacks_source = not _sources(topology).isdisjoint(missing)
+    lacks_source = not source_topics(topology).isdisjoint(missing)
     if group.phase is Phase.EMPTY and (lacks_source or uneven):
         yield _finding(facts, NotReady(missing=missing if lacks_source else (), uneven=uneven))
     is_told = uneven or lacks_source or facts.has_passed(group.phase_ms + UNEXPLAINED_MS)
@@ -48,12 +48,8 @@ def _is_known(facts: Facts) -> bool:
 def _missing(topology: Topology, facts: Facts) -> tuple[str, ...]:
     """The missing source topics; if there are all, the missing ones of those that the broker makes."""
     missing = missing_topics(topology, facts.catalog.topics) if _is_known(facts) else ()
-    sources = _sources(topology)
+    sources = source_topics(topology)
     return tuple(topic for topic in missing if topic in sources) or missing
-
-
-def _sources(topology: Topology) -> frozenset[str]:
-    return frozenset(topic for part in topology.subtopologies for topic in part.source_topics)
 
 
 def _finding(facts: Facts, evidence: NotReady) -> Observation:
