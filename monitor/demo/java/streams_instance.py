@@ -27,18 +27,23 @@ class StreamsApplication(Value):
 
 
 class StreamsInstance(EmbeddedServer):
-    """An instance of the application; see :class:`EmbeddedServer` for its life. It is ready once it has its tasks."""
+    """An instance of the application; see :class:`EmbeddedServer` for its life.
+
+    It is ready once it has its tasks. Without ``gets_tasks`` it is ready at once: its group can assign none.
+    """
 
     def __init__(
         self,
         bootstrap_servers: str,
         application: StreamsApplication,
         *,
+        gets_tasks: bool = True,
         data_dir: Path | None = None,
         progress: Progress = quiet,
     ) -> None:
         """Prepare an instance; nothing starts yet. ``data_dir`` and ``progress`` are those of every server."""
         super().__init__("Kafka Streams instance", data_dir, progress)
+        self._gets_tasks = gets_tasks
         self._bootstrap_servers = bootstrap_servers
         self._application = application
 
@@ -49,4 +54,4 @@ class StreamsInstance(EmbeddedServer):
         return ["-Xmx128m", *program_arguments(_PROGRAM, *places, *settings, jars=streams_jars(self._progress))]
 
     def _is_ready(self) -> bool:
-        return self._said("running")
+        return not self._gets_tasks or self._said("running")

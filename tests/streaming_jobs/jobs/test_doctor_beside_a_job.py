@@ -1,6 +1,7 @@
 """What ``groupwatch doctor`` finds at once, a job with ``groups_from = "admin"`` finds after its grace times.
 
-Real groups of three kinds: in most of them one thing is wrong, in some nothing.
+Real groups of five kinds: in most of them one thing is wrong, in some nothing. What only the job can know, as it reads
+Connect's topic of configurations or has seen a group before, the doctor says that it does not know.
 """
 
 from __future__ import annotations
@@ -8,9 +9,8 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import ExitStack
-from pathlib import Path
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Final
 
 import pytest
@@ -20,6 +20,18 @@ from monitor.demo.java.share_clients import ShareClients
 from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.demo.servers.settings import BrokerSettings
 from tests.scenarios.settings import BROKER
+from tests.streaming_jobs.jobs import task_groups
+from tests.streaming_jobs.jobs.task_groups import (
+    SINK_FAILED,
+    SINK_FINE,
+    SINK_PAUSED,
+    STREAMS_FINE,
+    STREAMS_HUNG,
+    STREAMS_WITHOUT_SOURCE,
+    WORKERS,
+    TaskGroups,
+    running_task_groups,
+)
 from tests.support.clients import admin, commit, create_topic, produce
 from tests.support.crowd import Crowd
 from tests.support.job_process import JobProcess, eventually, running
@@ -38,41 +50,72 @@ PROTOCOLS: Final = {
     "kip848-hung": "consumer",
     "kip848-turned-away": "consumer",
 }
+HUNG: Final = ("classic-hung", "kip848-hung")
+CONSUMERS: Final = (*PROTOCOLS, STREAMS_FINE, STREAMS_HUNG, SINK_FINE, SINK_PAUSED)
+"""The groups that have read all records, before one thing goes wrong with some of them."""
+GOING_ON: Final = tuple(group for group in CONSUMERS if group not in (*HUNG, STREAMS_HUNG, SINK_PAUSED))
 SHARE: Final = "share-abandoned"
+
+NOT_READY: Final = (STREAMS_WITHOUT_SOURCE, "orphaned", "not_ready")
+NO_WORKERS: Final = (WORKERS.group, "orphaned", "no_workers")
+PAUSED: Final = (SINK_PAUSED, "lag", "not_committing")
+"""Only the job knows that it is on purpose."""
+LEFT_ALONE: Final = (SINK_PAUSED, "unattended", "no_members")
+"""The same sink, once its worker has ended."""
 FOUND: Final = {
     ("abandoned", "lag", "not_committing"),
     ("classic-hung", "lag", "not_committing"),
     ("kip848-hung", "lag", "not_committing"),
     ("kip848-turned-away", "abandoned", "unsubscribed"),
     (SHARE, "unattended", "no_members"),
+    (STREAMS_HUNG, "lag", "not_committing"),
+    (SINK_FAILED, "unattended", "no_members"),
 }
+"""By both, from the first to the last."""
 
 Found = tuple[str, str, str, tuple[str, ...]]
 
 
 @pytest.fixture(scope="module")
 def kafka() -> Iterator[EmbeddedKafka]:
-    """Two topics, in which records wait for some groups and not for others."""
-    with ExitStack() as stack:
-        broker = stack.enter_context(EmbeddedKafka(BrokerSettings(properties=BROKER)))
-        servers = broker.bootstrap_servers
+    """Two topics with ten records in each partition."""
+    with EmbeddedKafka(BrokerSettings(properties=BROKER | task_groups.BROKER)) as broker:
         for topic in (READ, LEFT):
-            create_topic(servers, topic, len(PARTITIONS))
-            produce(servers, topic, dict.fromkeys(PARTITIONS, 10))
-        commit(servers, "abandoned", READ, dict.fromkeys(PARTITIONS, 3))
-        commit(servers, "kip848-turned-away", LEFT, {0: 2})
-        share_and_leave(servers)
-        crowd = stack.enter_context(Crowd(servers))
-        for group, protocol in PROTOCOLS.items():
-            crowd.tell("start", name=group, props={"group.protocol": protocol, "group.id": group}, topics=[READ])
-        eventually(lambda: all(has_read(servers, group, 10) for group in PROTOCOLS), "commits at the end")
-        for group in ("classic-hung", "kip848-hung"):
+            create_topic(broker.bootstrap_servers, topic, len(PARTITIONS))
+            produce(broker.bootstrap_servers, topic, dict.fromkeys(PARTITIONS, 10))
+        yield broker
+
+
+@pytest.fixture(scope="module")
+def tasks(kafka: EmbeddedKafka, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TaskGroups]:
+    """All groups. Records wait for some of them and not for others."""
+    servers = kafka.bootstrap_servers
+    commit(servers, "abandoned", READ, dict.fromkeys(PARTITIONS, 3))
+    commit(servers, "kip848-turned-away", LEFT, {0: 2})
+    commit(servers, SINK_FAILED, READ, dict.fromkeys(PARTITIONS, 10))
+    share_and_leave(servers)
+    with (
+        running_crowd(servers) as crowd,
+        running_task_groups(servers, READ, tmp_path_factory.mktemp("sinks")) as groups,
+    ):
+        eventually(lambda: all(has_read(servers, group, 10) for group in CONSUMERS), "commits at the end")
+        for group in HUNG:
             crowd.tell("hang", name=group)
             crowd.await_event(0, "hanging", name=group)
+        groups.hang_and_pause()
         produce(servers, READ, dict.fromkeys(PARTITIONS, 5))
-        going_on = [group for group in PROTOCOLS if not group.endswith("-hung")]
-        eventually(lambda: all(has_read(servers, group, 15) for group in going_on), "commits at the new end")
-        yield broker
+        eventually(lambda: all(has_read(servers, group, 15) for group in GOING_ON), "commits at the new end")
+        groups.await_failure()
+        yield groups
+
+
+@contextmanager
+def running_crowd(servers: str) -> Iterator[Crowd]:
+    """A member in each group of ``PROTOCOLS``."""
+    with Crowd(servers) as crowd:
+        for group, protocol in PROTOCOLS.items():
+            crowd.tell("start", name=group, props={"group.protocol": protocol, "group.id": group}, topics=[READ])
+        yield crowd
 
 
 def share_and_leave(servers: str) -> None:
@@ -93,13 +136,27 @@ def has_read(servers: str, group: str, offset: int) -> bool:
     return [each.offset for place, each in committed.items() if place.topic == READ] == [offset] * len(PARTITIONS)
 
 
-def found_by_doctor(kafka: EmbeddedKafka) -> set[Found]:
+@pytest.fixture(scope="module")
+def job(kafka: EmbeddedKafka, tasks: TaskGroups, tmp_path_factory: pytest.TempPathFactory) -> Iterator[JobProcess]:
+    """It reads what Connect is to run, which the doctor does not."""
+    table = {
+        "bootstrap_servers": kafka.bootstrap_servers,
+        "groups_from": "admin",
+        "collect_interval_s": 2.0,
+        "connect_configs": {WORKERS.group: WORKERS.configs_topic},
+    }
+    with running(JobProcess(tmp_path_factory.mktemp("job"), {CLUSTER: table})) as process:
+        yield process
+
+
+def examine(kafka: EmbeddedKafka) -> tuple[set[Found], Mapping[str, str]]:
+    """What the doctor finds, and the groups that it does not judge, with the reasons."""
     command = [sys.executable, "-m", "monitor.cli", "doctor", "--bootstrap-server", kafka.bootstrap_servers, "--json"]
     answer = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
     assert answer.returncode == 1, answer.stderr
     told = json.loads(answer.stdout)
-    assert (told["not_judged"], told["problems"]) == ([], [])
-    return set(map(as_found, told["findings"]))
+    assert told["problems"] == []
+    return set(map(as_found, told["findings"])), {each["group"]: each["reason"] for each in told["not_judged"]}
 
 
 def found_by_job(job: JobProcess) -> set[Found]:
@@ -107,14 +164,42 @@ def found_by_job(job: JobProcess) -> set[Found]:
 
 
 def as_found(finding: dict[str, Any]) -> Found:
-    places = tuple(f"{place['topic']}-{place['partition']}" for place in finding["partitions"])
+    places = tuple(f"{place['topic']}-{place['partition']}" for place in finding.get("partitions", ()))
     return finding["group"], finding["kind"], finding["reason"], places
 
 
-def test_the_doctor_finds_what_a_job_finds_after_its_grace_times(kafka: EmbeddedKafka, tmp_path: Path):
-    found = found_by_doctor(kafka)
-    assert {(group, kind, reason) for group, kind, reason, _ in found} == FOUND
-    table = {"bootstrap_servers": kafka.bootstrap_servers, "groups_from": "admin", "collect_interval_s": 2.0}
-    with running(JobProcess(tmp_path, {CLUSTER: table})) as job:
-        eventually(lambda: found_by_job(job) == found, f"exactly {sorted(found)}", GRACE_S)
-        assert found_by_doctor(kafka) == found
+def without_places(found: set[Found]) -> set[tuple[str, str, str]]:
+    return {(group, kind, reason) for group, kind, reason, _ in found}
+
+
+def not_of(group: str, found: set[Found]) -> set[Found]:
+    return {each for each in found if each[0] != group}
+
+
+def test_the_doctor_finds_what_a_job_finds_after_its_grace_times(
+    kafka: EmbeddedKafka, tasks: TaskGroups, request: pytest.FixtureRequest
+):
+    """But for the paused sink, of which it cannot know that it is."""
+    found, not_judged = examine(kafka)
+    assert without_places(found) == FOUND | {NOT_READY, PAUSED}
+    assert not_judged == {}
+    job: JobProcess = request.getfixturevalue("job")
+    expected = not_of(SINK_PAUSED, found)
+    eventually(lambda: found_by_job(job) == expected, f"exactly {sorted(expected)}", GRACE_S)
+    assert examine(kafka) == (found, {})
+
+
+def test_of_what_has_ended_the_doctor_says_that_it_does_not_know_what_the_job_has_seen(
+    kafka: EmbeddedKafka, tasks: TaskGroups, job: JobProcess
+):
+    """It is the last test: the Connect worker, and the instance whose source topic does not exist, end."""
+    before = not_of(SINK_PAUSED, found_by_job(job))
+    tasks.end_workers()
+    expected = before | {(*NO_WORKERS, ())}
+    eventually(lambda: found_by_job(job) == expected, f"exactly {sorted(expected)}")
+    found, not_judged = examine(kafka)
+    assert without_places(found) == FOUND | {LEFT_ALONE}
+    assert not_judged == {
+        STREAMS_WITHOUT_SOURCE: "no instance is left, and the topology needs missing, which does not exist",
+        WORKERS.group: "no worker is left, and only Connect's topic of configurations names what they should run",
+    }
