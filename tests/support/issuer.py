@@ -16,6 +16,8 @@ from urllib.parse import parse_qs
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
 
+from tests.support.renewed_file import RenewedFile
+
 CLIENT_ID: Final = "watcher"
 AUDIENCE: Final = "kafka"
 
@@ -102,32 +104,17 @@ class Issuer:
         return 200, {"access_token": self.issue(), "token_type": "Bearer", "expires_in": int(self.lifetime_s)}
 
 
-class TokenFile:
+class TokenFile(RenewedFile):
     """A file whose token is replaced at half of its life, as Kubernetes does, for the time of a ``with`` block."""
 
     def __init__(self, file: Path, issuer: Issuer) -> None:
-        self.file = file
+        super().__init__(file, issuer.lifetime_s, self._replace_token)
         self._issuer = issuer
-        self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._go_on, daemon=True)
 
-    def __enter__(self) -> Self:
-        self._replace()
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._ended.set()
-        self._thread.join()
-
-    def _go_on(self) -> None:
-        while not self._ended.wait(self._issuer.lifetime_s / 2):
-            self._replace()
-
-    def _replace(self) -> None:
-        new = self.file.with_suffix(".new")
+    def _replace_token(self, file: Path) -> None:
+        new = file.with_suffix(".new")
         new.write_text(self._issuer.issue())
-        new.replace(self.file)
+        new.replace(file)
 
 
 class _Server(ThreadingHTTPServer):

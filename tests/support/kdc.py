@@ -7,12 +7,16 @@ import os
 import secrets
 import shutil
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, Self
 
 import pytest
 
+from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.demo.servers.ports import free_ports, listening
+from monitor.demo.servers.settings import BrokerSettings
 from tests.support.job_process import eventually
 
 REALM: Final = "GROUPWATCH.TEST"
@@ -20,6 +24,9 @@ SERVICE: Final = "kafka/localhost"
 """What both clients make of 127.0.0.1, by a reverse look-up."""
 
 CLOCK_SKEW_S: Final = 1
+
+TICKETS: Final = "TICKETS"
+"""The listener of :func:`kerberized_kafka` that takes tickets."""
 
 _PROGRAMS: Final = ("kdb5_util", "kadmin.local", "krb5kdc", "kinit")
 _PATH: Final = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
@@ -120,22 +127,22 @@ class Kdc:
         assert done.returncode == 0, done.stderr
 
 
-def broker_properties(kdc: Kdc, listener: str, session_ms: int = 3_600_000) -> dict[str, str]:
-    """The properties of a broker whose listener takes tickets, and wants a new log-in after so many ms."""
-    prefix = f"listener.name.{listener.lower()}"
+@contextmanager
+def kerberized_kafka(kdc: Kdc, session_ms: int) -> Iterator[EmbeddedKafka]:
+    """A broker whose listener ``TICKETS`` takes tickets, and wants a new log-in after so many ms."""
+    prefix = f"listener.name.{TICKETS.lower()}"
     keytab = kdc.folder / f"{SERVICE.replace('/', '.')}.keytab"
     module = "com.sun.security.auth.module.Krb5LoginModule required useKeyTab=true storeKey=true"
-    return {
+    properties = {
         f"{prefix}.sasl.enabled.mechanisms": "GSSAPI",
         f"{prefix}.sasl.kerberos.service.name": "kafka",
         f"{prefix}.gssapi.sasl.jaas.config": f'{module} keyTab="{keytab}" principal="{SERVICE}@{REALM}";',
         f"{prefix}.gssapi.connections.max.reauth.ms": str(session_ms),
     }
-
-
-def broker_options(kdc: Kdc) -> tuple[str, ...]:
-    """The options of the JVM of such a broker."""
-    return (f"-Djava.security.krb5.conf={kdc.configuration}",)
+    options = (f"-Djava.security.krb5.conf={kdc.configuration}",)
+    settings = BrokerSettings(listeners={TICKETS: "SASL_PLAINTEXT"}, properties=properties, jvm_options=options)
+    with EmbeddedKafka(settings) as broker:
+        yield broker
 
 
 def client_properties(options: str) -> dict[str, str]:

@@ -13,17 +13,8 @@ from monitor.collectors.errors import ConnectionFailed
 from monitor.collectors.kafka_client.connection import open_admin, open_consumer, open_producer
 from monitor.config import ClusterSettings
 from monitor.demo.servers.broker import EmbeddedKafka
-from monitor.demo.servers.settings import BrokerSettings
 from tests.support.job_process import eventually
-from tests.support.kdc import (
-    REALM,
-    Kdc,
-    broker_options,
-    broker_properties,
-    cache_login,
-    keytab_login,
-    needs_kerberos,
-)
+from tests.support.kdc import REALM, TICKETS, Kdc, cache_login, kerberized_kafka, keytab_login, needs_kerberos
 
 # kafka-python leaves the sockets of failed connections to the garbage collector.
 pytestmark = [
@@ -44,12 +35,7 @@ def kdc(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kdc]:
 
 @pytest.fixture(scope="module")
 def kafka(kdc: Kdc) -> Iterator[EmbeddedKafka]:
-    settings = BrokerSettings(
-        listeners={"TICKETS": "SASL_PLAINTEXT"},
-        properties=broker_properties(kdc, "TICKETS", SESSION_MS),
-        jvm_options=broker_options(kdc),
-    )
-    with EmbeddedKafka(settings) as broker:
+    with kerberized_kafka(kdc, SESSION_MS) as broker:
         yield broker
 
 
@@ -59,7 +45,7 @@ def configured(kdc: Kdc, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def cluster(kafka: EmbeddedKafka, properties: dict[str, str]) -> ClusterSettings:
-    return ClusterSettings(name="prod", bootstrap_servers=kafka.address("TICKETS"), client=properties)
+    return ClusterSettings(name="prod", bootstrap_servers=kafka.address(TICKETS), client=properties)
 
 
 def has_answer(admin: KafkaAdminClient) -> bool:

@@ -5,16 +5,15 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
-from typing import Final, Self
+from typing import Final
 
 import pytest
 from kafka.admin import KafkaAdminClient, NewTopic
 
 from monitor.demo.servers.broker import EmbeddedKafka
-from monitor.demo.servers.settings import BrokerSettings
 from tests.streaming_jobs.runtime.test_log_ins import (
     PLACE,
     await_groups,
@@ -27,7 +26,8 @@ from tests.streaming_jobs.runtime.test_log_ins import (
     written_by,
 )
 from tests.support.job_process import running
-from tests.support.kdc import Kdc, broker_options, broker_properties, cache_login, keytab_login, needs_kerberos
+from tests.support.kdc import TICKETS, Kdc, cache_login, kerberized_kafka, keytab_login, needs_kerberos
+from tests.support.renewed_file import RenewedFile
 
 pytestmark = [pytest.mark.broker, pytest.mark.spark, needs_kerberos]
 
@@ -39,29 +39,6 @@ RENEWED_EARLY: Final = {"sasl.kerberos.min.time.before.relogin": "1000"}
 """By default, Java waits at least a minute between two log-ins."""
 
 
-class CacheRenewal:
-    """Another program that gets a new ticket at half of its life, for the time of a ``with`` block."""
-
-    def __init__(self, kdc: Kdc, name: str, keytab: Path, cache: Path) -> None:
-        self.cache = cache
-        self._renew = lambda: kdc.cache(name, keytab, cache)
-        self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._go_on, daemon=True)
-
-    def __enter__(self) -> Self:
-        self._renew()
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._ended.set()
-        self._thread.join()
-
-    def _go_on(self) -> None:
-        while not self._ended.wait(LIFE_S / 2):
-            self._renew()
-
-
 @pytest.fixture(scope="module")
 def kdc(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kdc]:
     with Kdc(tmp_path_factory.mktemp("kdc")) as running_kdc:
@@ -70,12 +47,7 @@ def kdc(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kdc]:
 
 @pytest.fixture(scope="module")
 def kafka(kdc: Kdc) -> Iterator[EmbeddedKafka]:
-    settings = BrokerSettings(
-        listeners={"TICKETS": "SASL_PLAINTEXT"},
-        properties=broker_properties(kdc, "TICKETS", SESSION_MS),
-        jvm_options=broker_options(kdc),
-    )
-    with EmbeddedKafka(settings) as broker:
+    with kerberized_kafka(kdc, SESSION_MS) as broker:
         with KafkaAdminClient(bootstrap_servers=broker.bootstrap_servers) as admin:
             admin.create_topics([NewTopic(PLACE.topic, 1, 1)])
             admin.wait_for_topics([PLACE.topic])
@@ -94,11 +66,12 @@ def test_expired_tickets_are_renewed_without_a_gap(
     """Three lifetimes of tickets, of a keytab and of a cache that is replaced."""
     commit(kafka, 0)
     keytab = kdc.add("watcher", f"{LIFE_S} seconds")
-    with CacheRenewal(kdc, "watcher", keytab, tmp_path.parent / f"{tmp_path.name}-cache") as renewal:
+    file = tmp_path.parent / f"{tmp_path.name}-cache"
+    with RenewedFile(file, LIFE_S, partial(kdc.cache, "watcher", keytab)) as cache:
         by_keytab = keytab_login(keytab, "watcher") | RENEWED_EARLY
-        by_cache = cache_login(renewal.cache) | RENEWED_EARLY
+        by_cache = cache_login(cache.file) | RENEWED_EARLY
         ways = {"log": ("log", by_keytab), "admin": ("admin", by_keytab), "cache": ("log", by_cache)}
-        watched = clusters(kafka.address("TICKETS"), ways)
+        watched = clusters(kafka.address(TICKETS), ways)
         job, spark = job_with_its_page(tmp_path, watched)
         job.environment = {**environment, **job.environment, "KRB5_CONFIG": str(kdc.configuration)}
         with running(job):
@@ -122,11 +95,11 @@ def test_the_doctor_and_check_config_log_in_too(
     file = tmp_path / "client.properties"
     properties = keytab_login(kdc.add("doctor"), "doctor")
     file.write_text("".join(f"{key}={value}\n" for key, value in properties.items()), encoding="utf-8")
-    words = ("--bootstrap-server", kafka.address("TICKETS"), "--client", str(file))
+    words = ("--bootstrap-server", kafka.address(TICKETS), "--client", str(file))
     examined = groupwatch(environment, "doctor", *words)
     assert (examined.returncode, examined.stderr) == (0, "")
     assert "1 group" in examined.stdout
-    watched = clusters(kafka.address("TICKETS"), {"log": ("log", properties)})
+    watched = clusters(kafka.address(TICKETS), {"log": ("log", properties)})
     job, _ = job_with_its_page(tmp_path, watched)
     checked = groupwatch(environment, "check-config", str(job.config))
     assert (checked.returncode, "problem" in checked.stdout.lower()) == (0, False), checked.stdout
