@@ -6,15 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from monitor.config import ConfigError, OtlpSettings, load
-
-CLUSTER = '[clusters.prod]\nbootstrap_servers = "broker1:9092"\n'
+from monitor.config import OtlpSettings
+from tests.support.config_files import problems_with, settings_with
 
 
 def otlp(folder: Path, text: str) -> OtlpSettings:
-    file = folder / "groupwatch.toml"
-    file.write_text(f"{CLUSTER}[otlp]\n{text}", encoding="utf-8")
-    return load(file).otlp
+    return settings_with(folder, "otlp", text).otlp
 
 
 def test_nothing_is_pushed_by_default(tmp_path: Path):
@@ -40,15 +37,15 @@ def test_the_path_of_http_is_the_usual_one_unless_another_is_given(tmp_path, pro
     ["collector:4317", "grpc://collector", "http://anna:tiger@collector", "http://", "http://a:x", "http://a?b"],
 )
 def test_what_is_no_address_is_refused_without_showing_it(tmp_path, endpoint):
-    with pytest.raises(ConfigError) as refused:
-        otlp(tmp_path, f'endpoint = "{endpoint}"')
-    assert refused.value.problems == ("otlp.endpoint should be http://HOST:PORT or https://HOST:PORT, without a user.",)
+    assert problems_with(tmp_path, "otlp", f'endpoint = "{endpoint}"') == (
+        "otlp.endpoint should be http://HOST:PORT or https://HOST:PORT, without a user.",
+    )
 
 
 def test_grpc_has_no_path(tmp_path):
-    with pytest.raises(ConfigError) as refused:
-        otlp(tmp_path, 'endpoint = "http://collector:4317/v1/metrics"')
-    assert refused.value.problems == ("otlp endpoint should have no path with the protocol grpc.",)
+    assert problems_with(tmp_path, "otlp", 'endpoint = "http://collector:4317/v1/metrics"') == (
+        "otlp endpoint should have no path with the protocol grpc.",
+    )
 
 
 def test_headers_come_from_the_file_and_from_variables_which_win(tmp_path, monkeypatch):
@@ -58,9 +55,9 @@ def test_headers_come_from_the_file_and_from_variables_which_win(tmp_path, monke
 
 
 def test_a_header_with_an_impossible_name_is_refused(tmp_path):
-    with pytest.raises(ConfigError) as refused:
-        otlp(tmp_path, '[otlp.headers]\n"a b" = "c"\n')
-    assert refused.value.problems == ("otlp.headers should have names of HTTP headers.",)
+    assert problems_with(tmp_path, "otlp", '[otlp.headers]\n"a b" = "c"\n') == (
+        "otlp.headers should have names of HTTP headers.",
+    )
 
 
 def test_no_value_of_a_header_is_shown(tmp_path):

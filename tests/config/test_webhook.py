@@ -6,15 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from monitor.config import ConfigError, WebhookSettings, load
-
-CLUSTER = '[clusters.prod]\nbootstrap_servers = "broker1:9092"\n'
+from monitor.config import ConfigError, WebhookSettings
+from tests.support.config_files import problems_with, settings_with
 
 
 def webhook(folder: Path, text: str) -> WebhookSettings:
-    file = folder / "groupwatch.toml"
-    file.write_text(f"{CLUSTER}[webhook]\n{text}", encoding="utf-8")
-    return load(file).webhook
+    return settings_with(folder, "webhook", text).webhook
 
 
 def test_nothing_is_sent_by_default(tmp_path: Path):
@@ -29,9 +26,7 @@ def test_nothing_is_sent_by_default(tmp_path: Path):
     ],
 )
 def test_what_is_no_address_is_refused_without_showing_it(tmp_path, url):
-    with pytest.raises(ConfigError) as refused:
-        webhook(tmp_path, f'url = "{url}"')
-    assert refused.value.problems == (
+    assert problems_with(tmp_path, "webhook", f'url = "{url}"') == (
         "webhook.url should be http://HOST:PORT/PATH or https://HOST:PORT/PATH, without a user and a query.",
     )
 
