@@ -6,6 +6,7 @@ import importlib.util
 import os
 import secrets
 import shutil
+import socket
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -81,6 +82,15 @@ class Kdc:
             self._process.terminate()
             self._process.wait()
             self._process = None
+
+    @contextmanager
+    def silent(self) -> Iterator[None]:
+        """In its place something takes connections and packets, and responds to none."""
+        self.stop()
+        with socket.create_server(("127.0.0.1", self.port)), socket.socket(type=socket.SOCK_DGRAM) as packets:
+            packets.bind(("127.0.0.1", self.port))
+            yield
+        self.start()
 
     def add(self, name: str, life: str = "1 hour") -> Path:
         """A principal with a new key, and the keytab with it."""

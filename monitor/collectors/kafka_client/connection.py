@@ -175,7 +175,7 @@ def _open(client: Callable[..., Any], cluster: ClusterSettings, limit_s: float, 
     silence_client_logging()
     arguments: dict[str, Any] = {"request_timeout_ms": REQUEST_LIMIT_MS, "reconnect_backoff_max_ms": 1000}
     arguments |= kafka_python_arguments(cluster) | more
-    _require_login(cluster, arguments)
+    _require_login(cluster, arguments, limit_s)
     nets: list[KafkaNetClient] = []
 
     def net_client(**configuration: Any) -> KafkaNetClient:  # noqa: ANN401 - passed through
@@ -191,7 +191,7 @@ def _open(client: Callable[..., Any], cluster: ClusterSettings, limit_s: float, 
         raise ConnectionFailed(_explanation(cluster, error, limit_s)) from None
 
 
-def _require_login(cluster: ClusterSettings, arguments: Mapping[str, Any]) -> None:
+def _require_login(cluster: ClusterSettings, arguments: Mapping[str, Any], limit_s: float) -> None:
     """See that there is a token or a ticket: a client would try for its whole limit, and not know why it failed."""
     provider: AbstractTokenProvider | None = arguments.get("sasl_oauth_token_provider")
     tickets: Tickets | None = arguments.get("sasl_kerberos_name")
@@ -199,7 +199,7 @@ def _require_login(cluster: ClusterSettings, arguments: Mapping[str, Any]) -> No
         if provider is not None:
             provider.token()
         if tickets is not None:
-            tickets.require(_host(address) for address in cluster.addresses)
+            tickets.require([_host(address) for address in cluster.addresses], limit_s)
     except (TokenError, TicketError) as error:
         raise ConnectionFailed(_explanation(cluster, error, 0)) from None
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 import hashlib
 import importlib
 import re
+import threading
 from collections.abc import Iterable
+from concurrent.futures import Future
 from typing import Any, Final
 
 from kafka.errors import KafkaError
@@ -82,12 +84,32 @@ class Tickets:
         except gssapi.exceptions.GSSError as error:
             raise self._ticket_error(error) from None
 
-    def require(self, hosts: Iterable[str]) -> None:
+    def require(self, hosts: Iterable[str], limit_s: float) -> None:
         """Return if there is a ticket for one of these brokers.
 
+        MIT Kerberos waits for a KDC that does not respond for a minute, and has no setting for that. The thread that
+        asks is then left to its end.
+
         Raises:
-            TicketError: there is none.
+            TicketError: there is none, or no response within ``limit_s`` seconds.
         """
+        answer: Future[None] = Future()
+        threading.Thread(target=self._respond, args=(hosts, answer), name="tickets", daemon=True).start()
+        try:
+            answer.result(limit_s)
+        except TimeoutError:
+            told = f"no KDC responds, tried for {limit_s:g} s"
+            raise TicketError(f"Kerberos gives no ticket ({told}). Check krb5.conf.") from None
+
+    def _respond(self, hosts: Iterable[str], answer: Future[None]) -> None:
+        try:
+            self._require(hosts)
+        except BaseException as error:  # whoever waits gets it
+            answer.set_exception(error)
+        else:
+            answer.set_result(None)
+
+    def _require(self, hosts: Iterable[str]) -> None:
         first: TicketError | None = None
         for host in hosts:
             try:

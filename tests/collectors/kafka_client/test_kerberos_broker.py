@@ -175,3 +175,11 @@ def test_a_kdc_that_is_away_is_named(kafka: EmbeddedKafka, kdc: Kdc):
         assert refusal(kafka, properties) == f"Cluster prod: {sentence}"
     finally:
         kdc.start()
+
+
+def test_a_kdc_that_does_not_respond_is_named_within_the_limit(kafka: EmbeddedKafka, kdc: Kdc):
+    """MIT Kerberos itself would wait for it for 54 s."""
+    properties = keytab_login(kdc.add("still"), "still")
+    with kdc.silent():
+        told = refusal(kafka, properties)
+    assert told == "Cluster prod: Kerberos gives no ticket (no KDC responds, tried for 3 s). Check krb5.conf."
