@@ -6,9 +6,11 @@ The content of a file decides what it is, as in Java: its reader of JKS takes PK
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import subprocess
 import tempfile
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Final
@@ -27,6 +29,7 @@ _NEEDED: Final = "needs the package cryptography: install 'groupwatch[stores]'"
 _KEYTOOL_LIMIT_S: Final = 60
 _OF_STORE: Final = "GROUPWATCH_OF_STORE"
 _OF_COPY: Final = "GROUPWATCH_OF_COPY"
+_IN_PEM: Final = re.compile(r"-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----\n?")
 _WRONG_PASSWORD: Final = ("password was incorrect", "UnrecoverableKey", "Cannot recover key")
 
 
@@ -58,7 +61,7 @@ class _Source(Value, frozen=True):
     path: str
     kind: str
     password: str
-    key_password: str
+    key_password: str = ""
 
     def __repr__(self) -> str:
         """The file only."""
@@ -89,14 +92,19 @@ def _read(path: str, _state: tuple[int, ...], password: str | None, key_password
         content = Path(path).read_bytes()
     except OSError as error:
         raise StoreError(f"cannot be read ({error.strerror})") from None
+    if content.lstrip().startswith(b"-----BEGIN "):
+        raise StoreError("is a PEM file; set the type of the store to PEM")
     javas = _JAVAS_FORMATS.get(content[:4])
     if javas is None:
-        return _from_pkcs12(content, password)
+        return _from_pkcs12(content, password, key_password)
+    if password is None:
+        return _unchecked(_Source(path=path, kind=javas, password=""))
     with tempfile.TemporaryDirectory(prefix="groupwatch-store-") as folder:
         converted = Path(folder) / "store.p12"
         own_password = secrets.token_hex(16)
-        source = _Source(path=path, kind=javas, password=password or "", key_password=key_password or "")
-        _convert(source, converted, own_password)
+        _convert(
+            _Source(path=path, kind=javas, password=password, key_password=key_password or ""), converted, own_password
+        )
         return _from_pkcs12(converted.read_bytes(), own_password)
 
 
@@ -119,7 +127,7 @@ def key_in_pkcs8(pem: str, password: str | None) -> str:
     return key.private_bytes(serialization.Encoding.PEM, form, plain).decode()
 
 
-def _from_pkcs12(content: bytes, password: str | None) -> Store:
+def _from_pkcs12(content: bytes, password: str | None, key_password: str | None = None) -> Store:
     try:
         from cryptography.hazmat.primitives.serialization import (  # noqa: PLC0415 -- of an extra
             BestAvailableEncryption,
@@ -135,6 +143,8 @@ def _from_pkcs12(content: bytes, password: str | None) -> Store:
         raise StoreError("is not a usable PKCS12 or JKS file, or its password is wrong") from None
     key, own_password = "", secrets.token_hex(16)
     if loaded.key is not None:
+        if key_password not in (None, password):  # Java would try it for the key, and fail
+            raise StoreError("is a PKCS12 file, whose key has the password of the store; remove ssl.key.password")
         encryption = BestAvailableEncryption(own_password.encode())
         key = loaded.key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, encryption).decode()
     own = "" if loaded.cert is None else loaded.cert.certificate.public_bytes(Encoding.PEM).decode()
@@ -142,17 +152,36 @@ def _from_pkcs12(content: bytes, password: str | None) -> Store:
     return Store(key=key, key_password=own_password, certificate=own, others=tuple(others))
 
 
+def _unchecked(source: _Source) -> Store:
+    """The certificates of a store without its password, as Java reads trusted ones."""
+    listed = _run_keytool(source, ["-list", "-rfc", "-keystore", source.path, "-storetype", source.kind], {}, "\n")
+    return Store(key="", key_password="", certificate="", others=tuple(_IN_PEM.findall(listed)))
+
+
 def _convert(source: _Source, into: Path, new_password: str) -> None:
     """Have Java write the store as PKCS12. Passwords reach it by its environment and its standard input."""
     names = ["-srckeystore", source.path, "-srcstoretype", source.kind, "-srcstorepass:env", _OF_STORE]
     target = ["-destkeystore", str(into), "-deststoretype", "PKCS12", "-deststorepass:env", _OF_COPY]
+    passwords = {_OF_STORE: source.password, _OF_COPY: new_password}
+    # keytool wants it where the key has another password than the store.
+    _run_keytool(source, ["-importkeystore", "-noprompt", *names, *target], passwords, f"{source.key_password}\n")
+    if not into.exists():
+        raise StoreError(_unusable(source, "keytool cannot read it"))
+
+
+def _run_keytool(source: _Source, words: list[str], passwords: Mapping[str, str], answer: str) -> str:
+    """What keytool writes.
+
+    Raises:
+        StoreError: it cannot be run, or cannot read the store.
+    """
     # Java's own options from outside would make it write to its output.
     clean = {name: value for name, value in os.environ.items() if not name.endswith("JAVA_OPTIONS")}
     try:
         done = subprocess.run(
-            [str(_keytool(source.kind)), "-J-Duser.language=en", "-importkeystore", "-noprompt", *names, *target],
-            env=clean | {_OF_STORE: source.password, _OF_COPY: new_password},
-            input=f"{source.key_password}\n",  # keytool wants it where the key has another password than the store
+            [str(_keytool(source.kind)), "-J-Duser.language=en", *words],
+            env={**clean, **passwords},
+            input=answer,
             capture_output=True,
             text=True,
             timeout=_KEYTOOL_LIMIT_S,
@@ -161,9 +190,17 @@ def _convert(source: _Source, into: Path, new_password: str) -> None:
     except (OSError, subprocess.TimeoutExpired) as error:
         raise StoreError(f"is a {source.kind} file, and Java's keytool failed ({type(error).__name__})") from None
     output = done.stdout + done.stderr
-    if done.returncode or not into.exists():
-        reason = "a password is wrong" if any(each in output for each in _WRONG_PASSWORD) else "keytool cannot read it"
-        raise StoreError(f"is a {source.kind} file that cannot be used ({reason})")
+    if done.returncode == 0:
+        return output
+    if any(each in output for each in _WRONG_PASSWORD):
+        raise StoreError(_unusable(source, "a password is wrong"))
+    has_key_password = source.key_password or not source.password
+    hint = "" if has_key_password else "; set ssl.key.password if the key has one of its own"
+    raise StoreError(_unusable(source, f"keytool cannot read it{hint}"))
+
+
+def _unusable(source: _Source, reason: str) -> str:
+    return f"is a {source.kind} file that cannot be used ({reason})"
 
 
 def _keytool(kind: str) -> Path:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import ssl
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Final
 
 from monitor.collectors.kafka_client.stores import KINDS, StoreError, read_store
@@ -14,6 +16,7 @@ from monitor.config import ConfigError
 
 TRUST: Final = "ssl.truststore"
 KEY: Final = "ssl.keystore"
+CERTIFICATE: Final = re.compile(r"-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----")
 
 
 def tls_context(place: str, properties: Mapping[str, str]) -> ssl.SSLContext:
@@ -81,11 +84,26 @@ def _load_truststore(context: ssl.SSLContext, place: str, properties: Mapping[st
     if location is not None and store_type(properties, TRUST) != "PEM":
         inline = _trusted_certificates(place, location, properties.get(f"{TRUST}.password"))
         location = None
+    key = "location" if location is not None else "certificates"
     try:
-        context.load_verify_locations(cafile=location, cadata=inline)
-    except OSError as error:
-        key = "location" if location is not None else "certificates"
+        # Beside the certificates a text may have comments in any script, which OpenSSL takes from files only.
+        context.load_verify_locations(cafile=location, cadata=None if inline is None else _certificates_in(inline))
+    except ssl.SSLError:
+        raise ConfigError(f"{place}.{TRUST}.{key} has no usable certificate in PEM.") from None
+    except (OSError, ValueError) as error:
         raise ConfigError(_unreadable(f"{place}.{TRUST}.{key}", error)) from None
+
+
+def _certificates_in(text: str) -> str:
+    """The certificates of a text in PEM, alone.
+
+    Raises:
+        ssl.SSLError: there is none.
+    """
+    found = CERTIFICATE.findall(text)
+    if not found:
+        raise ssl.SSLError("no certificate")
+    return "\n".join(found)
 
 
 def _trusted_certificates(place: str, location: str, password: str | None) -> str:
@@ -108,10 +126,7 @@ def _load_keystore(context: ssl.SSLContext, place: str, properties: Mapping[str,
         chain = f"{key.strip()}\n{properties[f'{KEY}.certificate.chain'].strip()}\n"
         _load_chain(context, f"{place}.{KEY}.key", chain, password)
     elif store_type(properties, KEY) == "PEM":
-        try:
-            context.load_cert_chain(str(location), password=password)
-        except OSError as error:
-            raise ConfigError(_unreadable(f"{place}.{KEY}.location", error)) from None
+        _load_file(context, f"{place}.{KEY}.location", str(location), password)
     else:
         _load_store(context, place, str(location), properties)
 
@@ -130,10 +145,27 @@ def _load_store(context: ssl.SSLContext, place: str, location: str, properties: 
 def _load_chain(context: ssl.SSLContext, place: str, chain: str, password: str) -> None:
     """Python's ssl takes a key only from a file."""
     with _memory_file(chain) as path:
-        try:
-            context.load_cert_chain(path, password=password)
-        except OSError as error:
-            raise ConfigError(_unreadable(place, error)) from None
+        _load_file(context, place, path, password)
+
+
+def _load_file(context: ssl.SSLContext, place: str, path: str, password: str) -> None:
+    try:
+        context.load_cert_chain(path, password=password)
+    except ssl.SSLError as error:
+        raise ConfigError(f"{place} {_chain_problem(Path(path), error)}.") from None
+    except (OSError, ValueError) as error:
+        raise ConfigError(_unreadable(place, error)) from None
+
+
+def _chain_problem(file: Path, error: ssl.SSLError) -> str:
+    """Why OpenSSL takes no key and certificate from this file: it seldom tells."""
+    if error.reason == "KEY_VALUES_MISMATCH":
+        return "has a certificate of another key"
+    text = file.read_bytes()
+    for name in ("PRIVATE KEY", "CERTIFICATE"):
+        if f"{name}-----".encode() not in text:
+            return f"has no {name.lower()} in PEM"
+    return "is not usable PEM, or ssl.key.password does not decrypt it"
 
 
 @contextmanager
@@ -151,7 +183,7 @@ def _memory_file(text: str) -> Iterator[str]:
             yield named.name
 
 
-def _unreadable(place: str, error: OSError) -> str:
-    if isinstance(error, ssl.SSLError):
-        return f"{place} is not usable PEM, or ssl.key.password does not decrypt it."
-    return f"{place} cannot be read ({error.strerror})."
+def _unreadable(place: str, error: OSError | ValueError) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return f"{place} cannot be read ({error.strerror})."
+    return f"{place} cannot be used ({error})."  # a null byte in a path, or a password of more than 1,024 bytes

@@ -176,7 +176,7 @@ LOGIN = SASL | {"sasl.username": "eve", "sasl.password": "tiger"}
         ),
         (
             INLINE,
-            "ssl.keystore.key is not usable PEM, or ssl.key.password does not decrypt it.",
+            "ssl.keystore.key has no private key in PEM.",
         ),
         (
             {"ssl.engine.factory.class": "tiger"},

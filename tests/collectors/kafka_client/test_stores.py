@@ -127,3 +127,63 @@ def test_java_gets_a_pem_key_that_it_can_read_as_it_is(stores: Stores):
         name="prod", bootstrap_servers="b:1", client={"security.protocol": "SSL", **stores.inline()}
     )
     assert spark_options(cluster)["kafka.ssl.keystore.key"] == stores.key.read_text()
+
+
+def test_a_trust_store_in_jks_needs_no_password(stores: Stores, jks: dict[str, str]):
+    """Java checks nothing then, and reads the certificates."""
+    trusted = context_of(trust_of(jks))
+    assert trusted.get_ca_certs(binary_form=True) == [der(stores.authority_file)]
+
+
+def trust_of(properties: dict[str, str]) -> dict[str, str]:
+    """The trust store of these properties, without its password."""
+    return {key: properties[key] for key in ("ssl.truststore.type", "ssl.truststore.location")}
+
+
+def test_a_password_of_the_key_that_java_could_not_use_is_refused(stores: Stores):
+    assert context_of(stores.pkcs12() | {"ssl.key.password": STORE_PASSWORD})
+    assert refusal(stores.pkcs12() | {"ssl.key.password": "short-lynx"}) == (
+        "ssl.keystore.location is a PKCS12 file, whose key has the password of the store; remove ssl.key.password."
+    )
+
+
+def test_a_key_of_jks_with_a_password_of_its_own_that_is_not_given(jks: dict[str, str]):
+    told = refusal({key: value for key, value in jks.items() if key != "ssl.key.password"})
+    assert told == (
+        "ssl.keystore.location is a JKS file that cannot be used"
+        " (keytool cannot read it; set ssl.key.password if the key has one of its own)."
+    )
+
+
+def test_why_pem_cannot_be_used_is_one_sentence(stores: Stores, tmp_path: Path):
+    other = Stores(tmp_path, Authority(tmp_path), "other")
+    pem, inline = stores.pem(), stores.inline()
+    file, empty = Path(pem["ssl.keystore.location"]), tmp_path / "empty"
+    empty.write_text("")
+    (tmp_path / "der").write_bytes(der(stores.authority_file))
+    told = {
+        refusal(pem | {"ssl.keystore.location": str(stores.certificate)}): "location has no private key in PEM.",
+        refusal(pem | {"ssl.keystore.location": str(stores.key)}): "location has no certificate in PEM.",
+        refusal(inline | {"ssl.keystore.key": other.key.read_text()}): "key has a certificate of another key.",
+        refusal(pem | {"ssl.key.password": "short-lynx"}): (
+            "location is not usable PEM, or ssl.key.password does not decrypt it."
+        ),
+        refusal(stores.pkcs12() | {"ssl.keystore.location": str(file)}): (
+            "location is a PEM file; set the type of the store to PEM."
+        ),
+    }
+    assert {sentence: f"ssl.keystore.{rest}" for sentence, rest in told.items()} == {each: each for each in told}
+    for trusted in (empty, tmp_path / "der"):
+        assert refusal(pem | {"ssl.truststore.location": str(trusted)}) == (
+            "ssl.truststore.location has no usable certificate in PEM."
+        )
+    assert refusal(inline | {"ssl.truststore.certificates": ""}) == (
+        "ssl.truststore.certificates has no usable certificate in PEM."
+    )
+    assert refusal(pem | {"ssl.key.password": "x" * 1025}).startswith("ssl.keystore.location cannot be used (")
+
+
+def test_certificates_in_the_properties_may_have_comments_in_any_script(stores: Stores):
+    trusted = stores.inline()["ssl.truststore.certificates"]
+    context = context_of(stores.inline() | {"ssl.truststore.certificates": f"friendlyName: größe\n{trusted}"})
+    assert context.get_ca_certs(binary_form=True) == [der(stores.authority_file)]
