@@ -32,10 +32,13 @@ from monitor.collectors.kafka_client.client_properties import (
     spark_options,
     token_login,
 )
+from monitor.collectors.kafka_client.iam import IamLogin
+from monitor.collectors.kafka_client.jaas import PROPERTY as JAAS
 from monitor.collectors.kafka_client.kerberos import KerberosLogin
 from monitor.collectors.kafka_client.oauth import ENDPOINT, OAuthLogin
+from monitor.collectors.kafka_client.tls import tls_context
 from monitor.collectors.kafka_client.tokens import TokenError, read_token
-from monitor.config import NAMED_TABLES, ConfigError, HttpSettings, Settings
+from monitor.config import NAMED_TABLES, ClusterSettings, ConfigError, HttpSettings, Settings
 from monitor.config.client import is_secret
 from monitor.web.http.access_errors import AccessError
 from monitor.web.http.access_files import AccessFiles, read_access
@@ -87,13 +90,11 @@ def _something_to_watch(settings: Settings) -> Iterator[str]:
 def _usable_properties(settings: Settings) -> Iterator[str]:
     """References that lead nowhere, and what one of the two clients (Java, Python) cannot honour."""
     for cluster in settings.clusters.values():
-        told: dict[str, None] = {}  # both clients may say the same of a property
-        for client in (kafka_python_arguments, spark_options):
-            try:
-                client(cluster)
-            except ConfigError as error:
-                told |= dict.fromkeys(error.problems)
-        yield from told
+        try:
+            kafka_python_arguments(cluster)
+            spark_options(cluster)
+        except ConfigError as error:  # what the second client would say may only follow from that
+            yield from error.problems
 
 
 def _usable_conf(settings: Settings) -> Iterator[str]:
@@ -202,6 +203,8 @@ def _clear_passwords(settings: Settings) -> Iterator[str]:
         protocol = shown.get("security.protocol", "PLAINTEXT").upper()
         if not protocol.startswith("SASL") and any(name.startswith("sasl.") for name in shown):
             yield f"{cluster.client_place}: with security.protocol {protocol}, sasl. properties have no effect."
+        if not protocol.endswith("SSL") and any(name.startswith("ssl.") for name in shown):
+            yield f"{cluster.client_place}: with security.protocol {protocol}, ssl. properties have no effect."
         if protocol == "SASL_PLAINTEXT" and shown.get("sasl.mechanism", "").upper() == "PLAIN":
             yield f"{cluster.client_place}: SASL PLAIN without TLS sends the password in clear text."
 
@@ -228,6 +231,14 @@ def _absent_token_files(settings: Settings) -> Iterator[str]:
                 read_token(login.token_file)
             except TokenError as error:
                 yield f"{place}: {error.args[0]}"
+
+
+def _unusable_trust_in_endpoints(settings: Settings) -> Iterator[str]:
+    for _, login in _tokens(settings):
+        try:  # without properties it is the certificates of the machine
+            tls_context(f"{login.place}.sasl.jaas.config", dict(login.tls))
+        except ConfigError as error:
+            yield from error.problems
 
 
 def _unshared_token_files(settings: Settings) -> Iterator[str]:
@@ -350,6 +361,7 @@ def _readable_secrets(settings: Settings, file: Path | None) -> Iterator[str]:
         for cluster in settings.clusters.values()
         for key in cluster.client
         if is_secret(key) and "location" not in key and cluster.client.is_written_out(key)
+        if not (key == JAAS and _has_no_secret(cluster))
     ]
     receivers = (("otlp.headers", settings.otlp.headers), ("webhook.headers", settings.webhook.headers))
     written += [f"{place}.{key}" for place, headers in receivers for key in headers if headers.is_written_out(key)]
@@ -358,6 +370,14 @@ def _readable_secrets(settings: Settings, file: Path | None) -> Iterator[str]:
             f"{file} holds {', '.join(written)} and may be read by others on this machine: write ${{file:/PATH}} there,"
             " or take the right to read it away (chmod 600)."
         )
+
+
+def _has_no_secret(cluster: ClusterSettings) -> bool:
+    """Whether the line of JAAS is that of a log-in which has no secret there: a keytab, a cache, or AWS's own keys."""
+    try:
+        return isinstance(cluster_login(cluster), KerberosLogin | IamLogin)
+    except ConfigError:
+        return False
 
 
 def _others_read(file: Path) -> bool:
@@ -382,6 +402,7 @@ PROBLEMS: Final[tuple[Look, ...]] = (
     _usable_access,
     _own_address,
     _absent_token_files,
+    _unusable_trust_in_endpoints,
     _absent_keytabs,
 )
 PROBLEMS_OF_SPARK: Final[tuple[Look, ...]] = (

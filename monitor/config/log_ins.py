@@ -52,6 +52,9 @@ started with. If the endpoint refuses that one, the query ends with its last tok
 "sasl.oauthbearer.client.credentials.client.id" = "groupwatch"
 "sasl.oauthbearer.client.credentials.client.secret" = "${file:/etc/groupwatch/client-secret}"
 "sasl.oauthbearer.scope" = "kafka"                      # optional
+# optional: the endpoint has a CA of its own
+"sasl.jaas.config" = """org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule required
+ssl.truststore.type="PEM" ssl.truststore.location="/etc/groupwatch/login-ca.pem";"""
 ```
 
 **SASL OAUTHBEARER with a token file**, which another program replaces before the token expires. Spark's Java client

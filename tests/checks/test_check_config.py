@@ -133,6 +133,17 @@ def test_what_keeps_a_job_from_starting_is_a_problem_and_ends_with_2(check, text
     assert "cannot start" in told(answer, "result")[0]
 
 
+def test_a_store_in_a_jaas_line_is_read(check):
+    line = (
+        "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule required ssl.truststore.location=/no.pem"
+    )
+    text = f'{CLUSTER}{TOKENS}"{TOKEN_URL}" = "https://login/token"\n{CREDENTIALS}"sasl.jaas.config" = "{line};"\n'
+    answer = check(f"{text}{SPARK}")
+    assert answer.exit_code == 2
+    (problem,) = told(answer, "PROBLEM")
+    assert "sasl.jaas.config.ssl.truststore.location cannot be read (No such file or directory)." in problem
+
+
 @pytest.mark.parametrize(
     ("text", "warning"),
     [
@@ -144,6 +155,11 @@ def test_what_keeps_a_job_from_starting_is_a_problem_and_ends_with_2(check, text
         pytest.param(f'{CLUSTER}[spark]\ncheckpoint = "state"\n', "is relative", id="a relative checkpoint"),
         pytest.param(
             f'{CLUSTER}[clusters.prod.client]\n"sasl.username" = "u"\n{SPARK}', "have no effect", id="SASL without SASL"
+        ),
+        pytest.param(
+            f'{CLUSTER}[clusters.prod.client]\n"ssl.truststore.location" = "/ca.pem"\n{SPARK}',
+            "with security.protocol PLAINTEXT, ssl. properties have no effect",
+            id="TLS without TLS",
         ),
         pytest.param(
             f'{CLUSTER}{SASL}"sasl.password" = "p"\n{SPARK}'.replace("SASL_SSL", "SASL_PLAINTEXT"),
@@ -325,6 +341,13 @@ def test_a_token_without_tls_and_one_that_every_user_may_open_are_told(check, gu
         "http.bind: Credentials cross the network to 0.0.0.0 as plain text; http.web_config_file can turn on TLS.",
     ]
     assert "a-token-of" not in answer.output
+
+
+def test_a_line_of_jaas_without_a_secret_may_be_read_by_others(check):
+    line = "com.sun.security.auth.module.Krb5LoginModule required useTicketCache=true ticketCache=/tmp/tickets;"
+    login = f'[clusters.prod.client]\n"security.protocol" = "SASL_SSL"\n"sasl.jaas.config" = "{line}"\n'
+    answer = check(f'{CLUSTER}{login}"sasl.kerberos.service.name" = "kafka"\n{SPARK}', mode=0o644)
+    assert [text for text in told(answer, "warning") if "may be read by others" in text] == []
 
 
 def test_who_may_read_and_which_series_there_are_is_told_where_it_is_not_the_default(check, guarded, tmp_path: Path):

@@ -33,6 +33,7 @@ class Issuer:
         self.change_secret()
         self.audience = AUDIENCE
         self.is_away = False
+        self.fixed_response: str | None = None
         self.issued: list[str] = []
         self.requests: list[dict[str, list[str]]] = []
         self.key_requests = 0
@@ -137,10 +138,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         form = parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
-        self._respond(*self.server.issuer.response(self.headers.get("Authorization", ""), form))
+        status, content = self.server.issuer.response(self.headers.get("Authorization", ""), form)
+        self._respond(status, content, self.server.issuer.fixed_response)
 
-    def _respond(self, status: int, content: dict[str, Any]) -> None:
-        body = json.dumps(content).encode()
+    def _respond(self, status: int, content: dict[str, Any], fixed: str | None = None) -> None:
+        body = (json.dumps(content) if fixed is None else fixed).encode()
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))

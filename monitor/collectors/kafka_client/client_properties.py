@@ -30,6 +30,7 @@ from monitor.collectors.kafka_client.oauth import (
     HANDLER,
     HANDLER_PROPERTY,
     NEW_NAMES,
+    ONLY_IN_JAVA,
     OAuthLogin,
     current_login,
     jaas_for_tokens,
@@ -96,6 +97,8 @@ SECURITY: Final = frozenset(
         "ssl.keystore.certificate.chain",
         "ssl.key.password",
         "ssl.endpoint.identification.algorithm",
+        ENDPOINT,
+        *NEW_NAMES,
     }
 )
 """Security properties that are translated."""
@@ -113,6 +116,7 @@ NOT_IN_PYTHON: Final[Mapping[str, str]] = {
 IGNORED_BY_PYTHON: Final = frozenset(
     {
         "allow.auto.create.topics",
+        "auto.include.jmx.reporter",
         "check.crcs",
         "client.rack",
         "default.api.timeout.ms",
@@ -128,7 +132,32 @@ IGNORED_BY_PYTHON: Final = frozenset(
         "max.poll.records",
         "metadata.recovery.rebootstrap.trigger.ms",
         "metadata.recovery.strategy",
+        "metric.reporters",
         "partition.assignment.strategy",
+        "sasl.kerberos.kinit.cmd",
+        "sasl.kerberos.min.time.before.relogin",
+        "sasl.kerberos.service.name",
+        "sasl.kerberos.ticket.renew.jitter",
+        "sasl.kerberos.ticket.renew.window.factor",
+        "sasl.login.callback.handler.class",
+        "sasl.login.connect.timeout.ms",
+        "sasl.login.read.timeout.ms",
+        "sasl.login.refresh.buffer.seconds",
+        "sasl.login.refresh.min.period.seconds",
+        "sasl.login.refresh.window.factor",
+        "sasl.login.refresh.window.jitter",
+        "sasl.login.retry.backoff.max.ms",
+        "sasl.login.retry.backoff.ms",
+        "sasl.oauthbearer.clock.skew.seconds",
+        "sasl.oauthbearer.expected.audience",
+        "sasl.oauthbearer.expected.issuer",
+        "sasl.oauthbearer.header.urlencode",
+        "sasl.oauthbearer.jwks.endpoint.refresh.ms",
+        "sasl.oauthbearer.jwks.endpoint.retry.backoff.max.ms",
+        "sasl.oauthbearer.jwks.endpoint.retry.backoff.ms",
+        "sasl.oauthbearer.jwks.endpoint.url",
+        "sasl.oauthbearer.scope.claim.name",
+        "sasl.oauthbearer.sub.claim.name",
         "session.timeout.ms",
         "socket.connection.setup.timeout.max.ms",
         "socket.connection.setup.timeout.ms",
@@ -141,12 +170,16 @@ IGNORED_BY_PYTHON: Final = frozenset(
         "ssl.trustmanager.algorithm",
     }
 )
-"""Properties that only Spark's source gets: they tune it, or they narrow what TLS already checks (1.2 at least)."""
+"""Properties that only Spark's source gets, or that a log-in takes: they tune it, or narrow what TLS already checks."""
 
 NOT_FOR_SPARK: Final = frozenset({"sasl.username", "sasl.password", IDEMPOTENCE, *NEW_NAMES})
 """Properties that Spark's source gets in another form, or does not know."""
 
-IGNORED_PREFIXES: Final = ("metric", "auto.include.jmx", "sasl.kerberos.", "sasl.oauthbearer.", "sasl.login.")
+KNOWN: Final = SECURITY | NUMBERS.keys() | IGNORED_BY_PYTHON | {"client.id", "client.dns.lookup", IDEMPOTENCE}
+"""All properties that a cluster may have; there are others by ``IGNORED_PREFIXES``."""
+
+IGNORED_PREFIXES: Final = ("metrics.", *ONLY_IN_JAVA)
+"""Beginnings of other names. OAUTHBEARER refuses those that choose another way to a token."""
 
 
 class Hidden(str):
@@ -213,9 +246,10 @@ def kafka_python_arguments(cluster: ClusterSettings) -> dict[str, Any]:
         ConfigError: as for ``spark_options``, and what kafka-python cannot honour, with what to do instead.
     """
     properties = _checked_properties(cluster)
-    for key in properties:
-        if not (key == CLIENT_HANDLER_PROPERTY and uses_iam(properties)):
-            _check_python_knows(cluster, key)
+    of_iam = {CLIENT_HANDLER_PROPERTY} if uses_iam(properties) else set()
+    told = (_unknown_to_python(key) for key in properties if key not in of_iam)
+    if problems := [f"{cluster.client_place}.{problem}" for problem in told if problem is not None]:
+        raise ConfigError(*problems)
     protocol = _security_protocol(properties)
     arguments: dict[str, Any] = {
         "bootstrap_servers": list(cluster.addresses),
@@ -297,15 +331,15 @@ def _checked_properties(cluster: ClusterSettings) -> dict[str, str]:
     return properties
 
 
-def _check_python_knows(cluster: ClusterSettings, key: str) -> None:
-    place = f"{cluster.client_place}.{key}"
+def _unknown_to_python(key: str) -> str | None:
+    """Why kafka-python cannot honour a property, a sentence that begins with its name; None: it can."""
     if key in NOT_IN_PYTHON:
-        raise ConfigError(f"{place} works only in Java clients; {NOT_IN_PYTHON[key]}.")
-    known = SECURITY | NUMBERS.keys() | IGNORED_BY_PYTHON | {"client.id", "client.dns.lookup", IDEMPOTENCE}
-    if key not in known and not key.startswith(IGNORED_PREFIXES):
-        near = difflib.get_close_matches(key, known, n=1)
-        suggestion = f" (did you mean {near[0]}?)" if near else ""
-        raise ConfigError(f"{place} is not a property of Kafka clients that groupwatch knows{suggestion}.")
+        return f"{key} works only in Java clients; {NOT_IN_PYTHON[key]}."
+    if key in KNOWN or key.startswith(IGNORED_PREFIXES):
+        return None
+    near = difflib.get_close_matches(key, KNOWN, n=1)
+    suggestion = f" (did you mean {near[0]}?)" if near else ""
+    return f"{key} is not a property of Kafka clients that groupwatch knows{suggestion}."
 
 
 def _security_protocol(properties: Mapping[str, str]) -> str:

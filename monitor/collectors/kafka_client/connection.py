@@ -230,7 +230,7 @@ def _what_to_check(cluster: ClusterSettings) -> str:
         return "Check the token: its issuer, its audience and its expiry."
     if mechanism == KERBEROS:
         return "Check the keytab of the broker, and the clocks of both machines."
-    return "Check the user name and the password."
+    return "Check the user name, the password and sasl.mechanism."
 
 
 def _probe_result(cluster: ClusterSettings, error: KafkaError, limit_s: float) -> str:

@@ -127,13 +127,14 @@ def _options(place: str, properties: Mapping[str, str]) -> dict[str, str]:
     given = {option: properties[key] for key, option in NEW_NAMES.items() if key in properties}
     if "sasl.jaas.config" not in properties:
         return given
-    if given:
-        named = " and ".join(key for key in NEW_NAMES if key in properties)
-        raise ConfigError(f"{place}.sasl.jaas.config and {named} are duplicates; remove one of them.")
     entry = given_jaas(place, properties)
     if entry.module.rpartition(".")[2] != LOGIN_MODULE.rpartition(".")[2]:
         raise ConfigError(f"{place}.sasl.jaas.config should use {LOGIN_MODULE} for SASL {MECHANISM}.")
-    return dict(entry.options)
+    if twice := [f"{key} and {option}" for key, option in NEW_NAMES.items() if option in given.keys() & entry.options]:
+        raise ConfigError(
+            *(f"{place}.{pair} in sasl.jaas.config are duplicates; remove one of them." for pair in twice)
+        )
+    return {**entry.options, **given}
 
 
 def _problems(login: OAuthLogin, properties: Mapping[str, str]) -> Iterator[str]:
@@ -157,9 +158,9 @@ def _endpoint_problems(login: OAuthLogin) -> Iterator[str]:
     if not login.endpoint:
         yield f"{ENDPOINT} is required for SASL {MECHANISM}."
     elif url.scheme == "file":
-        if not url.path or url.netloc:
+        if not url.path or url.netloc or "\0" in unquote(url.path):
             yield f"{ENDPOINT} should be file:///PATH."
-    elif url.scheme not in ("http", "https") or not has_host:
+    elif url.scheme not in ("http", "https") or not has_host or not login.endpoint.isascii():
         yield f"{ENDPOINT} should be an https:// or file:/// URL."
     elif "@" in url.netloc:  # processes and Spark's page show the URL, and neither client sends what stands there
         yield f"{ENDPOINT} should have no user and no password; use {CLIENT_ID}."

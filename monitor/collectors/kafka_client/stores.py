@@ -98,7 +98,7 @@ def _read(path: str, _state: tuple[int, ...], password: str | None, key_password
     if javas is None:
         return _from_pkcs12(content, password, key_password)
     if password is None:
-        return _unchecked(_Source(path=path, kind=javas, password=""))
+        return _list_certificates(_Source(path=path, kind=javas, password=""))
     with tempfile.TemporaryDirectory(prefix="groupwatch-store-") as folder:
         converted = Path(folder) / "store.p12"
         own_password = secrets.token_hex(16)
@@ -152,7 +152,7 @@ def _from_pkcs12(content: bytes, password: str | None, key_password: str | None 
     return Store(key=key, key_password=own_password, certificate=own, others=tuple(others))
 
 
-def _unchecked(source: _Source) -> Store:
+def _list_certificates(source: _Source) -> Store:
     """The certificates of a store without its password, as Java reads trusted ones."""
     listed = _run_keytool(source, ["-list", "-rfc", "-keystore", source.path, "-storetype", source.kind], {}, "\n")
     return Store(key="", key_password="", certificate="", others=tuple(_IN_PEM.findall(listed)))

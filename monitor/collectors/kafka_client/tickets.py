@@ -38,7 +38,7 @@ _HINTS: Final = tuple(
         ("ecrypt|reauth", "The keytab has another key than the KDC: create it again."),
         ("expired|not yet valid", "Renew the ticket (kinit), and check the clock."),
         ("cache", "Check the ticket cache: klist shows what is in it."),
-        ("[Kk]ey table", "Check keyTab in sasl.jaas.config: klist -k shows what is in it."),
+        ("[Kk]ey table|^Is a directory", "Check keyTab in sasl.jaas.config: klist -k shows what is in it."),
         ("[Cc]lock", "Check the clock of this machine."),
         ("", "Check krb5.conf."),
     )

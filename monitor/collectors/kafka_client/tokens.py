@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import json
 import re
 import ssl
@@ -25,13 +24,16 @@ from kafka.net.sasl.oauth import AbstractTokenProvider
 from monitor.collectors.kafka_client.oauth import OAuthLogin, current_login
 from monitor.collectors.kafka_client.tls import tls_context
 from monitor.config import ClientProperties, ConfigError
+from monitor.config.files import small_text
 from monitor.model import Value
 
 REFRESH_AT: Final = 0.8
 """The part of its life after which a token is replaced, as by Java (``sasl.login.refresh.window.factor``)."""
 
 UNKNOWN_LIFE_S: Final = 300
+LATEST_S: Final = 1e12
 MAX_RESPONSE_BYTES: Final = 1 << 20
+TRUST_IT: Final = "Set ssl.truststore.location in sasl.jaas.config."
 _TOKEN: Final = re.compile(r"[A-Za-z0-9\-._~+/]+=*")
 _ERROR_CODE: Final = re.compile(r"[a-z_]{1,40}")
 
@@ -125,7 +127,7 @@ def read_token(path: str) -> str:
         TokenError: it cannot be read, or is no token.
     """
     try:
-        text = Path(path).read_text(encoding="ascii").strip()
+        text = small_text(Path(path)).strip()
     except OSError as error:
         raise TokenError(f"the token file {path} cannot be read ({error.strerror}).") from None
     except UnicodeDecodeError:
@@ -162,16 +164,21 @@ def token_claims(token: str) -> dict[str, Any]:
         return {}
     try:
         claims = json.loads(base64.urlsafe_b64decode(parts[1] + "=" * (-len(parts[1]) % 4)))
-    except (ValueError, binascii.Error):
+    except (ValueError, RecursionError):
         return {}
     return claims if isinstance(claims, dict) else {}
 
 
 def _expiry(text: str, expires_in: object, now_s: float) -> float:
-    claimed = token_claims(text).get("exp")
-    if isinstance(claimed, int | float) and not isinstance(claimed, bool):
-        return float(claimed)
-    return now_s + (float(expires_in) if isinstance(expires_in, int | float) else UNKNOWN_LIFE_S)
+    claimed, lasting = _seconds(token_claims(text).get("exp")), _seconds(expires_in)
+    return now_s + (lasting or UNKNOWN_LIFE_S) if claimed is None else claimed
+
+
+def _seconds(number: object) -> float | None:
+    """A time as JSON has it; None: it is none that a clock can have."""
+    if isinstance(number, bool) or not isinstance(number, int | float):
+        return None
+    return float(number) if 0 <= number < LATEST_S else None
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
@@ -193,9 +200,12 @@ def _response(login: OAuthLogin) -> Any:  # noqa: ANN401 - of JSON
             raise _refusal(login, error) from None
     except (OSError, HTTPException) as error:
         reason = error.reason if isinstance(error, URLError) else error
+        if isinstance(reason, ssl.SSLCertVerificationError):
+            told = f"has a certificate that is not trusted ({reason.verify_message})"
+            raise TokenError(f"the token endpoint {login.address} {told}. {TRUST_IT}") from None
         kind = reason.strerror if isinstance(reason, OSError) and reason.strerror else type(reason).__name__
         raise TokenError(f"the token endpoint {login.address} cannot be reached ({kind}).") from None
-    except ValueError:
+    except (ValueError, RecursionError):
         raise TokenError(f"the response of the token endpoint {login.address} is no JSON.") from None
 
 
@@ -228,7 +238,7 @@ def _refusal(login: OAuthLogin, error: HTTPError) -> TokenError:
     """What the endpoint said, by its status and OAuth's own code; what else is in the response could be a secret."""
     try:
         code = json.loads(error.read(MAX_RESPONSE_BYTES)).get("error")
-    except (ValueError, AttributeError, OSError):
+    except (ValueError, AttributeError, OSError, RecursionError):
         code = None
     is_code = isinstance(code, str) and _ERROR_CODE.fullmatch(code) is not None
     told = f"{error.code}, {code}" if is_code else str(error.code)

@@ -204,6 +204,25 @@ def test_what_python_cannot_honour_is_refused(properties, sentence):
     assert "tiger" not in str(caught.value)
 
 
+def test_each_mistyped_property_is_told_and_nothing_that_follows_from_it():
+    mistyped = {
+        "security.protocol": "SASL_SSL",
+        "sasl.mechanizm": "PLAIN",
+        "sasl.oauthbearer.scop": "kafka",
+        "sasl.login.conect.timeout.ms": "1000",
+        "metricsss": "x",
+    }
+    with pytest.raises(ConfigError) as caught:
+        kafka_python_arguments(cluster_of(mistyped))
+    start, middle = "clusters.prod.client.", "is not a property of Kafka clients that groupwatch knows"
+    assert caught.value.problems == (
+        f"{start}sasl.mechanizm {middle} (did you mean sasl.mechanism?).",
+        f"{start}sasl.oauthbearer.scop {middle} (did you mean sasl.oauthbearer.scope?).",
+        f"{start}sasl.login.conect.timeout.ms {middle} (did you mean sasl.login.connect.timeout.ms?).",
+        f"{start}metricsss {middle}.",
+    )
+
+
 def test_numbers_and_harmless_properties():
     tuned = cluster_of(
         {"request.timeout.ms": "1234", "client.id": "w", "receive.buffer.bytes": -1, "check.crcs": False}

@@ -17,7 +17,8 @@ from monitor.collectors.kafka_client.jaas import parse_jaas
 from monitor.collectors.kafka_client.oauth import OAuthLogin, oauth_login
 from monitor.collectors.kafka_client.tokens import TokenError, TokenProvider
 from monitor.config import ClusterSettings, ConfigError
-from tests.support.issuer import CLIENT_ID, Issuer, client_properties, file_properties
+from tests.support.issuer import CLIENT_ID, Issuer, client_properties, file_properties, trusting_properties
+from tests.web.http.certificates import Authority
 
 MODULE = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule"
 HANDLER = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginCallbackHandler"
@@ -224,10 +225,11 @@ def test_each_token_file_has_its_own_client_at_the_endpoint_of_loopback(tmp_path
         ({ENDPOINT: "file://h"}, f"{ENDPOINT} should be file:///PATH."),
         ({SECRET: ""}, f"{SECRET} is required for SASL OAUTHBEARER."),
         (
-            {"sasl.jaas.config": f"{MODULE} required;"},
-            "sasl.jaas.config and sasl.oauthbearer.client.credentials.client.id and"
-            f" {SECRET} are duplicates; remove one of them.",
+            {"sasl.jaas.config": f"{MODULE} required clientSecret=lion;"},
+            f"{SECRET} and clientSecret in sasl.jaas.config are duplicates; remove one of them.",
         ),
+        ({ENDPOINT: "https://größe/t"}, f"{ENDPOINT} should be an https:// or file:/// URL."),
+        ({ENDPOINT: "file:///a%00b"}, f"{ENDPOINT} should be file:///PATH."),
         (
             {"sasl.oauthbearer.jwt.retriever.class": "tiger"},
             "sasl.oauthbearer.jwt.retriever.class works only in Java clients; use client credentials or a token file.",
@@ -250,6 +252,50 @@ def test_what_is_missing_and_what_only_java_can_do_is_refused(changes: dict[str,
         with pytest.raises(ConfigError) as caught:
             client(cluster(properties | changes))
         assert caught.value.problems == (f"clusters.prod.client.{sentence}",)
+
+
+def test_options_of_a_jaas_line_go_with_the_names_of_kafka_4_1(issuer: Issuer):
+    """For the certificates of the endpoint there are no other names."""
+    line = f'{MODULE} required ssl.truststore.location="/ca.pem";'
+    found = oauth_login("client", client_properties(issuer) | {"sasl.jaas.config": line})
+    assert (found.client_id, found.client_secret) == (CLIENT_ID, issuer.secret)
+    assert found.tls == (("ssl.truststore.location", "/ca.pem"),)
+
+
+def test_an_endpoint_whose_certificate_is_not_trusted_is_one_sentence(tmp_path: Path):
+    authority = Authority(tmp_path)
+    with Issuer(certificate=authority.sign("issuer")) as secure:
+        trusting = trusting_properties(secure, authority.file, secure.secret)
+        assert provider_of(trusting).token() == secure.issued[-1]
+        with pytest.raises(
+            TokenError, match=r"a certificate that is not trusted \(.*\)\. Set ssl\.truststore\.location"
+        ):
+            provider_of(client_properties(secure) | {ENDPOINT: secure.https_token_url}).token()
+
+
+@pytest.mark.parametrize(
+    ("response", "expected"),
+    [
+        ('{"access_token": "a.b.c", "expires_in": 1' + "0" * 400 + "}", None),
+        ('{"access_token": "a.b.c", "expires_in": NaN}', None),
+        ("[" * 100_000, "is no JSON"),
+        ('{"access_token": "two words"}', "has no access_token"),
+        ("[]", "has no access_token"),
+    ],
+)
+def test_whatever_an_endpoint_responds_is_a_token_or_one_sentence(issuer: Issuer, response: str, expected: str | None):
+    issuer.fixed_response = response
+    provider = provider_of(client_properties(issuer))
+    if expected is None:
+        assert provider.token() == "a.b.c"
+        return
+    with pytest.raises(TokenError, match=rf"the response of the token endpoint .* {expected}\.$"):
+        provider.token()
+
+
+def test_a_token_file_without_an_end_is_one_sentence():
+    with pytest.raises(TokenError, match=r"/dev/zero cannot be read \(it is larger than 4 MiB\)\.$"):
+        provider_of(file_properties(Path("/dev/zero"))).token()
 
 
 def test_no_text_of_a_login_has_a_secret():

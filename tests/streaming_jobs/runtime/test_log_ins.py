@@ -302,7 +302,7 @@ def refusal(way: str, issuer: Issuer, authority: Authority, folder: Path) -> tup
         wrong = client_properties(issuer, "wrong-lion")
         return "TOKENS", wrong, "refuses the client (401, invalid_client). Check the client id and the client secret."
     if way != "mTLS":
-        return "PASSWORDS", user, "Check the user name and the password."
+        return "PASSWORDS", user, "Check the user name, the password and sasl.mechanism."
     own = Stores(folder, Authority(folder, "other"), "stranger").pkcs12()
     tls = {"security.protocol": "SSL", **own, **Stores(folder, authority, "watcher").trusted_pem()}
     del tls["ssl.truststore.password"]
