@@ -128,6 +128,8 @@ endpoint = "https://collector:4317"
 - A failed push stops nothing. The log has one line when pushes begin to fail and one when they succeed again;
   `{specs.OTLP_PUSH_SECONDS.name}` counts both. The next push has the newest values: what an absent collector missed is
   not sent later.
+- A redirection is a failure and is not followed. Of a response by HTTP, at most 64 KiB are read. The log shows neither
+  the path of the endpoint nor a header's value: where a response repeats one, it shows `[hidden]`.
 """
 
 _COMPAT: Final = """\

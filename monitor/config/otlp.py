@@ -14,6 +14,7 @@ from monitor.config.receiver import Headers, is_web_address, resolve_headers
 from monitor.config.section import Section
 
 GRPC: Final = "grpc"
+USUAL_PATH: Final = "/v1/metrics"
 
 
 class OtlpSettings(Section):
@@ -55,7 +56,7 @@ class OtlpSettings(Section):
     def url(self) -> str:
         """Where the exporter sends metrics: with the usual path, where there is to be one."""
         endpoint = (self.endpoint or "").rstrip("/")
-        return f"{endpoint}/v1/metrics" if self.protocol != GRPC and not urlsplit(endpoint).path else endpoint
+        return f"{endpoint}{USUAL_PATH}" if self.protocol != GRPC and not urlsplit(endpoint).path else endpoint
 
     def resolved_headers(self) -> Mapping[str, str]:
         """The headers with their references looked up now, with names in lower case, as gRPC wants them.

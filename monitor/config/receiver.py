@@ -53,3 +53,13 @@ def is_web_address(text: str) -> bool:
         return False
     has_extras = bool(parts.query or parts.fragment or parts.username is not None or parts.password is not None)
     return parts.scheme in ("http", "https") and bool(parts.hostname) and port != 0 and not has_extras
+
+
+def address_without_path(address: str) -> str:
+    """The scheme, host and port of an address, for the log: a path may be a secret.
+
+    >>> address_without_path("https://receiver:8443/tiger")
+    'https://receiver:8443'
+    """
+    parts = urlsplit(address)
+    return f"{parts.scheme}://{parts.netloc}"

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
+from urllib.parse import urlsplit
 
 import grpc
 from opentelemetry.exporter.otlp.proto.grpc.metric_exporter import OTLPMetricExporter as GrpcExporter
@@ -29,14 +28,13 @@ from opentelemetry.sdk.metrics.export import (
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 
-from monitor.config.otlp import GRPC, OtlpSettings
-from monitor.model.escaping import escaped
+from monitor.config.otlp import GRPC, USUAL_PATH, OtlpSettings
+from monitor.push.collector_session import collector_session
+from monitor.push.export_log import export_reasons, environment_headers
 from monitor.push.families import Family, HistogramPoint, NumberPoint
 
 TIMEOUT_S: Final = 10.0
 """OpenTelemetry's default: so long the exporter tries to send one portion."""
-
-LONGEST_REASON: Final = 300
 
 UNITS: Final = (("_seconds", "s"), ("_bytes", "By"), ("_ratio", "1"))
 """What the end of a name says of its unit, as OpenTelemetry writes it (UCUM)."""
@@ -61,6 +59,7 @@ class OtlpExporter:
         self._resource = Resource.create(resource)
         self._scope = InstrumentationScope("groupwatch", resource.get("service.version"))
         self._exporter = _create_exporter(settings, dict(headers))
+        self._secrets = (*headers.values(), *environment_headers(), *_secret_paths(settings))
 
     def send(self, families: list[Family], now_ns: int) -> None:
         """Send one portion, with that time as the time of all its points (ns since the epoch).
@@ -71,7 +70,7 @@ class OtlpExporter:
         metrics = [_metric(family, now_ns) for family in families]
         scope = ScopeMetrics(scope=self._scope, metrics=metrics, schema_url="")
         data = MetricsData([ResourceMetrics(resource=self._resource, scope_metrics=[scope], schema_url="")])
-        with _reasons() as reasons:
+        with export_reasons(self._secrets) as reasons:
             result = self._exporter.export(data, TIMEOUT_S * 1000)
         if result is not MetricExportResult.SUCCESS:
             raise PushFailed(reasons[0] if reasons else "the exporter gave no reason")
@@ -100,7 +99,14 @@ def _create_exporter(settings: OtlpSettings, headers: dict[str, str]) -> MetricE
         headers=headers,
         timeout=TIMEOUT_S,
         compression=Compression.Gzip,
+        session=collector_session(),
     )
+
+
+def _secret_paths(settings: OtlpSettings) -> tuple[str, ...]:
+    """The path of the endpoint, which may be a secret, as errors show it."""
+    path = urlsplit(settings.endpoint or "").path.rstrip("/")
+    return () if path in ("", USUAL_PATH) else (path, path.strip("/"))
 
 
 def _metric(family: Family, now_ns: int) -> Metric:
@@ -135,28 +141,3 @@ def _histogram(point: HistogramPoint, now_ns: int) -> HistogramDataPoint:
         min=None,  # type: ignore[arg-type] # the protocol has it optional, and the encoder takes None
         max=None,  # type: ignore[arg-type] # as above
     )
-
-
-class _Kept(logging.Handler):
-    """Keeps what is logged as texts that can be shown."""
-
-    def __init__(self) -> None:
-        super().__init__(logging.WARNING)
-        self.texts: list[str] = []
-
-    def emit(self, record: logging.LogRecord) -> None:
-        self.texts.append(escaped(record.getMessage())[:LONGEST_REASON])
-
-
-@contextmanager
-def _reasons() -> Iterator[list[str]]:
-    """What the exporters log meanwhile, in place of the log: they return no reason. The first one is the cause."""
-    logger, kept = logging.getLogger("opentelemetry.exporter"), _Kept()
-    propagated = logger.propagate
-    logger.addHandler(kept)
-    logger.propagate = False
-    try:
-        yield kept.texts
-    finally:
-        logger.removeHandler(kept)
-        logger.propagate = propagated

@@ -5,11 +5,13 @@ from __future__ import annotations
 import logging
 import threading
 import time
+import traceback
 from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Final, Self
 
 from monitor.config import ConfigError, OtlpSettings
+from monitor.config.receiver import address_without_path
 from monitor.metrics.gzip_join import unpacked
 from monitor.metrics.process_metrics import ProcessMetrics
 from monitor.model import Snapshot
@@ -97,7 +99,7 @@ class Pusher:
         except (ConfigError, PushFailed) as error:
             return str(error)
         except Exception as error:  # a text of theirs may contain a header
-            log.debug("The push failed", exc_info=True)
+            log.debug("The push failed in\n%s", "".join(traceback.format_tb(error.__traceback__)))
             return f"{type(error).__name__} in the exporter"
         return None
 
@@ -115,7 +117,7 @@ class Pusher:
         return self._exporter
 
     def _report(self, problem: str | None) -> None:
-        endpoint = self._settings.endpoint
+        endpoint = address_without_path(self._settings.endpoint or "")
         if problem is None:
             if self._failures:
                 log.info("Metrics are pushed to %s again, after %s failed pushes.", endpoint, self._failures)

@@ -11,9 +11,9 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from typing import Final, Protocol
-from urllib.parse import urlsplit
 
 from monitor.config import ClusterSettings, WebhookSettings
+from monitor.config.receiver import address_without_path
 from monitor.messages.names import shown
 from monitor.metrics.process_metrics import ProcessMetrics
 from monitor.model import FindingRecord
@@ -55,7 +55,7 @@ class FindingsWebhook:
     ) -> None:
         """Prepare; nothing starts yet. ``pause`` gives the time (s) to wait after so many failures in a row."""
         self._cluster = cluster.name
-        self._receiver = "{0.scheme}://{0.netloc}".format(urlsplit(settings.url or ""))  # a path may be a secret
+        self._receiver = address_without_path(settings.url or "")
         self._webhook = Webhook(settings)
         self._feed = feed
         self._process = process

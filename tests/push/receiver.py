@@ -9,7 +9,7 @@ import gzip
 import threading
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -32,9 +32,12 @@ PATIENCE_S = 20.0
 
 @dataclass
 class Received:
-    """What came, for all threads; ``fails`` makes the server refuse."""
+    """What came, for all threads; ``fails`` makes the server refuse, with that text, in which headers are filled in."""
 
     fails: bool = False
+    refusal: str = "the token\nis old"
+    status: int = 403
+    body: bytes = b""
     requests: list[ExportMetricsServiceRequest] = field(default_factory=list)
     headers: list[Mapping[str, str]] = field(default_factory=list)
     refused: int = 0
@@ -113,7 +116,7 @@ class _Service(MetricsServiceServicer):
     def Export(self, request, context):  # noqa: N802 -- gRPC's name
         headers = dict(context.invocation_metadata())
         if not self._received.take(request.SerializeToString(), headers):
-            context.abort(grpc.StatusCode.PERMISSION_DENIED, "the token\nis old")
+            context.abort(grpc.StatusCode.PERMISSION_DENIED, self._received.refusal.format(**headers))
         return ExportMetricsServiceResponse()
 
 
@@ -142,11 +145,17 @@ def http_receiver(received: Received) -> Iterator[str]:
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
             unpacked = gzip.decompress(body) if self.headers["Content-Encoding"] == "gzip" else body
-            is_ours = self.path == "/v1/metrics" and self.headers["Content-Type"] == "application/x-protobuf"
+            is_ours = (
+                self.path in ("/v1/metrics", "/tiger-path") and self.headers["Content-Type"] == "application/x-protobuf"
+            )
             is_accepted = is_ours and received.take(unpacked, dict(self.headers))
-            self.send_response(200 if is_accepted else 403, None if is_accepted else "the token is old")
-            self.send_header("Content-Length", "0")
+            reason = received.refusal.replace("\n", " ").format(**{k.lower(): v for k, v in self.headers.items()})
+            self.send_response(200 if is_accepted else received.status, None if is_accepted else reason)
+            self.send_header("Location", "/elsewhere")
+            self.send_header("Content-Length", str(len(received.body)))
             self.end_headers()
+            with suppress(ConnectionError):
+                self.wfile.write(received.body)
 
         def log_message(self, format: str, *args: object) -> None:
             """Quiet."""

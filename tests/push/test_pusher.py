@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import tracemalloc
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -143,6 +144,61 @@ def test_a_refusal_is_told_once_and_counted_and_the_end_of_it_too(protocol, proc
     counts = served(process)
     for result, count in (("failure", 2), ("success", 1)):
         assert counts["groupwatch_otlp_push_seconds_count", frozenset({("result", result)})] == count
+
+
+@PROTOCOLS
+@pytest.mark.parametrize("echo", ["{authorization}", "{x-token}", "no PLAIN-TIGER"])
+def test_a_header_that_the_collector_repeats_is_hidden(protocol, echo, process, received, caplog):
+    received.fails, received.refusal = True, f"the token does not match: {echo}"
+    of = {"authorization": "Bearer plain-tiger", "x-token": "other-tiger"}
+    with receiver(protocol, received) as address, caplog.at_level(logging.DEBUG):
+        pusher(settings(address, protocol, headers=of), process).push()
+    assert "the token does not match: " in caplog.text
+    assert "[hidden]" in caplog.text
+    assert "tiger" not in caplog.text.lower()
+
+
+@PROTOCOLS
+def test_a_header_of_the_environment_is_hidden_too(protocol, process, received, caplog, monkeypatch):
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_HEADERS", "authorization=Bearer%20plain-tiger")
+    received.fails, received.refusal = True, "the token does not match: {authorization}"
+    with receiver(protocol, received) as address:
+        pusher(settings(address, protocol), process).push()
+    assert "the token does not match: [hidden]" in caplog.text
+    assert "tiger" not in caplog.text
+
+
+def test_the_path_of_the_endpoint_is_hidden(process, received, caplog):
+    received.fails, received.refusal = True, "nothing at /tiger-path"
+    with http_receiver(received) as address, caplog.at_level(logging.INFO):
+        pusher(settings(f"{address}/tiger-path", "http/protobuf"), process).push()
+    (port,) = free_ports(1)
+    pusher(settings(f"127.0.0.1:{port}/tiger-path", "http/protobuf"), process).push()
+    assert caplog.text.count("Metrics cannot be pushed to http://127.0.0.1:") == 2
+    assert "tiger" not in caplog.text
+
+
+@pytest.mark.parametrize("status", [301, 302, 304, 307, 308])
+def test_a_redirection_is_a_failure_and_is_not_followed(status, process, received, caplog):
+    received.fails, received.status = True, status
+    with http_receiver(received) as address:
+        pusher(settings(address, "http/protobuf"), process).push()
+    assert f"in time: it responded with status {status}, and redirections are not followed" in caplog.text
+    assert len(received.headers) == 1
+    assert served(process)["groupwatch_otlp_push_seconds_count", frozenset({("result", "failure")})] == 1
+
+
+def test_a_long_response_is_read_up_to_a_limit(process, received):
+    received.body = b"x" * 30_000_000
+    with http_receiver(received) as address:
+        tracemalloc.start()
+        try:
+            pusher(settings(address, "http/protobuf"), process).push()
+            _, highest = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+    assert highest < 20_000_000
+    assert len(received.requests) == 1
 
 
 @PROTOCOLS
