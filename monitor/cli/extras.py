@@ -25,7 +25,7 @@ JOB_MODULES: Final = frozenset(
 MCP_MODULES: Final = frozenset({"mcp", "mcp_types"})
 """Likewise of the extra ``mcp``."""
 
-OTLP_MODULES: Final = frozenset({"opentelemetry.sdk", "opentelemetry.exporter", "grpc"})
+OTLP_MODULES: Final = frozenset({"opentelemetry.sdk", "opentelemetry.exporter", "grpc", "requests"})
 """Likewise of the extra ``otlp``."""
 
 

@@ -30,7 +30,7 @@ from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 
 from monitor.config.otlp import GRPC, USUAL_PATH, OtlpSettings
 from monitor.push.collector_session import collector_session
-from monitor.push.export_log import export_reasons, environment_headers
+from monitor.push.export_log import environment_headers, export_reasons
 from monitor.push.families import Family, HistogramPoint, NumberPoint
 
 TIMEOUT_S: Final = 10.0

@@ -7,6 +7,8 @@ import math
 import ssl
 import time
 from collections.abc import Callable
+from datetime import UTC
+from email.utils import parsedate_to_datetime
 from enum import StrEnum
 from typing import Final, NamedTuple
 from urllib.error import HTTPError, URLError
@@ -44,8 +46,8 @@ class Attempt(NamedTuple):
     retry_after_s: float | None = None
 
 
-def status_meaning(status: int, retry_after: str | None = None) -> Attempt:
-    """What a status says of an event.
+def status_meaning(status: int, retry_after: str | None = None, now_ms: int = 0) -> Attempt:
+    """What a status says of an event, at that time (ms since the epoch): ``Retry-After`` may be a date.
 
     >>> status_meaning(204).result.value, status_meaning(422).result.value
     ('delivered', 'rejected')
@@ -57,8 +59,22 @@ def status_meaning(status: int, retry_after: str | None = None) -> Attempt:
     problem = f"it responded with status {status}"
     if status in REJECTED:
         return Attempt(Result.REJECTED, problem)
-    is_number = retry_after is not None and retry_after.isascii() and retry_after.isdigit()
-    return Attempt(Result.FAILED, problem, float(retry_after or 0) if is_number else None)
+    return Attempt(Result.FAILED, problem, _requested_pause_s(retry_after or "", now_ms))
+
+
+def _requested_pause_s(retry_after: str, now_ms: int) -> float | None:
+    """The pause of a ``Retry-After`` (RFC 9110): seconds, or a date; None: it is neither.
+
+    >>> _requested_pause_s("20", 0), _requested_pause_s("Thu, 01 Jan 1970 00:01:00 GMT", 15_000)
+    (20.0, 45.0)
+    """
+    if retry_after.isascii() and retry_after.isdigit():
+        return float(retry_after)
+    try:
+        at = parsedate_to_datetime(retry_after)
+        return max(0.0, at.replace(tzinfo=at.tzinfo or UTC).timestamp() - now_ms / 1000)
+    except (ValueError, TypeError, IndexError, OverflowError):  # a text that is no date
+        return None
 
 
 def pause_s(failures: int, retry_after_s: float | None) -> float:
@@ -89,7 +105,7 @@ class Webhook:
             return Attempt(Result.FAILED, str(error))
         except HTTPError as error:
             with error:
-                return status_meaning(error.code, error.headers.get("Retry-After"))
+                return status_meaning(error.code, error.headers.get("Retry-After"), self._now_ms())
         except URLError as error:
             return Attempt(Result.FAILED, f"it cannot be reached: {shown(str(error.reason))}")
         except (OSError, http.client.HTTPException) as error:

@@ -462,7 +462,7 @@ def test_a_webhook_that_cannot_work_is_told(check):
     hook = '[webhook]\nurl = "https://receiver/hook"\nsecret = "tiger"\nca_file = "/none"\n'
     answer = check(f"{CLUSTER}{SPARK}{hook}")
     assert told(answer, "PROBLEM") == [
-        "webhook.secret should have at least 16 characters.",
+        "webhook.secret should have at least 16 bytes; those of base64 count decoded.",
         "webhook.ca_file: /none cannot be read.",
     ]
     assert "tiger" not in answer.stdout

@@ -16,7 +16,7 @@ from tests.protocol.test_findings_topic import RECORD
 from tests.push.webhook_receiver import Receiver, webhook_receiver
 
 EVENT = finding_event(RECORD)
-SECRET = "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3"
+SECRET, KEY = "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3", b"0123456789abcdef01234567"
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def test_an_event_is_posted_with_its_signature_and_the_headers_of_the_settings(r
     assert sent.headers["content-type"] == "application/cloudevents+json; charset=utf-8"
     assert sent.headers["authorization"] == "Bearer tiger"
     assert json.loads(sent.body)["id"] == sent.headers["webhook-id"] == "00ff-3-opened"
-    signed = signed_headers("00ff-3-opened", sent.body, SECRET, 1_700_000_000_999)
+    signed = signed_headers("00ff-3-opened", sent.body, KEY, 1_700_000_000_999)
     assert signed.items() <= sent.headers.items()
 
 
@@ -63,9 +63,21 @@ def test_a_status_delivers_rejects_or_is_tried_again(receiver: Receiver, status:
     assert len(receiver.requests) == 1, "a redirection is not followed"
 
 
-def test_a_receiver_may_ask_for_a_pause(receiver: Receiver):
-    receiver.statuses = [503]
-    assert webhook(receiver.url).send(EVENT).retry_after_s == 20.0
+@pytest.mark.parametrize(
+    ("retry_after", "pause"),
+    [
+        ("20", 20.0),
+        ("Tue, 14 Nov 2023 22:14:20 GMT", 59.001),
+        ("Tuesday, 14-Nov-23 22:14:20 GMT", 59.001),
+        ("Tue Nov 14 22:14:20 2023", 59.001),
+        ("Tue, 14 Nov 2023 22:13:00 GMT", 0.0),
+        *((wrong, None) for wrong in ("soon", "-1", "1.5", "Tue, 99 Nov 2023 22:14:20 GMT", "Mon, 1 Jan 99999999 0:0")),
+    ],
+)
+def test_a_receiver_may_ask_for_a_pause_by_seconds_or_by_a_date(receiver: Receiver, retry_after, pause):
+    """The time is 2023-11-14 22:13:20.999 UTC."""
+    receiver.statuses, receiver.retry_after = [503], retry_after
+    assert webhook(receiver.url).send(EVENT).retry_after_s == (None if pause is None else pytest.approx(pause))
 
 
 def test_a_receiver_that_is_away_is_a_failure():
@@ -78,7 +90,7 @@ def test_a_receiver_that_is_away_is_a_failure():
     ("more", "problem"),
     [
         ({"ca_file": "/none"}, "webhook.ca_file /none cannot be used."),
-        ({"secret": "short"}, "webhook.secret should have at least 16 characters."),
+        ({"secret": "short"}, "webhook.secret should have at least 16 bytes; those of base64 count decoded."),
         ({"secret": "${file:/none}"}, "webhook.secret refers to the file /none, which cannot be read"),
         ({"headers": {"x-a": "geh\u00efm"}}, "webhook.headers.x-a should be printable ASCII."),
     ],

@@ -26,6 +26,7 @@ class Receiver:
 
     url: str
     statuses: list[int] = field(default_factory=list)
+    retry_after: str = "20"
     requests: list[Request] = field(default_factory=list)
     changed: threading.Condition = field(default_factory=threading.Condition)
 
@@ -55,7 +56,11 @@ def webhook_receiver(port: int = 0) -> Iterator[Receiver]:
         def do_POST(self) -> None:
             status = receiver.take(dict(self.headers), self.rfile.read(int(self.headers["Content-Length"])))
             self.send_response(status)
-            for name, value in (("Content-Length", "0"), ("Retry-After", "20"), ("Location", "/elsewhere")):
+            for name, value in (
+                ("Content-Length", "0"),
+                ("Retry-After", receiver.retry_after),
+                ("Location", "/elsewhere"),
+            ):
                 self.send_header(name, value)
             self.end_headers()
 
