@@ -15,7 +15,7 @@ import msgspec
 from monitor.detection.evaluation_input import GroupInputs, only_concerned
 from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.messages.formatting import visible
-from monitor.messages.names import shown
+from monitor.messages.names import shown, shown_group
 from monitor.model import STATE_VERSION, Catalog, ConnectConfigsState, GroupState, TopicState, Value
 
 SNAPSHOT_VERSION: Final = 1
@@ -285,10 +285,10 @@ def _add(catalog: Catalog, state: TopicState) -> None:
 
 def _missing(clusters: list[str], cluster: str, group: str, left_out: LeftOutLine | None) -> str:
     if left_out is not None:
-        return f"Group {shown(group)} could not be read when the snapshot was made ({shown(left_out.reason)})."
+        return f"Group {shown_group(group)} could not be read when the snapshot was made ({shown(left_out.reason)})."
     if cluster not in clusters:
         return _missing_cluster(clusters, cluster)
-    return f"The snapshot has no group {shown(group)} in cluster {shown(cluster)}."
+    return f"The snapshot has no group {shown_group(group)} in cluster {shown(cluster)}."
 
 
 def _missing_cluster(clusters: list[str], cluster: str) -> str:

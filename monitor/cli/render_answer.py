@@ -17,7 +17,7 @@ from monitor.explain.what_if import MemberChange, Move, WhatIf
 from monitor.explain.what_if_text import consequences, held_after, held_before, mark, moving, sizes, task_move
 from monitor.history.story import GroupStory, lag_sentence
 from monitor.messages.formatting import age, counted, grouped
-from monitor.messages.names import owner, shown
+from monitor.messages.names import owner, shown, shown_group
 from monitor.messages.notification import utc
 from monitor.model import LibraryUse
 
@@ -79,7 +79,9 @@ def story_shown(story: GroupStory) -> RenderableType:
     for each in story.happened:
         about = each.about.value if each.finding is None else f"{each.about.value} {each.finding}"
         grid.add_row(utc(each.at_ms), about, Text(each.sentence, overflow="fold"))
-    head = f"{shown(story.group)} of cluster {shown(story.cluster)}, {utc(story.since_ms)} to {utc(story.until_ms)}:"
+    head = (
+        f"{shown_group(story.group)} of cluster {shown(story.cluster)}, {utc(story.since_ms)} to {utc(story.until_ms)}:"
+    )
     nothing = [] if story.happened else [Text("Nothing happened.")]
     lag = lag_sentence(story)
     return Group(Text(head), *nothing, grid, *([] if lag is None else [Text(lag)]))
@@ -93,7 +95,9 @@ def what_if_shown(answer: WhatIf) -> RenderableType:
     is_other = answer.assignor_before != answer.assignor
     changed = f" instead of {shown(answer.assignor_before or 'none')}" if is_other else ""
     parts: list[RenderableType] = [
-        Text(f"{shown(answer.group)} of cluster {shown(answer.cluster)}, assigned by {answer.assignor}{changed}:"),
+        Text(
+            f"{shown_group(answer.group)} of cluster {shown(answer.cluster)}, assigned by {answer.assignor}{changed}:"
+        ),
         _members(answer.members),
         Text(moving(answer)),
     ]

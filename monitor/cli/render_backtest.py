@@ -14,7 +14,7 @@ from monitor.cli.render_answer import plain_table
 from monitor.history.backtest.episodes import Change
 from monitor.history.backtest.outcome import BacktestExample, BacktestRow, ClusterBacktest, Shift
 from monitor.messages.formatting import counted, grouped, lasted
-from monitor.messages.names import shown
+from monitor.messages.names import shown, shown_group
 from monitor.messages.notification import utc
 
 EXAMPLES: Final = 20
@@ -76,7 +76,7 @@ def _examples(examples: Iterable[BacktestExample]) -> RenderableType:
         grid.add_column(overflow="fold")
     for example in _first(examples):
         about = f"{example.name} ({example.finding})" if example.finding else example.name
-        group = Text(shown(example.group), overflow="fold")
+        group = Text(shown_group(example.group), overflow="fold")
         grid.add_row(example.change.value, about, group, Text(f"{_when(example)}. {example.sentence}", overflow="fold"))
     return grid
 

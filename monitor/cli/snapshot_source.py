@@ -23,7 +23,7 @@ from monitor.history.past import RecordedPast
 from monitor.history.recorded import RecordingError
 from monitor.history.story import GroupStory
 from monitor.messages.formatting import visible
-from monitor.messages.names import shown
+from monitor.messages.names import shown, shown_group
 from monitor.messages.notification import utc
 from monitor.model import LibraryMembers, LibraryUse
 from monitor.snapshot_file import SnapshotFileError, all_lines, find_inputs, group_states, read_lines
@@ -98,7 +98,7 @@ def inputs_from_recording(folder: str, cluster: str, group: str, at: str, now_ms
         at_ms = read_instant(at, now_ms)
         found = past.inputs(cluster, group, at_ms)
     if found is None:
-        raise SourceError(f"No group {shown(group)} was known in cluster {shown(cluster)} at {utc(at_ms)}.")
+        raise SourceError(f"No group {shown_group(group)} was known in cluster {shown(cluster)} at {utc(at_ms)}.")
     return found
 
 
@@ -129,7 +129,7 @@ def story_from_recording(folder: str, address: GroupAddress, since: str, until: 
 def unknown_group(cluster: str, group: str, since_ms: int, until_ms: int) -> SourceError:
     """That there was no such group between two instants."""
     span = f"from {utc(since_ms)} to {utc(until_ms)}"
-    return SourceError(f"No group {shown(group)} was known in cluster {shown(cluster)} {span}.")
+    return SourceError(f"No group {shown_group(group)} was known in cluster {shown(cluster)} {span}.")
 
 
 def story_from_job(url: str, address: GroupAddress, since: str, until: str, way_in: WayIn = OPEN_WAY) -> GroupStory:

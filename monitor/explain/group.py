@@ -18,7 +18,7 @@ from monitor.kinds.classic_streams import is_classic_streams
 from monitor.messages.client_libraries import REMARKS, library_name, project_name
 from monitor.messages.findings import CAUSES
 from monitor.messages.formatting import age, counted, lasted
-from monitor.messages.names import era, ranges, shown
+from monitor.messages.names import era, ranges, shown, shown_group
 from monitor.messages.units import unit_of
 from monitor.model import (
     KINDS,
@@ -101,7 +101,9 @@ def _assignment(known: Judged) -> Iterator[Statement]:
 
 def _state(known: Judged) -> Statement:
     group, since_ms = known.group, _phase_since_ms(known.group)
-    text = f"{shown(group.group)} of cluster {shown(group.cluster)} is a {group.kind.value} group, {_phase(group)}"
+    text = (
+        f"{shown_group(group.group)} of cluster {shown(group.cluster)} is a {group.kind.value} group, {_phase(group)}"
+    )
     if since_ms is not None:
         text += f" for {known.age_of(since_ms)}"
     if group.generation_ms:

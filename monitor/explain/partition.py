@@ -9,7 +9,7 @@ from monitor.detection.evaluation_input import GroupInputs, QuestionError
 from monitor.explain.owner import why
 from monitor.explain.statements import About, Explanation, Judged, Statement, findings_told, judged, metadata_told
 from monitor.messages.formatting import age, counted
-from monitor.messages.names import era, listed, owner, ranges, shown
+from monitor.messages.names import era, listed, owner, ranges, shown, shown_group
 from monitor.messages.units import unit_of
 from monitor.model import KINDS, MemberVerdict, PartitionId, PartitionVerdict, TopicPartition
 
@@ -51,7 +51,7 @@ def _row(known: Judged, topic: str, partition: PartitionId) -> PartitionVerdict:
         raise QuestionError(f"The group has no partition {shown(str(partition))} of {shown(topic)}; it has {has}.")
     topics = listed(sorted(numbers)) or "none"
     raise QuestionError(
-        f"Group {shown(known.group.group)} has no partition of {shown(topic)}; its topics are {topics}."
+        f"Group {shown_group(known.group.group)} has no partition of {shown(topic)}; its topics are {topics}."
     )
 
 

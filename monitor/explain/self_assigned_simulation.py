@@ -15,7 +15,7 @@ from monitor.detection.ownership.inference import Candidate
 from monitor.detection.ownership.self_assigned.groups import Partitions, offered, owners_of, partitions_now
 from monitor.explain.self_assigned import NOT_EXCLUSIVE
 from monitor.explain.simulation import Roster
-from monitor.messages.names import listed, shown
+from monitor.messages.names import listed, shown, shown_group
 from monitor.model import GroupKind, GroupState, Member, MemberAssignment, PartitionId, TopicPartitions
 
 
@@ -26,7 +26,7 @@ def own_roster(inputs: GroupInputs) -> Roster:
         QuestionError: it has no members, they share no partitions, or what one of them holds is not known.
     """
     view = view_assignment(inputs.group, inputs.catalog)
-    group, name = view.group, shown(inputs.group.group)
+    group, name = view.group, shown_group(inputs.group.group)
     if group.sharing in NOT_EXCLUSIVE:
         raise QuestionError(f"Group {name} does not assign partitions to single owners. {NOT_EXCLUSIVE[group.sharing]}")
     if not group.members:

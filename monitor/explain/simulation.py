@@ -27,7 +27,7 @@ from monitor.detection.ownership.targets import is_chosen
 from monitor.detection.ownership.tasks.connect import is_connect
 from monitor.kinds.classic_streams import is_classic_streams
 from monitor.messages.client_libraries import project_name
-from monitor.messages.names import listed, shown
+from monitor.messages.names import listed, shown, shown_group
 from monitor.model import (
     KINDS,
     UNKNOWN_LIBRARY,
@@ -140,7 +140,7 @@ def why_not_simulated(name: str, kind: str, *, is_connect: bool, is_classic_stre
 
 
 def _why_not(group: GroupState) -> str:
-    name = shown(group.group)
+    name = shown_group(group.group)
     streams = bool(group.members) and is_classic_streams(group)
     refusal = why_not_simulated(group.group, group.kind, is_connect=is_connect(group), is_classic_streams=streams)
     if refusal is not None:

@@ -18,7 +18,7 @@ from monitor.detection.ownership.tasks.task_places import Holders, target_tasks,
 from monitor.explain.simulation import Roster
 from monitor.kinds.streams import TASK_ASSIGNOR, read_topics, task_counts, topology_of, uneven_topics
 from monitor.messages.formatting import counted
-from monitor.messages.names import listed, shown
+from monitor.messages.names import listed, shown, shown_group
 from monitor.model import Catalog, Member, MemberAssignment, Phase, StreamsClient, Subtopology, Topology, Value
 
 
@@ -109,7 +109,7 @@ def _answer(
 
 
 def _why_not(inputs: GroupInputs, topology: Topology | None) -> str:
-    name = shown(inputs.group.group)
+    name = shown_group(inputs.group.group)
     if not inputs.group.members:
         return f"Group {name} has no members (it is {inputs.group.phase.value}), so there is nothing to assign."
     if topology is None:

@@ -26,7 +26,7 @@ from monitor.explain.task_changes import TaskMove, TaskSets, task_moves, tasks_b
 from monitor.explain.task_simulation import assigned_tasks, require_task_assignor, task_roster
 from monitor.kinds.streams import TASK_ASSIGNOR
 from monitor.messages.formatting import counted
-from monitor.messages.names import listed, shown
+from monitor.messages.names import listed, shown, shown_group
 from monitor.model import (
     KINDS,
     GroupKind,
@@ -229,7 +229,9 @@ def _members(roster: Roster, change: Change) -> tuple[tuple[Member, ...], tuple[
     if change.members is not None:
         staying, assumptions = _resized(roster, staying, change.members)
     if not staying:
-        raise QuestionError(f"Group {shown(roster.group.group)} would have no members: nothing would be assigned.")
+        raise QuestionError(
+            f"Group {shown_group(roster.group.group)} would have no members: nothing would be assigned."
+        )
     return staying, assumptions
 
 

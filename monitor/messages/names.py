@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Final
 
-from monitor.messages.formatting import counted
+from monitor.messages.formatting import counted, visible
 from monitor.model import KINDS, GroupState, Member, MemberVerdict, PartitionId, TopicPartition
 from monitor.model.escaping import escaped
 
@@ -28,6 +28,15 @@ def shown(name: str) -> str:
     ('orders', 'a\\nb')
     """
     return escaped(name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}...")
+
+
+def shown_group(name: str) -> str:
+    """The name of a group as it can stand in a sentence. The empty name is one, too.
+
+    >>> shown_group("orders"), shown_group("")
+    ('orders', '(empty name)')
+    """
+    return visible(shown(name))
 
 
 def listed(names: Sequence[str]) -> str:

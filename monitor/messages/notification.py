@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Final
 
-from monitor.messages.names import shown
+from monitor.messages.names import shown_group
 from monitor.model import Finding
 
 _LAST_S: Final = 253_402_300_799
@@ -20,7 +20,7 @@ def finding_text(group: str, finding: Finding) -> str:
     >>> finding_text("payments", finding)
     "Group payments: A tie. Since 1970-01-01 00:00:00 UTC. No action needed: both results are the assignor's own."
     """
-    parts = (f"Group {shown(group)}: {finding.sentence}", f"Since {utc(finding.since_ms)}.", finding.spec.advice)
+    parts = (f"Group {shown_group(group)}: {finding.sentence}", f"Since {utc(finding.since_ms)}.", finding.spec.advice)
     return " ".join(part for part in parts if part)
 
 

@@ -14,7 +14,7 @@ from typing import Final, Protocol
 
 from monitor.config import ClusterSettings, WebhookSettings
 from monitor.config.receiver import address_without_path
-from monitor.messages.names import shown
+from monitor.messages.names import shown, shown_group
 from monitor.metrics.process_metrics import ProcessMetrics
 from monitor.model import FindingRecord
 from monitor.push.cloud_event import CloudEvent, EventError, finding_event
@@ -99,7 +99,7 @@ class FindingsWebhook:
             return finding_event(record)
         except EventError as error:
             text = "Cluster %s: a record of the findings topic about the group %s is not sent to the webhook: %s"
-            log.warning(text, self._cluster, shown(record.group), error)
+            log.warning(text, self._cluster, shown_group(record.group), error)
             return None
 
     def _is_done_with(self, event: CloudEvent) -> bool:

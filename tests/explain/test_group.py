@@ -48,6 +48,12 @@ def rule(state, name, number, topics=TOPICS) -> str:
     return sentence
 
 
+def test_the_empty_name_of_a_group_is_written_out():
+    """Kafka takes it as a name."""
+    (state,) = told(of_group(replace(RANGE, group="")))[About.GROUP]
+    assert state.startswith("(empty name) of cluster c is a kafka-classic group")
+
+
 def test_a_healthy_group_is_told_whole():
     rebalances = (
         Rebalance(generation=2, started_ms=ASSIGNED - 60_000, ended_ms=ASSIGNED - 60_000),

@@ -11,8 +11,10 @@ from collections.abc import Callable
 from typing import Annotated, Any, Final
 
 from mcp.server import MCPServer
-from mcp_types import CallToolResult, TextContent, ToolAnnotations
-from pydantic import BaseModel, Field
+from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp_types import CallToolResult, InputRequiredResult, TextContent, ToolAnnotations
+from pydantic import BaseModel, Field, ValidationError
 
 from monitor.cli.agents.answers import Chosen, Instants, JobAnswers, Order
 from monitor.cli.agents.marking import FROM_CLUSTER, NOTICE
@@ -20,6 +22,7 @@ from monitor.cli.errors import SourceError
 from monitor.detection.evaluation_input import QuestionError
 from monitor.explain.query import counts_typed
 from monitor.explain.what_if import Change
+from monitor.messages.names import shown
 from monitor.model import FindingKind
 from monitor.web.views.addresses import GroupAddress
 
@@ -57,9 +60,7 @@ Answer = Annotated[CallToolResult, ToolAnswer]
 
 def create_server(answers: JobAnswers, version: str) -> MCPServer[Any]:
     """The server with all tools."""
-    server: MCPServer[Any] = MCPServer(
-        "groupwatch", version=version, instructions=INSTRUCTIONS, log_level="WARNING", subscriptions=False
-    )
+    server = _Server("groupwatch", version=version, instructions=INSTRUCTIONS, log_level="WARNING", subscriptions=False)
     tools = Tools(answers)
     for tool in (
         *(tools.list_clusters, tools.list_findings, tools.list_groups, tools.explain_group),
@@ -67,6 +68,19 @@ def create_server(answers: JobAnswers, version: str) -> MCPServer[Any]:
     ):
         server.add_tool(tool, annotations=READ_ONLY)
     return server
+
+
+class _Server(MCPServer[Any]):
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
+    ) -> CallToolResult | InputRequiredResult:
+        """The tool's result; for arguments that do not fit its schema, an error in the form of all others."""
+        try:
+            return await super().call_tool(name, arguments, context)
+        except ToolError as error:
+            if isinstance(error.__cause__, ValidationError):
+                return _error_result(_argument_sentence(error.__cause__))
+            raise
 
 
 class Tools:
@@ -147,8 +161,21 @@ def _result(work: Callable[[], dict[str, Any]]) -> CallToolResult:
     try:
         return _tool_result({"notice": NOTICE, "answer": work()}, is_error=False)
     except (SourceError, QuestionError) as error:
-        sentence = {FROM_CLUSTER: {"sentence": str(error)}}
-        return _tool_result({"notice": NOTICE, "error": sentence}, is_error=True)
+        return _error_result(str(error))
+
+
+def _error_result(sentence: str) -> CallToolResult:
+    return _tool_result({"notice": NOTICE, "error": {FROM_CLUSTER: {"sentence": sentence}}}, is_error=True)
+
+
+def _argument_sentence(error: ValidationError) -> str:
+    """What is wrong with each argument, once, without the given value."""
+    problems = {_problem(each["loc"][0], each["msg"]): None for each in error.errors(include_url=False)}
+    return f"{'; '.join(problems)}."
+
+
+def _problem(argument: int | str, message: str) -> str:
+    return f"{shown(str(argument))}: {shown(message[:1].lower() + message[1:])}"
 
 
 def _tool_result(content: dict[str, Any], *, is_error: bool) -> CallToolResult:

@@ -17,7 +17,7 @@ from monitor.history.report.people import People
 from monitor.history.report.times import Clock
 from monitor.messages.formatting import counted, grouped
 from monitor.messages.kind_words import finding_words
-from monitor.messages.names import shown
+from monitor.messages.names import shown, shown_group
 from monitor.messages.units import unit_of
 from monitor.model import KINDS, FindingKind, Value
 from monitor.model.findings import FINDINGS, rank
@@ -72,7 +72,7 @@ def document_of(report: IncidentReport | ClusterReport) -> Document:
 def report_document(report: IncidentReport) -> Document:
     """The report on a group."""
     return Document(
-        title=f"Incident report: group {shown(report.group)} of cluster {shown(report.cluster)}",
+        title=f"Incident report: group {shown_group(report.group)} of cluster {shown(report.cluster)}",
         span=Clock(report.since_ms, report.until_ms).head(),
         summary=report.summary,
         sections=tuple(_sections(report)),
@@ -324,7 +324,7 @@ def _cluster_sections(report: ClusterReport) -> Iterator[Section]:
 def _hit_cells(hit: GroupHit, clock: Clock) -> tuple[str, ...]:
     lag = "" if hit.lag is None else counted(hit.lag, unit_of(hit.kind))
     return (
-        shown(hit.group),
+        shown_group(hit.group),
         clock.at(hit.began_ms),
         hit.sentence,
         finding_words(hit.finding) if hit.finding else "",

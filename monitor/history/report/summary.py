@@ -14,7 +14,7 @@ from monitor.history.report.sentences import GONE, Wording
 from monitor.history.report.times import duration_text, time_between
 from monitor.messages.formatting import counted
 from monitor.messages.kind_words import finding_words
-from monitor.messages.names import places, shown
+from monitor.messages.names import places, shown, shown_group
 from monitor.model import TopicPartition
 from monitor.model.findings import Severity, rank
 
@@ -39,7 +39,7 @@ def _causes(report: IncidentReport, wording: Wording) -> str:
     found = [text for text in _each_cause(report, wording) if text][:MOST_CAUSES] or _worst_finding(report, wording)
     if not found:
         return (
-            f"Nothing happened to group {shown(report.group)} from {wording.clock(report.since_ms)} to "
+            f"Nothing happened to group {shown_group(report.group)} from {wording.clock(report.since_ms)} to "
             f"{wording.clock(report.until_ms)}."
         )
     return " ".join(f"{text}." for text in found)

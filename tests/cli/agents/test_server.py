@@ -169,8 +169,28 @@ def test_what_cannot_be_answered_is_a_sentence_and_the_next_question_is_answered
             "orders is not TOPIC=N."
         )
         assert "slow" in await refusal(client, "list_findings", cluster="slow")
-        assert (await client.call_tool("list_findings", {"limit": 0})).is_error
         assert (await answer(client, "list_findings"))["matching"] > 0
+
+    run_in_process(job, agent)
+
+
+def test_arguments_that_do_not_fit_are_a_sentence_of_the_same_form(job):
+    async def agent(client: Client) -> None:
+        said = [
+            await refusal(client, "list_groups", limit=0),
+            await refusal(client, "list_groups", limit=101, sort="tiger"),
+            await refusal(client, "list_findings", kinds=["tiger"]),
+            await refusal(client, "explain_group", cluster="main"),
+            await refusal(client, "what_if", cluster="main", group="orders", members="tiger"),
+        ]
+        assert said[0] == "limit: input should be greater than or equal to 1."
+        assert said[1].startswith("sort: input should be 'name'")
+        assert said[1].endswith("; limit: input should be less than or equal to 100.")
+        assert said[2].startswith("kinds: input should be 'orphaned'")
+        assert said[3] == "group: field required."
+        assert said[4].startswith("members: input should be a valid integer")
+        assert [text for text in said if "http" in text or "tiger" in text] == []
+        assert (await answer(client, "list_groups"))["matching"] > 0
 
     run_in_process(job, agent)
 
