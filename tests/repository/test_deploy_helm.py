@@ -409,6 +409,7 @@ def test_the_values_of_the_guide_are_taken(rendered, tmp_path: Path):
 
 
 CONFIG = DEFAULTS["config"]
+MSK = CONFIG.replace("kafka-bootstrap.kafka.svc:9093", "b-1.msk:9093,b-2.msk:9098")
 
 
 @pytest.mark.parametrize(
@@ -468,10 +469,35 @@ def test_wrong_values_are_refused_with_their_place(refused, values: Values, sent
         ({"resources": {"limits": {"cpu": "900m"}}}, "local[2], and resources.limits.cpu is 900m. Keep them equal."),
         ({"collectors": {"enabled": True}}, "collectors.enabled needs collectors.config."),
         ({"collectors": {"enabled": True, "config": "[http]\n"}}, "collectors.config has no table [clusters.NAME]."),
+        (
+            {"config": MSK},
+            "config: the network policy does not allow port 9098 of bootstrap_servers in [clusters.prod]. Add it to",
+        ),
+        ({"config": CONFIG, "networkPolicy": {"brokerPorts": [9092]}}, "does not allow port 9093 of bootstrap_servers"),
+        ({"config": MSK, "networkPolicy": {"egress": [{"ports": [{"port": 443}]}]}}, "does not allow port 9098 of"),
+        (
+            {"collectors": {**FULL["collectors"], "config": COLLECT_TOML.replace("9092", "19092")}},
+            "collectors.config: the network policy does not allow port 19092 of",
+        ),
     ],
 )
 def test_a_configuration_that_does_not_fit_the_other_values_is_refused(refused, values: Values, sentence: str):
     assert sentence in refused(values)
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        {"brokerPorts": [9093, 9098]},
+        {"egress": [{"ports": [{"protocol": "TCP", "port": 9098}]}]},
+        {"egress": [{"ports": [{"protocol": "TCP", "port": 9000, "endPort": 9100}]}]},
+        {"egress": [{"to": [{"ipBlock": {"cidr": "10.0.0.0/8"}}]}]},
+        {"egress": [{"ports": [{"port": "kafka"}]}]},
+        {"enabled": False},
+    ],
+)
+def test_brokers_may_have_any_port_that_the_network_policy_allows(rendered, policy: Values):
+    assert rendered({"config": MSK, "networkPolicy": policy})
 
 
 @pytest.mark.parametrize("cores", [2, "2", "2000m", 1.5, "1500m"])

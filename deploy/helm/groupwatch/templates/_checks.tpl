@@ -30,8 +30,36 @@ never become ready, or lose its state.
 {{- end -}}
 {{- end -}}
 
+{{/* The brokers' ports, against the network policy: another one would look like a broker that is away. */}}
+{{- define "groupwatch.checkBrokerPorts" -}}
+{{- $isAny := false -}}
+{{- $ranges := list -}}
+{{- range .policy.brokerPorts -}}{{- $ranges = append $ranges (dict "port" .) -}}{{- end -}}
+{{- range .more -}}
+{{- if not (get . "ports") -}}{{- $isAny = true -}}{{- end -}}
+{{- range (get . "ports" | default list) -}}
+{{- if not (kindIs "float64" (get . "port")) -}}{{- $isAny = true -}}{{- else -}}{{- $ranges = append $ranges . -}}{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- if and .policy.enabled (not $isAny) -}}
+{{- range $name, $cluster := get (fromToml .config) "clusters" -}}
+{{- range regexFindAll ":[0-9]+(,|$)" (get $cluster "bootstrap_servers" | default "") -1 -}}
+{{- $port := trimPrefix ":" . | trimSuffix "," | int -}}
+{{- $isOpen := false -}}
+{{- range $ranges -}}
+{{- if and (ge $port (int (get . "port"))) (le $port (int (get . "endPort" | default (get . "port")))) -}}{{- $isOpen = true -}}{{- end -}}
+{{- end -}}
+{{- if not $isOpen -}}
+{{- fail (printf "%s: the network policy does not allow port %d of bootstrap_servers in [clusters.%s]. Add it to networkPolicy.brokerPorts." $.of $port $name) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
 {{- define "groupwatch.checkJob" -}}
 {{- include "groupwatch.check" (dict "of" "config" "config" .Values.config "secrets" .Values.secrets "secretsOf" "secrets") -}}
+{{- include "groupwatch.checkBrokerPorts" (dict "of" "config" "config" .Values.config "policy" .Values.networkPolicy "more" .Values.networkPolicy.egress) -}}
 {{- $settings := fromToml .Values.config -}}
 {{- $state := .Values.persistence.checkpoint -}}
 {{- $checkpoint := dig "spark" "checkpoint" "" $settings -}}
@@ -77,5 +105,6 @@ never become ready, or lose its state.
 {{- fail "collectors.enabled needs collectors.config." -}}
 {{- end -}}
 {{- include "groupwatch.check" (dict "of" "collectors.config" "config" .config "secrets" .secrets "secretsOf" "collectors.secrets") -}}
+{{- include "groupwatch.checkBrokerPorts" (dict "of" "collectors.config" "config" .config "policy" $.Values.networkPolicy "more" .egress) -}}
 {{- end -}}
 {{- end -}}
