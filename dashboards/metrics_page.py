@@ -107,7 +107,7 @@ _OTLP: Final = f"""\
 
 `groupwatch run` and `groupwatch collect` also push their metrics to an OpenTelemetry collector, if an endpoint is set.
 `/metrics` stays as it is. The exporters are those of OpenTelemetry; the extra `otlp` installs them (`pip install
-'groupwatch[job,otlp]'`; the image has them):
+'.[job,otlp]'` in a clone; the image has them):
 
 ```toml
 [otlp]

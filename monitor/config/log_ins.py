@@ -70,7 +70,7 @@ is new at each start; tokens of an endpoint take the same way. Executors on othe
 ```
 
 **SASL GSSAPI (Kerberos) with a keytab.** kafka-python needs the package `gssapi`. On Debian, install it by
-`apt-get install gcc python3-dev libkrb5-dev` and `pip install 'groupwatch[kerberos]'`. Both clients get new tickets
+`apt-get install gcc python3-dev libkrb5-dev` and `pip install '.[kerberos]'`. Both clients get new tickets
 from the keytab before the old ones expire, and keep them in memory. Both read the `krb5.conf` of the machine, or the
 one that the variable `KRB5_CONFIG` names. With a cluster of Spark, each executor needs the keytab at the same path.
 
@@ -98,7 +98,7 @@ program.
 ticketCache="/run/groupwatch/tickets";"""
 ```
 
-**AWS_MSK_IAM.** kafka-python needs Amazon's signer (`pip install 'groupwatch[iam]'`). The job fetches Amazon's login
+**AWS_MSK_IAM.** kafka-python needs Amazon's signer (`pip install '.[iam]'`). The job fetches Amazon's login
 module for Java once (34 jars, 6 MB), unless `spark.jars` or `spark.jars.packages` names `aws-msk-iam-auth`. The keys
 come from AWS's usual places: variables, profiles, the role of the machine. The region is in the names of the brokers,
 or else in `AWS_REGION`. kafka-python sends the tokens by OAUTHBEARER, which Amazon's brokers accept as well. The tests

@@ -102,6 +102,12 @@ def test_every_target_of_make_and_every_file_that_a_page_names_exist(page: Path)
     assert [path for path in paths if not (ROOT / path).exists()] == []
 
 
+@pytest.mark.parametrize("page", PAGES, ids=names)
+def test_pages_install_groupwatch_from_a_clone(page: Path):
+    """It is on no package index, where anyone could register its name."""
+    assert re.findall(r"pip install\s+'?groupwatch\S*", page.read_text(encoding="utf-8")) == []
+
+
 @pytest.mark.parametrize("page", LINKED, ids=names)
 def test_every_link_of_a_page_leads_to_a_file_and_to_a_heading_in_it(page: Path):
     assert [link for link in links_of(page) if not leads_somewhere(page, link)] == []
