@@ -102,6 +102,23 @@ def test_every_target_of_make_and_every_file_that_a_page_names_exist(page: Path)
     assert [path for path in paths if not (ROOT / path).exists()] == []
 
 
+LOG_INS = {
+    "PLAIN": "SASL PLAIN",
+    "SCRAM": "SCRAM-SHA-512",
+    "OAuth": "OAUTHBEARER",
+    "Kerberos": "GSSAPI",
+    "AWS IAM": "IAM",
+}
+"""What the comparison calls a log-in, and the page of settings."""
+
+
+def test_the_comparison_has_the_log_ins_that_the_settings_have():
+    pages = [(ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("comparison.md", "configuration.md")]
+    (own,) = re.findall(r"^\| SASL \|([^|]*)\|", pages[0], re.MULTILINE)
+    supported = " ".join(re.findall(r"^\| ([^|]*) \| yes \|", pages[1], re.MULTILINE))
+    assert {name for name in LOG_INS if name in own} == {name for name, row in LOG_INS.items() if row in supported}
+
+
 @pytest.mark.parametrize("page", PAGES, ids=names)
 def test_pages_install_groupwatch_from_a_clone(page: Path):
     """It is on no package index, where anyone could register its name."""
