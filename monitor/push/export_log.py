@@ -24,6 +24,8 @@ LONGEST_REASON: Final = 300
 FILTERING: Final = logging.getLogger("opentelemetry.exporter.otlp.proto.grpc.exporter")
 """This logger drops what it logged in the last 20 s, although each push needs its reason."""
 
+logging.getLogger("opentelemetry.util.re").setLevel(logging.CRITICAL)  # it logs a wrong header of the environment whole
+
 
 def without_secrets(text: str, secrets: Iterable[str]) -> str:
     """The text with each secret hidden, also where only the part after its first space is in the text.

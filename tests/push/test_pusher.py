@@ -168,6 +168,14 @@ def test_a_header_of_the_environment_is_hidden_too(protocol, process, received, 
     assert "tiger" not in caplog.text
 
 
+@PROTOCOLS
+def test_a_wrong_header_of_the_environment_is_not_shown(protocol, process, received, caplog, monkeypatch):
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_HEADERS", "plain-tiger")
+    with receiver(protocol, received) as address, caplog.at_level(logging.INFO):
+        pusher(settings(address, protocol), process).push()
+    assert "tiger" not in caplog.text
+
+
 def test_the_path_of_the_endpoint_is_hidden(process, received, caplog):
     received.fails, received.refusal = True, "nothing at /tiger-path"
     with http_receiver(received) as address, caplog.at_level(logging.INFO):
