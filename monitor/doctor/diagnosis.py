@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
+
+import msgspec
 
 from monitor.detection.evaluate import Judged, judge_until
 from monitor.detection.ownership.assignment_view import AssignmentView, view_assignment
@@ -12,7 +14,7 @@ from monitor.detection.ownership.catalog_view import Topics
 from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.doctor.reading import ClusterState
 from monitor.doctor.unknown import unknown_reason
-from monitor.model import Finding, FindingKind, GroupState, TopicPartition, Value
+from monitor.model import CommittedOffset, Finding, FindingKind, GroupState, TopicPartition, Value
 from monitor.model.findings import Severity, rank
 
 LOOK_AHEAD_MS: Final = 600_000
@@ -27,11 +29,6 @@ LIMITS: Final = (
     "Of Connect: which connectors and tasks should run, and which sinks are paused or stopped on purpose.",
 )
 """What one look cannot know, a sentence each."""
-
-_BY_PROGRESS: Final = frozenset(
-    {FindingKind.LAG, FindingKind.DEAD_MEMBER, FindingKind.RETENTION, FindingKind.UNATTENDED}
-)
-"""Kinds that a group with progress refutes by going on."""
 
 
 class GroupFinding(Value):
@@ -147,17 +144,52 @@ class _Subject:
 
 def _findings(subject: _Subject, earlier: GroupState | None, state: ClusterState) -> Iterator[GroupFinding]:
     """The findings of a group now, and those that it would have later by the same rules."""
-    group, judged = subject.group, subject.judge_at(state.pass_ms)
-    for finding in judged.verdict.findings:
+    group, last_ms = subject.group, state.pass_ms + LOOK_AHEAD_MS
+    certain = subject.judge_at(state.pass_ms).verdict.findings
+    for finding in certain:
         yield _group_finding(group.group, finding, state, 0)
-    next_ms = judged.until_ms
+    moved = _moved_partitions(earlier, group)
+    expected = _where_moved_goes_on(subject, moved, last_ms)
+    next_ms = expected.judge_at(state.pass_ms).until_ms
     if next_ms is None:  # no rule waits for anything
         return
-    moved = _moved_partitions(earlier, group)
-    present = set(map(_identity, judged.verdict.findings))
-    for finding in subject.judge_at(state.pass_ms + LOOK_AHEAD_MS).verdict.findings:
-        if _identity(finding) not in present and not _is_refuted(finding, moved):
-            yield _group_finding(group.group, finding, state, _opens_in_ms(subject, finding, state.pass_ms, next_ms))
+    present = set(map(_identity, certain))
+    for finding in expected.judge_at(last_ms).verdict.findings:
+        is_later = _identity(finding) not in present
+        if is_later and (not moved or not _is_comparison(finding) or _finds(subject, finding, last_ms)):
+            yield _group_finding(group.group, finding, state, _opens_in_ms(expected, finding, state.pass_ms, next_ms))
+
+
+def _where_moved_goes_on(subject: _Subject, moved: frozenset[TopicPartition], until_ms: int) -> _Subject:
+    """The group as it will be if these partitions are consumed until then, and all others stand still.
+
+    A commit refutes a standstill of its own partition only: a consumer can go on in one, and hang in the others. What
+    it says of the rest, the rules of a job decide: which member does nothing while another commits, that a member that
+    commits one partition lives, and that a commit for a group without members counts as activity of the whole group.
+    """
+    offsets = [
+        _commit_at_end(commit, subject.topics, until_ms) if _place(commit) in moved else commit
+        for commit in subject.group.offsets
+    ]
+    return replace(subject, group=msgspec.structs.replace(subject.group, offsets=tuple(offsets)))
+
+
+def _commit_at_end(commit: CommittedOffset, topics: Topics, at_ms: int) -> CommittedOffset:
+    """The commit of a partition that is consumed to its end, and committed at this instant."""
+    partition = topics.places(commit.topic).get(_place(commit))
+    end = None if partition is None else partition.end
+    return msgspec.structs.replace(commit, offset=commit.offset if end is None else end, committed_ms=at_ms)
+
+
+def _is_comparison(finding: Finding) -> bool:
+    """Whether it compares the lag of members: it would be made up where the lag of the others is left out."""
+    return (finding.kind, finding.reason) == (FindingKind.IMBALANCE, "lag")
+
+
+def _finds(subject: _Subject, finding: Finding, at_ms: int) -> bool:
+    """Whether the group has this finding of these members if nothing at all changes until then."""
+    found = subject.judge_at(at_ms).verdict.findings
+    return any((_identity(each), each.members) == (_identity(finding), finding.members) for each in found)
 
 
 def _opens_in_ms(subject: _Subject, finding: Finding, now_ms: int, next_ms: int) -> int:
@@ -179,15 +211,12 @@ def _moved_partitions(earlier: GroupState | None, group: GroupState) -> frozense
     """The partitions whose committed offset is another one than in the earlier reading."""
     if earlier is None:
         return frozenset()
-    before = {TopicPartition(each.topic, each.partition): each.offset for each in earlier.offsets}
-    now = {TopicPartition(each.topic, each.partition): each.offset for each in group.offsets}
-    return frozenset([place for place, offset in now.items() if before.get(place) != offset])
+    before = {_place(each): each.offset for each in earlier.offsets}
+    return frozenset([_place(each) for each in group.offsets if before.get(_place(each)) != each.offset])
 
 
-def _is_refuted(finding: Finding, moved: frozenset[TopicPartition]) -> bool:
-    """Whether the finding is of a standstill, and commits show progress there."""
-    is_standstill = finding.kind in _BY_PROGRESS or (finding.kind, finding.reason) == (FindingKind.IMBALANCE, "lag")
-    return is_standstill and bool(moved.intersection(finding.partitions) if finding.partitions else moved)
+def _place(commit: CommittedOffset) -> TopicPartition:
+    return TopicPartition(commit.topic, commit.partition)
 
 
 def _group_finding(group: str, finding: Finding, state: ClusterState, opens_in_ms: int) -> GroupFinding:

@@ -95,18 +95,52 @@ def test_lag_without_members_becomes_a_finding_after_the_silence_unless_somethin
     assert not diagnosis.is_certain
 
 
-def test_a_second_reading_refutes_a_standstill_only_where_offsets_moved():
-    """Of two stalled partitions of a group with a member, one goes on."""
+LATER_MS = NOW_MS + 5_500
+"""The second reading."""
+
+
+def read_twice(members: tuple[Member, ...], before: tuple[int, ...], after: tuple[int, ...]) -> Diagnosis:
+    """A group of these members whose offsets in two readings are these; each partition has ten records."""
+    ends = (10,) * len(before)
+    own = {"state": "Stable", "protocol": "range", "members": members}
+    first = fold(reading(NOW_MS, group(NOW_MS, "busy", *before, **own), ends=ends))
+    both = fold_reading(first, reading(LATER_MS, group(LATER_MS, "busy", *after, **own), ends=ends))
+    return diagnose(both, 2, before=first.groups)
+
+
+def test_a_second_reading_refutes_a_standstill_if_all_offsets_moved():
     members = (member("a", 0, 1),)
-    busy = {"state": "Stable", "protocol": "range", "members": members}
-    first = fold(reading(NOW_MS, group(NOW_MS, "busy", 4, 4, **busy)))
-    stuck = diagnose(first, 1).findings
-    assert [each.partitions for each in stuck if each.kind in ("lag", "dead_member")] != []
-    later_ms = NOW_MS + 5_500
-    both = fold_reading(first, reading(later_ms, group(later_ms, "busy", 6, 6, **busy)))
-    assert diagnose(both, 2, before=first.groups).findings == ()
-    again = fold_reading(first, reading(later_ms, group(later_ms, "busy", 4, 4, **busy)))
-    assert [each.kind for each in diagnose(again, 2, before=first.groups).findings] == [each.kind for each in stuck]
+    assert read_twice(members, (4, 4), (6, 6)).findings == ()
+    stuck = read_twice(members, (4, 4), (4, 4)).findings
+    assert [(each.kind, len(each.partitions)) for each in stuck] == [("lag", 2)]
+
+
+def test_a_second_reading_refutes_no_standstill_of_the_partitions_that_did_not_move():
+    """Of the eight partitions of a member, it commits the first. The text names the seven others only."""
+    diagnosis = read_twice((member("a", *range(8)),), (4,) * 8, (6, *(4,) * 7))
+    (finding,) = diagnosis.findings
+    assert (finding.kind, finding.reason, finding.members) == ("lag", "not_committing", ())
+    assert [place.partition for place in finding.partitions] == [1, 2, 3, 4, 5, 6, 7]
+    assert "7 partitions of orders (1-7)" in finding.sentence
+    assert finding.opens_in_ms > 0
+
+
+def test_the_partitions_of_a_member_that_commits_nothing_stay_while_another_goes_on():
+    """The admin API tells no session timeout, so a job reports the partitions, too, and no dead member."""
+    members = (member("a", 0, 1), member("b", 2, 3))
+    (finding,) = read_twice(members, (4, 4, 4, 4), (6, 6, 4, 4)).findings
+    assert (finding.kind, finding.reason) == ("lag", "not_committing")
+    assert [place.partition for place in finding.partitions] == [2, 3]
+
+
+def test_a_reading_that_moved_makes_no_lag_imbalance_up():
+    """Member a goes on with a lag of 50,000; the 12,000 records of member b are not most of the lag."""
+    members = (member("a", 0), member("b", 1))
+    own = {"state": "Stable", "protocol": "range", "members": members}
+    first = fold(reading(NOW_MS, group(NOW_MS, "busy", 0, 0, **own), ends=(50_000, 12_000)))
+    seen = reading(LATER_MS, group(LATER_MS, "busy", 10, 0, **own), ends=(50_000, 12_000))
+    findings = diagnose(fold_reading(first, seen), 2, before=first.groups).findings
+    assert [each.kind for each in findings if each.kind == "imbalance"] == []
 
 
 def test_commits_of_a_group_without_members_refute_that_nobody_consumes_for_it():
