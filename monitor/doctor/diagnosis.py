@@ -14,6 +14,7 @@ from monitor.detection.ownership.catalog_view import Topics
 from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.doctor.reading import ClusterState
 from monitor.doctor.unknown import unknown_reason
+from monitor.doctor.unread import unread_problems
 from monitor.model import CommittedOffset, Finding, FindingKind, GroupState, TopicPartition, Value
 from monitor.model.findings import Severity, rank
 
@@ -120,7 +121,7 @@ def diagnose(
         judged=len(names) - len(not_judged),
         findings=tuple(sorted(findings, key=_order)),
         not_judged=(*rebalancing, *not_judged),
-        problems=state.problems,
+        problems=(*state.problems, *unread_problems(state.unread, state.groups.values(), only)),
         limits=LIMITS,
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from kafka.admin import KafkaAdminClient
@@ -14,8 +14,12 @@ from monitor.collectors.kafka.share_groups import ShareGroupReader
 from monitor.collectors.kafka.share_offsets import ShareOffsetsReader
 from monitor.collectors.kafka.topic_poll import StableOffsets, observe_topics
 from monitor.collectors.kafka_client.connection import explain_request_errors, open_admin
+from monitor.collectors.snapshot import SourceSnapshot
 from monitor.config import ClusterSettings
+from monitor.doctor.missing import describe_missing, may_describe_all, places_without_offsets, subscribed_topics
 from monitor.doctor.reading import Reading
+from monitor.doctor.unread import Unread
+from monitor.model import TopicObserved
 
 CONNECT_LIMIT_S: Final = 5.0
 """A first answer is expected within ten seconds, also that there is none."""
@@ -37,8 +41,10 @@ class ClusterReader:
         self._admin: KafkaAdminClient | None = None
         self._groups = AdminReader(cluster, clock, CONNECT_LIMIT_S)
         self._stable = StableOffsets()
-        self._shares = ShareGroupReader(cluster.name, ShareOffsetsReader(cluster))
+        self._share_offsets = ShareOffsetsReader(cluster)
+        self._shares = ShareGroupReader(cluster.name, self._share_offsets)
         self._samples = RebalanceSampler(cluster.name)
+        self._subscribed: dict[str, frozenset[str]] = {}
 
     def read(self) -> Reading:
         """One round: the topics with their ends, then the groups with their members and offsets.
@@ -57,6 +63,8 @@ class ClusterReader:
         self._samples.begin_pass()
         samples = [sample for samples in self._samples.ask(admin, self._clock) for sample in samples]
         shares = [share for shares in self._shares.ask(admin, self._clock) for share in shares]
+        with explain_request_errors(self._cluster):
+            unread = self._unread(admin, groups, topics)
         return Reading(
             pass_ms=pass_ms,
             groups=groups.groups,
@@ -66,6 +74,23 @@ class ClusterReader:
             samples=tuple(samples),
             shares=tuple(shares),
             problems=groups.problems,
+            unread=unread,
+        )
+
+    def _unread(self, admin: KafkaAdminClient, groups: SourceSnapshot, topics: Sequence[TopicObserved]) -> Unread:
+        """What the brokers did not return of this reading."""
+        names = frozenset(groups.listed or ())
+        newest = self._subscribed | {group.group: subscribed_topics(group) for group in groups.groups}
+        self._subscribed = {name: own for name, own in newest.items() if name in names}
+        missing = frozenset().union(*self._subscribed.values()) - {topic.topic for topic in topics}
+        offline, count, hidden = describe_missing(admin, missing)
+        return Unread(
+            partitions=places_without_offsets(topics),
+            coordinators=offline,
+            coordinator_count=count,
+            share_groups=tuple(sorted(self._share_offsets.unanswered & names)),
+            hidden_topics=hidden,
+            may_see_none=not names and groups.complete and not may_describe_all(admin),
         )
 
     def close(self) -> None:

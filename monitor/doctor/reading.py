@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from monitor.doctor.unread import Unread
 from monitor.model import (
     Catalog,
     GroupEvent,
@@ -29,7 +30,7 @@ class Reading(Value):
     """What the brokers returned in one round; ``pass_ms`` is its start, in ms since the epoch.
 
     ``groups`` lacks those without a change since the one before. ``listed`` are all that exist. If not ``complete``,
-    a broker did not list its groups. ``problems`` are sentences on what is missing.
+    a broker did not list its groups. ``problems`` are sentences on missing groups; ``unread`` is what else is missing.
     """
 
     pass_ms: int
@@ -40,6 +41,7 @@ class Reading(Value):
     samples: tuple[RebalanceSampled, ...] = ()
     shares: tuple[ShareGroupRead, ...] = ()
     problems: tuple[str, ...] = ()
+    unread: Unread = Unread()
 
 
 class ClusterState(Value):
@@ -56,6 +58,7 @@ class ClusterState(Value):
     listed: frozenset[str] = frozenset()
     rebalancing: frozenset[str] = frozenset()
     problems: tuple[str, ...] = ()
+    unread: Unread = Unread()
 
     def catalog(self) -> Catalog:
         """The topics that exist, as of the newest reading."""
@@ -79,6 +82,7 @@ def fold_reading(state: ClusterState, reading: Reading) -> ClusterState:
         listed=listed,
         rebalancing=frozenset(rebalancing & listed),
         problems=reading.problems,
+        unread=reading.unread,
     )
 
 

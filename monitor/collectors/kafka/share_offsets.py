@@ -43,6 +43,8 @@ class ShareOffsetsReader:
         """Prepare; nothing is asked yet."""
         self._cluster = cluster
         self._questions = BatchRequests(self._warn, NEEDED)
+        self.unanswered: frozenset[str] = frozenset()
+        """The groups for which the newest ``read`` got no offsets."""
 
     def is_needed(self, admin: KafkaAdminClient) -> bool:
         """Whether the log of share state is not read: groups come from the admin API, or the user may not read it.
@@ -71,6 +73,7 @@ class ShareOffsetsReader:
         requests = AdminRequests(admin, REQUEST_LIMIT_MS / 1000, clock)
         if requests.newest(Api.SHARE_GROUP_OFFSETS) is None:
             self._questions.note_failure(OFFSETS, groups, UnsupportedVersionError())
+            self.unanswered = frozenset(groups)
             return {}
         found: dict[str, Offsets] = {}
         try:
@@ -83,6 +86,7 @@ class ShareOffsetsReader:
         except (KafkaError, OSError) as error:
             self._questions.note_failure(OFFSETS, groups, error)
         self._questions.note_success(OFFSETS, list(found))
+        self.unanswered = frozenset(groups) - found.keys()
         return found
 
     def _questions_to_coordinators(self, requests: AdminRequests, groups: Sequence[str]) -> Iterator[GroupsRequest]:
