@@ -36,7 +36,9 @@ def doctor(
             metavar="FILE", help="A properties file with the security settings, as for Kafka's own tools (Java names)."
         ),
     ] = None,
-    watch: Annotated[bool, typer.Option("--watch", help="Renew the answer every 5 s until Ctrl-C.")] = False,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Renew the answer until Ctrl-C, with 5.5 s between two readings.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Look at the groups of a Kafka cluster once, and show what is wrong. Needs no job; writes nothing."""

@@ -223,7 +223,7 @@ MANUALS: Final[Mapping[str, Manual]] = {
             ),
             Example(
                 "groupwatch doctor --bootstrap-server broker1:9092 --group orders --watch",
-                "Judge one group, every 5 s until Ctrl-C.",
+                "Judge one group again and again until Ctrl-C.",
             ),
             Example("groupwatch doctor --bootstrap-server broker1:9092 --json", "Print JSON."),
         ),

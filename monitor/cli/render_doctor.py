@@ -28,6 +28,7 @@ def render_diagnosis(diagnosis: Diagnosis) -> RenderableType:
     """The whole diagnosis."""
     return Group(
         Text(_headline(diagnosis)),
+        *(Text(note, style="bold") for note in diagnosis.notes),
         *_findings(diagnosis),
         *_absence(diagnosis),
         *_groups_without_verdict(diagnosis.not_judged),

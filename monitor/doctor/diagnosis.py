@@ -62,7 +62,7 @@ class Diagnosis(Value):
     """The state of a cluster's groups at ``read_ms``. The worst finding comes first.
 
     ``began_ms`` is the start of the first of ``readings`` readings. ``judged`` is the number of groups with a verdict
-    of which all can be said.
+    of which all can be said. ``notes`` are sentences on how the readings limit the findings.
     """
 
     cluster: str
@@ -74,6 +74,7 @@ class Diagnosis(Value):
     not_judged: tuple[NotJudged, ...]
     problems: tuple[str, ...]
     limits: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
     @property
     def is_certain(self) -> bool:

@@ -16,11 +16,8 @@ from monitor.doctor.reading import ClusterState, fold_reading
 PAUSE_S: Final = 5.5
 """The pause before a second reading: longer than the commit interval of Kafka's Java client (5 s)."""
 
-BUDGET_S: Final = 8.5
+BUDGET_S: Final = 9.0
 """So many seconds after the start of the look, the second reading should have ended."""
-
-WATCH_S: Final = 5.0
-"""The time between the starts of two readings of ``--watch``."""
 
 
 class Examination:
@@ -58,28 +55,48 @@ class Examination:
         self._reader.close()
 
 
-def first_answer(examination: Examination, wait: Callable[[float], object] = time.sleep) -> Diagnosis:
+def first_answer(
+    examination: Examination,
+    wait: Callable[[float], object] = time.sleep,
+    clock_s: Callable[[], float] = time.monotonic,
+) -> Diagnosis:
     """One look, or two if a finding is not certain: a commit in between may refute it.
+
+    A shorter pause would miss the commits of consumers that work. Without time for it, there is one look only, and the
+    answer says so.
+
+    Args:
+        examination: reads and judges.
+        wait: waits for so many seconds.
+        clock_s: a clock, in seconds from any instant.
 
     Raises:
         ConfigError: as :meth:`Examination.look`.
         CollectorError: as there, of the first look.
     """
-    began_s = time.monotonic()
+    began_s = clock_s()
     diagnosis = examination.look()
-    took_s = time.monotonic() - began_s
-    pause_s = min(PAUSE_S, BUDGET_S - 2 * took_s)
-    if diagnosis.is_certain or pause_s <= 0:
+    took_s = clock_s() - began_s
+    if diagnosis.is_certain:
         return diagnosis
-    wait(pause_s)
+    if 2 * took_s + PAUSE_S > BUDGET_S:
+        return replace(diagnosis, notes=(_note_on_one_reading(took_s),))
+    wait(PAUSE_S)
     try:
         return examination.look()
     except CollectorError as error:
         return _with_problem(diagnosis, str(error))
 
 
+def _note_on_one_reading(took_s: float) -> str:
+    return (
+        f"The only reading took {took_s:.1f} s, which left no time for a second one."
+        " Findings that only time confirms may be of consumers that work: use --watch."
+    )
+
+
 def renewed_answers(examination: Examination, wait: Callable[[float], object] = time.sleep) -> Iterator[Diagnosis]:
-    """A look every few seconds, without end. While the cluster does not answer, the last one with that problem.
+    """A look, a pause of ``PAUSE_S``, and so on. While the cluster does not answer, the last look with that problem.
 
     Raises:
         ConfigError: as :meth:`Examination.look`.
@@ -87,7 +104,6 @@ def renewed_answers(examination: Examination, wait: Callable[[float], object] = 
     """
     last: Diagnosis | None = None
     while True:
-        began_s = time.monotonic()
         try:
             last = examination.look()
             yield last
@@ -96,7 +112,7 @@ def renewed_answers(examination: Examination, wait: Callable[[float], object] = 
                 raise
             examination.reconnect()
             yield _with_problem(last, str(error))
-        wait(max(0.0, began_s + WATCH_S - time.monotonic()))
+        wait(PAUSE_S)
 
 
 def _with_problem(diagnosis: Diagnosis, problem: str) -> Diagnosis:
