@@ -130,7 +130,7 @@ def _examination(bootstrap_server: str, client: Path | None, group: str | None) 
     logging.disable(logging.WARNING)  # what collectors log is in the answer, or concerns a job
     try:
         cluster = target_cluster(bootstrap_server, client)
-        reader = ClusterReader(cluster)
+        reader = ClusterReader(cluster, client=client)
         try:
             yield Examination(reader, cluster.name, group)
         finally:

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Final
 
 from kafka.admin import KafkaAdminClient
 
 from monitor.collectors.clock import wall_clock_ms
+from monitor.collectors.errors import CollectorError
 from monitor.collectors.kafka.admin_reader import AdminReader
 from monitor.collectors.kafka.rebalance_sampler import RebalanceSampler
 from monitor.collectors.kafka.share_groups import ShareGroupReader
 from monitor.collectors.kafka.share_offsets import ShareOffsetsReader
 from monitor.collectors.kafka.topic_poll import StableOffsets, observe_topics
+from monitor.collectors.kafka_client.connection import CONNECT_LIMIT_S as NAMED_LIMIT_S
 from monitor.collectors.kafka_client.connection import explain_request_errors, open_admin
 from monitor.collectors.snapshot import SourceSnapshot
-from monitor.config import ClusterSettings
+from monitor.config import ClusterSettings, ConfigError
 from monitor.doctor.missing import describe_missing, may_describe_all, places_without_offsets, subscribed_topics
 from monitor.doctor.reading import Reading
+from monitor.doctor.target import with_option_names
 from monitor.doctor.unread import Unread
 from monitor.model import TopicObserved
 
@@ -28,14 +33,18 @@ CONNECT_LIMIT_S: Final = 5.0
 class ClusterReader:
     """Reads the groups and the topics of one cluster, again and again. For one thread."""
 
-    def __init__(self, cluster: ClusterSettings, clock: Callable[[], int] = wall_clock_ms) -> None:
+    def __init__(
+        self, cluster: ClusterSettings, clock: Callable[[], int] = wall_clock_ms, *, client: Path | None = None
+    ) -> None:
         """Prepare; the first reading connects.
 
         Args:
             cluster: the cluster, with ``groups_from = "admin"``.
             clock: gives the time in ms since the epoch.
+            client: the properties file of the cluster's client, for sentences.
         """
         self._cluster = cluster
+        self._client = client
         self._clock = clock
         self._pass_ms = 0
         self._admin: KafkaAdminClient | None = None
@@ -53,6 +62,24 @@ class ClusterReader:
             ConfigError: the client properties cannot be used.
             ConnectionFailed: the cluster does not answer, or refuses.
         """
+        began_s = time.monotonic()
+        try:
+            return self._read()
+        except ConfigError as error:
+            raise ConfigError(*(self._explain(problem, began_s) for problem in error.problems)) from None
+        except CollectorError as error:
+            raise type(error)(self._explain(str(error), began_s)) from None
+
+    def _explain(self, sentence: str, began_s: float) -> str:
+        """The sentence with the names of the options, and with how long the cluster has really been tried.
+
+        Sentences on a failed request name the limit of a job's connection, whatever the limit here.
+        """
+        tried_s = max(1, round(time.monotonic() - began_s))
+        measured = sentence.replace(f"tried for {NAMED_LIMIT_S:g} s", f"tried for {tried_s} s")
+        return with_option_names(measured, self._cluster, self._client)
+
+    def _read(self) -> Reading:
         admin = self._admin = self._admin or open_admin(self._cluster, CONNECT_LIMIT_S)
         self._pass_ms = pass_ms = max(self._clock(), self._pass_ms + 1)
         with explain_request_errors(self._cluster):

@@ -42,9 +42,20 @@ def target_cluster(bootstrap_server: str, client: Path | None) -> ClusterSetting
     try:
         kafka_python_arguments(cluster)
     except ConfigError as error:
-        place = f"{cluster.client_place}."
-        raise ConfigError(*(problem.replace(place, f"{client}: ") for problem in error.problems)) from None
+        raise ConfigError(*(with_option_names(problem, cluster, client) for problem in error.problems)) from None
     return cluster
+
+
+def with_option_names(sentence: str, cluster: ClusterSettings, client: Path | None) -> str:
+    """A sentence on the settings of a cluster, with the names of the user: those of the options and the file.
+
+    Args:
+        sentence: as for a configured cluster.
+        cluster: that cluster.
+        client: the properties file, if there is one.
+    """
+    named = sentence.replace("Check bootstrap_servers.", "Check --bootstrap-server.")
+    return named if client is None else named.replace(f"{cluster.client_place}.", f"{client}: ")
 
 
 def connection_properties(properties: Mapping[str, str]) -> dict[str, str]:

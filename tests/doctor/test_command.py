@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -120,7 +122,7 @@ def test_a_wrong_address_is_one_sentence():
     assert (answer.returncode, answer.stdout) == (2, "")
     assert answer.stderr == (
         f"groupwatch: Cluster 127.0.0.1:{port}: no broker answers at 127.0.0.1:{port} (tried for 5 s)."
-        " Check bootstrap_servers.\n"
+        " Check --bootstrap-server.\n"
     )
 
 
@@ -158,6 +160,27 @@ def test_options_that_cannot_be_used_are_explained(tmp_path: Path, servers: str,
     assert said in answer.stderr
     assert "tiger" not in answer.stderr
     assert "clusters." not in answer.stderr
+
+
+def test_a_file_that_is_missing_at_the_login_is_named_as_in_the_properties(tmp_path: Path):
+    """The cluster of a job has a place in its configuration; that of the doctor has a file and an option."""
+    options = (
+        f'clientId="me" clientSecret="tiger" ssl.truststore.location="{tmp_path}/none.pem" ssl.truststore.type=PEM'
+    )
+    module = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule"
+    lines = [
+        "security.protocol=SASL_PLAINTEXT",
+        "sasl.mechanism=OAUTHBEARER",
+        "sasl.oauthbearer.token.endpoint.url=https://127.0.0.1:1/token",
+        f"sasl.jaas.config={module} required {options};",
+    ]
+    file = tmp_path / "client.properties"
+    file.write_text("\n".join(lines), encoding="utf-8")
+    answer = doctor("127.0.0.1:1", "--client", str(file))
+    assert answer.returncode == 2
+    assert f"{file}: sasl.jaas.config" in answer.stderr
+    assert "clusters." not in answer.stderr
+    assert "tiger" not in answer.stderr
 
 
 WITHOUT = """
@@ -251,10 +274,16 @@ def test_a_watch_renews_the_answer_and_outlives_the_broker():
             commit(broker.bootstrap_servers, "behind", "orders", {0: 3})
             second = eventually(lambda: (answer := next(answers)).findings == () and answer, "no finding")
             broker.kill()
+            began_s = time.monotonic()
             last = next(answers)
+            took_s = time.monotonic() - began_s
         finally:
             reader.close()
     assert [each.group for each in first.findings] == ["behind"]
     assert second.problems == ()
-    assert last.problems != ()
+    (problem,) = last.problems
+    tried = re.search(r"tried for (\d+) s", problem)
+    assert tried is not None
+    assert abs(int(tried.group(1)) - took_s) <= 1
+    assert problem.endswith("Check --bootstrap-server.")
     assert last.judged == 1
