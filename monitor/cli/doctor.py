@@ -125,11 +125,14 @@ def _examination(bootstrap_server: str, client: Path | None, group: str | None) 
     from monitor.config import ConfigError  # noqa: PLC0415 -- as above
     from monitor.doctor.examination import Examination  # noqa: PLC0415 -- as above
     from monitor.doctor.reader import ClusterReader  # noqa: PLC0415 -- as above
-    from monitor.doctor.target import target_cluster  # noqa: PLC0415 -- as above
+    from monitor.doctor.target import insecurity, target_cluster  # noqa: PLC0415 -- as above
+    from monitor.model.escaping import escaped_lines  # noqa: PLC0415 -- as above
 
     logging.disable(logging.WARNING)  # what collectors log is in the answer, or concerns a job
     try:
         cluster = target_cluster(bootstrap_server, client)
+        if warning := insecurity(cluster, client):
+            typer.echo(f"groupwatch: {escaped_lines(warning)}", err=True)
         reader = ClusterReader(cluster, client=client)
         try:
             yield Examination(reader, cluster.name, group)

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import difflib
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from monitor.collectors.kafka_client.client_properties import NUMBERS, kafka_python_arguments
+from monitor.collectors.kafka_client.client_properties import NUMBERS, SECURITY, kafka_python_arguments
 from monitor.config import ClusterSettings, ConfigError, read_properties
 from monitor.config.section import checked_addresses
+from monitor.messages.names import listed, shown
 
 CONNECTION_PREFIXES: Final = ("security.", "sasl.", "ssl.", "client.")
 """The properties that decide how to connect, beside those of time limits. What else a client has does not matter."""
+
+MISTYPED: Final = 0.85
+"""From this similarity on (``difflib``), an unknown property is a mistyped one of security."""
 
 NAME_LIMIT: Final = 60
 """Longer addresses are cut where they stand for the cluster."""
@@ -27,7 +32,10 @@ def target_cluster(bootstrap_server: str, client: Path | None) -> ClusterSetting
         addresses = checked_addresses(bootstrap_server, ",")
     except ValueError as error:
         raise ConfigError(f"--bootstrap-server {error}.") from None
-    properties = {} if client is None else connection_properties(read_properties(client))
+    given = {} if client is None else read_properties(client)
+    if mistyped := list(mistyped_properties(given)):
+        raise ConfigError(*(f"{client} has {shown(key)}: did you mean {meant}?" for key, meant in mistyped))
+    properties = connection_properties(given)
     try:
         cluster = ClusterSettings.model_validate(
             {
@@ -65,3 +73,42 @@ def connection_properties(properties: Mapping[str, str]) -> dict[str, str]:
     {'security.protocol': 'SSL'}
     """
     return {key: value for key, value in properties.items() if key.startswith(CONNECTION_PREFIXES) or key in NUMBERS}
+
+
+def mistyped_properties(properties: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """The properties that look like a security property of Kafka's client, each with that one.
+
+    Ignored, they would make the connection insecure. Other programs prefix the same names; those are no mistakes.
+
+    >>> list(mistyped_properties(["secruity.protocol", "sasl_mechanism", "producer.security.protocol", "group.id"]))
+    [('secruity.protocol', 'security.protocol'), ('sasl_mechanism', 'sasl.mechanism')]
+    """
+    for key in properties:
+        plain = key.lower().replace("_", ".").replace("-", ".")
+        is_prefixed = any(plain.endswith(f".{known}") for known in SECURITY)
+        if key in SECURITY or key.startswith(CONNECTION_PREFIXES) or is_prefixed:
+            continue
+        near = difflib.get_close_matches(plain, sorted(SECURITY), n=1, cutoff=MISTYPED)
+        if near:
+            yield key, near[0]
+
+
+def insecurity(cluster: ClusterSettings, client: Path | None) -> str | None:
+    """A warning if properties of security have no effect because of the protocol; None: they have.
+
+    Raises:
+        ConfigError: a reference in the properties leads nowhere.
+    """
+    properties = cluster.client_properties()
+    protocol = properties.get("security.protocol", "").strip().upper()
+    idle = sorted(
+        key
+        for key in properties
+        if (key.startswith("sasl.") and not protocol.startswith("SASL"))
+        or (key.startswith("ssl.") and not protocol.endswith("SSL"))
+    )
+    if not idle:
+        return None
+    why = f"security.protocol is {protocol}" if protocol else "there is no security.protocol"
+    lack = "There is no log-in." if protocol.endswith("SSL") else "The connection is not encrypted."
+    return f"{client}: {listed(idle)}: no effect, because {why}. {lack}"

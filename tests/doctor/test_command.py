@@ -183,6 +183,62 @@ def test_a_file_that_is_missing_at_the_login_is_named_as_in_the_properties(tmp_p
     assert "tiger" not in answer.stderr
 
 
+@pytest.mark.parametrize(
+    ("line", "meant"),
+    [
+        ("secruity.protocol=SASL_SSL", "security.protocol"),
+        ("security_protocol=SASL_SSL", "security.protocol"),
+        ("SECURITY.PROTOCOL=SSL", "security.protocol"),
+        ("sals.jaas.config=tiger", "sasl.jaas.config"),
+        ("ssl-truststore-location=tiger", "ssl.truststore.location"),
+    ],
+)
+def test_a_mistyped_property_of_security_is_refused(tmp_path: Path, line: str, meant: str):
+    """Ignored, it would connect without encryption."""
+    file = tmp_path / "client.properties"
+    file.write_text(line, encoding="utf-8")
+    answer = doctor("127.0.0.1:1", "--client", str(file))
+    assert (answer.returncode, answer.stdout) == (2, "")
+    assert answer.stderr == f"groupwatch: {file} has {line.partition('=')[0]}: did you mean {meant}?\n"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "producer.security.protocol=SSL",
+        "admin.sasl.jaas.config=x",
+        "schema.registry.ssl.truststore.location=x",
+        "confluent.metrics.reporter.sasl.mechanism=PLAIN",
+        "key.deserializer=x",
+        "bootstrap.servers=b:9092",
+    ],
+)
+def test_properties_of_other_programs_are_no_mistakes(tmp_path: Path, line: str):
+    file = tmp_path / "client.properties"
+    file.write_text(line, encoding="utf-8")
+    assert target_cluster("b:9092", file).client_properties() == {}
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ("sasl.mechanism=PLAIN", "sasl.mechanism: no effect, because there is no security.protocol."),
+        (
+            "security.protocol=PLAINTEXT\nsasl.jaas.config=tiger",
+            "sasl.jaas.config: no effect, because security.protocol is PLAINTEXT.",
+        ),
+        ("ssl.truststore.location=x", "ssl.truststore.location: no effect, because there is no security.protocol."),
+    ],
+)
+def test_security_without_effect_is_a_warning(kafka: EmbeddedKafka, tmp_path: Path, lines: str, said: str):
+    """The answer is the same; stderr names what the connection is not."""
+    file = tmp_path / "client.properties"
+    file.write_text(lines, encoding="utf-8")
+    answer = doctor(kafka.bootstrap_servers, "--group", "fine", "--client", str(file))
+    assert answer.returncode == 0
+    assert answer.stderr == f"groupwatch: {file}: {said} The connection is not encrypted.\n"
+
+
 WITHOUT = """
 import os, subprocess, sys
 def started(event, args):
