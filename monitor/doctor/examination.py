@@ -82,10 +82,15 @@ def first_answer(
     if 2 * took_s + PAUSE_S > BUDGET_S:
         return replace(diagnosis, notes=(_note_on_one_reading(took_s),))
     wait(PAUSE_S)
+    return _renewed_answer(examination, diagnosis)
+
+
+def _renewed_answer(examination: Examination, last: Diagnosis) -> Diagnosis:
+    """A new look; if the cluster does not answer, the last one with that problem."""
     try:
         return examination.look()
     except CollectorError as error:
-        return _with_problem(diagnosis, str(error))
+        return _with_problem(last, str(error))
 
 
 def _note_on_one_reading(took_s: float) -> str:
@@ -116,4 +121,4 @@ def renewed_answers(examination: Examination, wait: Callable[[float], object] = 
 
 
 def _with_problem(diagnosis: Diagnosis, problem: str) -> Diagnosis:
-    return replace(diagnosis, problems=(problem,))
+    return replace(diagnosis, problems=(*diagnosis.problems, problem))

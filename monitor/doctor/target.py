@@ -32,10 +32,7 @@ def target_cluster(bootstrap_server: str, client: Path | None) -> ClusterSetting
         addresses = checked_addresses(bootstrap_server, ",")
     except ValueError as error:
         raise ConfigError(f"--bootstrap-server {error}.") from None
-    given = {} if client is None else read_properties(client)
-    if mistyped := list(mistyped_properties(given)):
-        raise ConfigError(*(f"{client} has {shown(key)}: did you mean {meant}?" for key, meant in mistyped))
-    properties = connection_properties(given)
+    properties = {} if client is None else _read_connection_properties(client)
     try:
         cluster = ClusterSettings.model_validate(
             {
@@ -52,6 +49,13 @@ def target_cluster(bootstrap_server: str, client: Path | None) -> ClusterSetting
     except ConfigError as error:
         raise ConfigError(*(with_option_names(problem, cluster, client) for problem in error.problems)) from None
     return cluster
+
+
+def _read_connection_properties(client: Path) -> dict[str, str]:
+    given = read_properties(client)
+    if mistyped := list(mistyped_properties(given)):
+        raise ConfigError(*(f"{client} has {shown(key)}: did you mean {meant}?" for key, meant in mistyped))
+    return connection_properties(given)
 
 
 def with_option_names(sentence: str, cluster: ClusterSettings, client: Path | None) -> str:
