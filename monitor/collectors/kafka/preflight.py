@@ -48,7 +48,8 @@ READER_TRIES: Final = 30
 """How many names for such a group are tried, each of which falls into a partition of the offsets topic by chance."""
 
 COORDINATOR_PAUSE_S: Final = 0.3
-"""How long to wait where there is no coordinator: the first question for one makes a cluster create its topic."""
+"""How long to wait where no coordinator answers: the first question for one makes a cluster create its topic, and a
+broker that has just started still loads its partitions."""
 
 FETCH_LIMIT_MS: Final = 1000
 FETCH_SLICE_MS: Final = 20
@@ -317,8 +318,7 @@ def _answered_group(cluster: ClusterSettings, admin: KafkaAdminClient) -> str:
             ) from None
         except (NotCoordinatorError, CoordinatorNotAvailableError, CoordinatorLoadInProgressError) as error:
             refusal = error
-            if isinstance(error, CoordinatorNotAvailableError):
-                time.sleep(COORDINATOR_PAUSE_S)
+            time.sleep(COORDINATOR_PAUSE_S)
         else:
             return group
     raise CoordinatorMissing(
