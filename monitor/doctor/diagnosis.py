@@ -12,8 +12,8 @@ from monitor.detection.evaluate import Judged, judge_until
 from monitor.detection.ownership.assignment_view import AssignmentView, view_assignment
 from monitor.detection.ownership.catalog_view import Topics
 from monitor.detection.thresholds.thresholds import DetectionSettings
+from monitor.doctor.empty_groups import unknown_reason
 from monitor.doctor.reading import ClusterState
-from monitor.doctor.unknown import unknown_reason
 from monitor.doctor.unread import unread_problems
 from monitor.model import CommittedOffset, Finding, FindingKind, GroupState, TopicPartition, Value
 from monitor.model.findings import Severity, rank

@@ -20,10 +20,10 @@ from monitor.collectors.kafka_client.connection import CONNECT_LIMIT_S as NAMED_
 from monitor.collectors.kafka_client.connection import explain_request_errors, open_admin
 from monitor.collectors.snapshot import SourceSnapshot
 from monitor.config import ClusterSettings, ConfigError
-from monitor.doctor.missing import describe_missing, may_describe_all, places_without_offsets, subscribed_topics
 from monitor.doctor.reading import Reading
 from monitor.doctor.target import with_option_names
 from monitor.doctor.unread import Unread
+from monitor.doctor.visibility import describe_missing, may_describe_all, places_without_offsets, subscribed_topics
 from monitor.model import TopicObserved
 
 CONNECT_LIMIT_S: Final = 5.0
