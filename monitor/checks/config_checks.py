@@ -28,6 +28,7 @@ from monitor.checks.spark_properties import (
 )
 from monitor.collectors.kafka_client.client_properties import (
     cluster_login,
+    idle_properties,
     kafka_python_arguments,
     spark_options,
     token_login,
@@ -201,10 +202,10 @@ def _clear_passwords(settings: Settings) -> Iterator[str]:
     for cluster in settings.clusters.values():
         shown = cluster.client.shown()
         protocol = shown.get("security.protocol", "PLAINTEXT").upper()
-        if not protocol.startswith("SASL") and any(name.startswith("sasl.") for name in shown):
-            yield f"{cluster.client_place}: with security.protocol {protocol}, sasl. properties have no effect."
-        if not protocol.endswith("SSL") and any(name.startswith("ssl.") for name in shown):
-            yield f"{cluster.client_place}: with security.protocol {protocol}, ssl. properties have no effect."
+        idle = idle_properties(shown)
+        for family in ("sasl.", "ssl."):
+            if any(name.startswith(family) for name in idle):
+                yield f"{cluster.client_place}: with security.protocol {protocol}, {family} properties have no effect."
         if protocol == "SASL_PLAINTEXT" and shown.get("sasl.mechanism", "").upper() == "PLAIN":
             yield f"{cluster.client_place}: SASL PLAIN without TLS sends the password in clear text."
 

@@ -7,7 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from monitor.collectors.kafka_client.client_properties import NUMBERS, SECURITY, kafka_python_arguments
+from monitor.collectors.kafka_client.client_properties import (
+    NUMBERS,
+    SECURITY,
+    idle_properties,
+    kafka_python_arguments,
+)
 from monitor.config import ClusterSettings, ConfigError, read_properties
 from monitor.config.section import checked_addresses
 from monitor.messages.names import listed, shown
@@ -104,15 +109,10 @@ def insecurity(cluster: ClusterSettings, client: Path | None) -> str | None:
         ConfigError: a reference in the properties leads nowhere.
     """
     properties = cluster.client_properties()
-    protocol = properties.get("security.protocol", "").strip().upper()
-    idle = sorted(
-        key
-        for key in properties
-        if (key.startswith("sasl.") and not protocol.startswith("SASL"))
-        or (key.startswith("ssl.") and not protocol.endswith("SSL"))
-    )
+    idle = idle_properties(properties)
     if not idle:
         return None
+    protocol = properties.get("security.protocol", "").strip().upper()
     why = f"security.protocol is {protocol}" if protocol else "there is no security.protocol"
     lack = "There is no log-in." if protocol.endswith("SSL") else "The connection is not encrypted."
     return f"{client}: {listed(idle)}: no effect, because {why}. {lack}"

@@ -16,7 +16,7 @@ from urllib.parse import parse_qs
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
 
-from tests.support.renewed_file import RenewedFile
+from tests.support.renewed_file import RenewedFile, replace_text
 
 CLIENT_ID: Final = "watcher"
 AUDIENCE: Final = "kafka"
@@ -109,13 +109,7 @@ class TokenFile(RenewedFile):
     """A file whose token is replaced at half of its life, as Kubernetes does, for the time of a ``with`` block."""
 
     def __init__(self, file: Path, issuer: Issuer) -> None:
-        super().__init__(file, issuer.lifetime_s, self._replace_token)
-        self._issuer = issuer
-
-    def _replace_token(self, file: Path) -> None:
-        new = file.with_suffix(".new")
-        new.write_text(self._issuer.issue())
-        new.replace(file)
+        super().__init__(file, issuer.lifetime_s, lambda file: replace_text(file, issuer.issue()))
 
 
 class _Server(ThreadingHTTPServer):

@@ -9,6 +9,13 @@ from typing import Self
 from tests.support.background import Background
 
 
+def replace_text(file: Path, text: str) -> None:
+    """Give a file new content, at once as a whole."""
+    new = file.with_suffix(".new")
+    new.write_text(text)
+    new.replace(file)
+
+
 class RenewedFile(Background):
     """A file that is replaced at half of the life of its content, for the time of a ``with`` block."""
 

@@ -312,6 +312,17 @@ def _python_login(cluster: ClusterSettings, properties: Mapping[str, str]) -> di
     return {}
 
 
+def idle_properties(properties: Mapping[str, str]) -> tuple[str, ...]:
+    """The names of ``sasl.`` and ``ssl.`` properties that have no effect with this ``security.protocol``, sorted.
+
+    >>> idle_properties({"security.protocol": "SSL", "sasl.username": "u", "ssl.key.password": "p"})
+    ('sasl.username',)
+    """
+    protocol = _security_protocol(properties)
+    idle = (() if protocol.startswith("SASL") else ("sasl.",)) + (() if protocol.endswith("SSL") else ("ssl.",))
+    return tuple(sorted(key for key in properties if key.startswith(idle)))
+
+
 def wants_idempotence(cluster: ClusterSettings) -> bool:
     """Whether what is written to this cluster may be written idempotently: unless the properties say no.
 

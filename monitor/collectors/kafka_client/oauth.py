@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 from urllib.parse import SplitResult, unquote, urlsplit
 
@@ -80,6 +80,10 @@ class OAuthLogin(Value, frozen=True):
         """Whether the secret crosses a network without TLS."""
         url = urlsplit(self.endpoint)
         return url.scheme == "http" and LOOPBACK.fullmatch(url.hostname or "") is None
+
+
+CurrentLogin = Callable[[], OAuthLogin]
+"""Looks up a login as it is now; ConfigError: it cannot be read."""
 
 
 def oauth_login(place: str, properties: Mapping[str, str]) -> OAuthLogin:

@@ -22,6 +22,9 @@ from monitor.model import Value
 KINDS: Final = ("JKS", "PKCS12", "PEM")
 """The types of stores that both clients can read."""
 
+CERTIFICATE: Final = re.compile(r"-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----")
+"""A certificate within a text in PEM."""
+
 _JAVAS_FORMATS: Final = {b"\xfe\xed\xfe\xed": "JKS", b"\xce\xce\xce\xce": "JCEKS"}
 """The first bytes of the formats that only Java reads."""
 
@@ -29,7 +32,6 @@ _NEEDED: Final = "needs the package cryptography: install 'groupwatch[stores]'"
 _KEYTOOL_LIMIT_S: Final = 60
 _OF_STORE: Final = "GROUPWATCH_OF_STORE"
 _OF_COPY: Final = "GROUPWATCH_OF_COPY"
-_IN_PEM: Final = re.compile(r"-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----\n?")
 _WRONG_PASSWORD: Final = ("password was incorrect", "UnrecoverableKey", "Cannot recover key")
 
 
@@ -155,7 +157,9 @@ def _from_pkcs12(content: bytes, password: str | None, key_password: str | None 
 def _list_certificates(source: _Source) -> Store:
     """The certificates of a store without its password, as Java reads trusted ones."""
     listed = _run_keytool(source, ["-list", "-rfc", "-keystore", source.path, "-storetype", source.kind], {}, "\n")
-    return Store(key="", key_password="", certificate="", others=tuple(_IN_PEM.findall(listed)))
+    return Store(
+        key="", key_password="", certificate="", others=tuple(f"{each}\n" for each in CERTIFICATE.findall(listed))
+    )
 
 
 def _convert(source: _Source, into: Path, new_password: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import ssl
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -11,12 +10,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from monitor.collectors.kafka_client.stores import KINDS, StoreError, read_store
+from monitor.collectors.kafka_client.stores import CERTIFICATE, KINDS, StoreError, read_store
 from monitor.config import ConfigError
 
 TRUST: Final = "ssl.truststore"
 KEY: Final = "ssl.keystore"
-CERTIFICATE: Final = re.compile(r"-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----")
 
 
 def tls_context(place: str, properties: Mapping[str, str]) -> ssl.SSLContext:

@@ -14,12 +14,11 @@ import json
 import logging
 import secrets
 import threading
-from collections.abc import Callable
 from functools import lru_cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Final
 
-from monitor.collectors.kafka_client.oauth import OAuthLogin
+from monitor.collectors.kafka_client.oauth import CurrentLogin, OAuthLogin
 from monitor.collectors.kafka_client.tokens import ClientRefusedError, TokenError, new_token
 from monitor.config import ConfigError
 
@@ -27,9 +26,6 @@ log = logging.getLogger(__name__)
 
 MAX_BODY_BYTES: Final = 1 << 16
 REQUEST_LIMIT_S: Final = 10
-
-CurrentLogin = Callable[[], OAuthLogin]
-"""Looks up a login as it is now; ConfigError: it cannot be read."""
 
 
 def over_loopback(login: OAuthLogin, current: CurrentLogin) -> OAuthLogin:

@@ -9,7 +9,6 @@ import ssl
 import threading
 import time
 import urllib.request
-from collections.abc import Callable
 from functools import lru_cache, partial
 from http import HTTPStatus
 from http.client import HTTPException, HTTPMessage
@@ -21,7 +20,7 @@ from urllib.parse import quote_plus, urlencode, urlsplit
 from kafka.errors import KafkaError
 from kafka.net.sasl.oauth import AbstractTokenProvider
 
-from monitor.collectors.kafka_client.oauth import OAuthLogin, current_login
+from monitor.collectors.kafka_client.oauth import CurrentLogin, OAuthLogin, current_login
 from monitor.collectors.kafka_client.tls import tls_context
 from monitor.config import ClientProperties, ConfigError
 from monitor.config.files import small_text
@@ -61,11 +60,11 @@ class Token(Value, frozen=True):
 class TokenProvider(AbstractTokenProvider):  # type: ignore[misc] # of a library without types
     """What a client of kafka-python takes its tokens from, at each connection and each renewed login."""
 
-    def __init__(self, current: Callable[[], OAuthLogin]) -> None:
+    def __init__(self, current: CurrentLogin) -> None:
         """Prepare; nothing is fetched yet.
 
         Args:
-            current: looks up the login as it is now; ConfigError: it cannot be read.
+            current: looks up the login, for each token.
         """
         super().__init__()
         self._current = current
@@ -171,7 +170,9 @@ def token_claims(token: str) -> dict[str, Any]:
 
 def _expiry(text: str, expires_in: object, now_s: float) -> float:
     claimed, lasting = _seconds(token_claims(text).get("exp")), _seconds(expires_in)
-    return now_s + (lasting or UNKNOWN_LIFE_S) if claimed is None else claimed
+    if claimed is not None:
+        return claimed
+    return now_s + (UNKNOWN_LIFE_S if lasting is None else lasting)
 
 
 def _seconds(number: object) -> float | None:

@@ -293,6 +293,12 @@ def test_whatever_an_endpoint_responds_is_a_token_or_one_sentence(issuer: Issuer
         provider.token()
 
 
+def test_an_opaque_token_that_expires_at_once_is_fetched_each_time(issuer: Issuer):
+    issuer.fixed_response = '{"access_token": "a.b.c", "expires_in": 0}'
+    provider = provider_of(client_properties(issuer))
+    assert (provider.token(), provider.token(), len(issuer.requests)) == ("a.b.c", "a.b.c", 2)
+
+
 def test_a_token_file_without_an_end_is_one_sentence():
     with pytest.raises(TokenError, match=r"/dev/zero cannot be read \(it is larger than 4 MiB\)\.$"):
         provider_of(file_properties(Path("/dev/zero"))).token()

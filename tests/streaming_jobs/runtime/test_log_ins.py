@@ -39,6 +39,7 @@ from tests.support.issuer import (
     trusting_properties,
 )
 from tests.support.job_process import JobProcess, eventually, processes_of, running
+from tests.support.renewed_file import replace_text
 from tests.support.stores import SECRETS, Stores
 from tests.web.http.certificates import Authority
 
@@ -204,9 +205,7 @@ class SecretFile:
 
     def write(self) -> None:
         """Write the secret that is valid now."""
-        new = self._file.with_suffix(".new")
-        new.write_text(self._issuer.secret)
-        new.replace(self._file)
+        replace_text(self._file, self._issuer.secret)
         self.seen.append(self._issuer.secret)
 
 
