@@ -43,6 +43,10 @@ DELTA_OF_SPARK: Final[Mapping[str, Coordinate]] = {
 }
 """The release of Delta Lake for each of Spark's."""
 
+CONNECTOR_OF_SPARK: Final[Mapping[str, str]] = {"4.2.1": "4.2.0"}
+"""The release of Spark's Kafka connector where it is another one than PySpark's: that of 4.2.1 does not resolve.
+
+4.2.0 has the same connector, but its state server never closes the socket that it accepts (SPARK-58932)."""
 
 IAM_ARTIFACT: Final = "aws-msk-iam-auth"
 IAM_OF_AMAZON: Final = Coordinate(organisation="software.amazon.msk", artifact=IAM_ARTIFACT, version="2.3.5")
@@ -83,7 +87,7 @@ def kafka_jars(progress: Progress = quiet) -> list[Path]:
 
 
 def spark_kafka_jars(progress: Progress = quiet) -> list[Path]:
-    """The jars of Spark's Kafka connector at the installed PySpark's version that PySpark does not have itself.
+    """The jars of the Kafka connector that serves the installed PySpark, without those that PySpark has itself.
 
     Give them to Spark as ``spark.jars``: no other resolution is needed then.
 
@@ -91,7 +95,8 @@ def spark_kafka_jars(progress: Progress = quiet) -> list[Path]:
         JarsNotResolved: Ivy failed.
         JavaNotFound: There is no Java to run Ivy.
     """
-    version = importlib.metadata.version("pyspark")
+    pyspark = importlib.metadata.version("pyspark")
+    version = CONNECTOR_OF_SPARK.get(pyspark, pyspark)
     coordinate = Coordinate(organisation="org.apache.spark", artifact="spark-sql-kafka-0-10_2.13", version=version)
     present = frozenset(artifact_name(jar) for jar in pyspark_jars_dir().glob("*.jar"))
     return resolve(coordinate, cache_dir() / f"spark-kafka-{version}", progress, leave_out=present)
