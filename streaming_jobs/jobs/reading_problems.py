@@ -35,6 +35,8 @@ class ReadingProblems:
         self.stall = stall
         self.of_query: str | None = None
         """Why the query ended, as a sentence, until a micro-batch of the next one has ended."""
+        self.of_brokers: Callable[[], str | None] = lambda: None
+        """Which brokers do not answer, so that not all is read, as a sentence."""
         self.lateness: Callable[[], str | None] = lambda: None
         """That no reading of the groups has come for long, as a sentence."""
         self.is_starting = False
@@ -56,7 +58,7 @@ class ReadingProblems:
         self._was_away |= collectors is not None
         if collectors is None and self._was_away:
             collectors = f"Cluster {self._target.name} answers again but is not read yet."
-        return self._stalled or self.of_query or collectors or self.lateness()
+        return self._stalled or self.of_query or self.of_brokers() or collectors or self.lateness()
 
     def look(self, passed_ms: int, now_ms: int, query: StreamingQuery | None) -> str | None:
         """See whether micro-batches still end; a sentence if it is hopeless to wait for one.
