@@ -121,6 +121,8 @@ class ClusterWatch:
         self._ends = self._new_ends()
         self._partitions: dict[str, int] = {}
         """How many partitions of each log the query reads."""
+        self._planned_before = -1
+        """The newest micro-batch that was planned when the query started."""
         self._share_partitions = 0
         self._has_missed_share_state = False
         self._recorder = Recorder(spark, target.name, shared.history) if shared.history.is_on else None
@@ -250,7 +252,6 @@ class ClusterWatch:
         pause_s = FIRST_PAUSE_S
         while not self._stopping.is_set() and self.fatal is None:
             began, comes_by_itself = time.monotonic(), False
-            planned_before = self._checkpoint.newest_plan()
             try:
                 self._problems.stall.restart(monotonic_ms())
                 self._problems.is_starting = True
@@ -262,7 +263,7 @@ class ClusterWatch:
             except Exception as error:
                 self._note(error)
                 comes_by_itself = isinstance(error, NotYetReadable)
-                if is_fetch_timeout(error) and self._has_left_out_brokers(planned_before):
+                if is_fetch_timeout(error) and self._has_left_out_brokers():
                     pause_s = 0.0
             self._query, self._problems.is_starting = None, False
             self._close_gate()
@@ -271,13 +272,13 @@ class ClusterWatch:
             self._stopping.wait(pause_s)
             pause_s = min(max(2 * pause_s, FIRST_PAUSE_S), LONGEST_PAUSE_S)
 
-    def _has_left_out_brokers(self, planned_before: int) -> bool:
+    def _has_left_out_brokers(self) -> bool:
         """Plan anew what could not be read in time; whether it was for brokers that do not answer.
 
         Then the next micro-batch leaves them out. Otherwise it may take longer.
         """
         with suppress(FilesError):
-            self._checkpoint.forget_unread_plan(planned_before)
+            self._checkpoint.forget_unread_plan(self._planned_before)
         with suppress(CollectorError, ConfigError):
             self._ends.ask(dict.fromkeys(self._read_places(), 0))
         if not self._ends.silent:
@@ -373,6 +374,7 @@ class ClusterWatch:
 
     def _started_query(self) -> StreamingQuery:
         self._forget_former_events()
+        self._planned_before = self._checkpoint.newest_plan()
         self._ends.accept_new_topics()
         passes = self._ends.bounds(self._cluster.events_topic)  # a first pass of this run is among them
         log_bounds = self._ends.bounds(self._log) if self._target.reads_log else passes

@@ -203,8 +203,8 @@ class Checkpoint:
 
     def newest_plan(self) -> int:
         """The number of the newest micro-batch that was planned; -1: none was."""
-        numbers = [int(name) for name in self._files.names(f"{self.path}/offsets") if name.isdigit()]
-        return max(numbers, default=-1)
+        names = self._files.names(f"{self.path}/offsets") if self.resumed else []
+        return max((int(name) for name in names if name.isdigit()), default=-1)
 
     def _newest_plan(self) -> str:
         """The newest file of Spark's offset log: where the next micro-batch begins, or is repeated."""
