@@ -52,7 +52,7 @@ from streaming_jobs.ingest.sources import events_log, kafka_log, ticks
 from streaming_jobs.jobs.collector_log import CollectorLog
 from streaming_jobs.jobs.reading_problems import ReadingProblems
 from streaming_jobs.jobs.source_options import SourceOptions
-from streaming_jobs.jobs.unread_partitions import unread_problem, unread_sentences
+from streaming_jobs.jobs.unread_partitions import UnreadLog, unread_problem, unread_sentences
 from streaming_jobs.jobs.watch_targets import WatchTarget
 from streaming_jobs.recording.recorder import RecordedLogs, Recorder
 from streaming_jobs.recording.rows import recorded_rows
@@ -115,6 +115,7 @@ class ClusterWatch:
         self._fatal: JobFailed | CheckpointError | None = None
         self._problems = ReadingProblems(target, StallWatch(self._trigger_ms))
         self._problems.of_brokers = self._unread_problem
+        self._unread_log = UnreadLog(target.name)
         self._checkpoint = Checkpoint(spark, settings.checkpoint or "", target.name)
         is_here = is_local(str(spark.sparkContext.master))
         self._options = SourceOptions(target.carrier, serves_tokens=is_here)
@@ -243,6 +244,7 @@ class ClusterWatch:
 
         Called once a second by a thread of its own: whatever hangs, this does not.
         """
+        self._unread_log.look(self._unread_problem(), monotonic_ms())
         hopeless = self._problems.look(monotonic_ms(), now_ms(), self._query)
         self._show_problem()
         return hopeless and f"Cluster {self._target.name}: {hopeless}"

@@ -100,6 +100,8 @@ class LogEnds:
         self._clock = clock
         self._admin: KafkaAdminClient | None = None
         self._table = NO_LEADERS
+        self._last_led: dict[Place, str] = {}
+        """The broker that led each partition last, as sentences name it."""
         self._described_s = float("-inf")
         self._under_way: dict[tuple[int, str], Any] = {}
         """The newest request to each broker, by what it asks for."""
@@ -256,6 +258,9 @@ class LogEnds:
             if topic_id and self._ids.setdefault(topic, topic_id) != topic_id:
                 raise AnotherSource(f"Cluster {self._cluster.name}: {topic} was created again.")
         self._table = table
+        for place, leader in table.leaders.items():
+            if leader.broker >= 0:
+                self._last_led[place] = table.name_of(leader.broker)
 
     async def _described(self, manager: Any) -> Any:  # noqa: ANN401 -- as above
         """What the first broker says that answers in time; those that were quiet are asked last."""
@@ -354,7 +359,8 @@ class LogEnds:
         """Why a partition was not asked for its end, as the beginning of a sentence."""
         leader = self._table.leaders.get(place)
         if leader is None or leader.broker < 0:
-            return "the brokers name no leader of it"
+            last = self._last_led.get(place)
+            return "it has no leader" if last is None else f"it has no leader since {last} is away"
         return f"{self._table.name_of(leader.broker)} does not answer"
 
     def _reason(self, manager: Any, broker: int, code: int | None) -> str:  # noqa: ANN401 -- as above

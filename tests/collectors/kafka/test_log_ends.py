@@ -68,15 +68,11 @@ def test_a_broker_that_hangs_is_named_and_the_others_are_told(
         assert ends.answering == (first.bootstrap_servers,)
         assert ends.bounds("log").ends == {0: 3, 2: 5}
         assert ends.bounds("log").partition_count == 3
-        leaderless = eventually(lambda: has_no_leader(ends), "that the controller names no leader of it")
-        assert leaderless
+        away = f"it has no leader since broker 2 ({second.bootstrap_servers}) is away"
+        eventually(lambda: ends.ask(READ).silent["log", 1].reason == away, "that the controller has fenced it")
     eventually(lambda: ends.ask(READ).ends == {("log", 0): 3, ("log", 1): 4, ("log", 2): 5}, "all of the ends")
     assert not ends.silent
     assert not ends.answering
-
-
-def has_no_leader(ends: LogEnds) -> bool:
-    return ends.ask(READ).silent["log", 1].reason == "the brokers name no leader of it"
 
 
 def test_a_topic_that_is_not_there_is_an_error(ends: LogEnds):
