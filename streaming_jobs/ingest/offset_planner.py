@@ -13,6 +13,7 @@ This depends on names inside of Spark's connector (4.2.0): ``KafkaMicroBatchStre
 from __future__ import annotations
 
 import json
+import logging
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -25,10 +26,17 @@ from monitor.collectors.errors import ConnectionFailed
 from monitor.collectors.kafka.leader_table import Place
 from monitor.collectors.kafka.log_ends import Ends, LogEnds
 
+log = logging.getLogger(__name__)
+
 LOOK_S: Final = 0.005
 SOURCES_LIMIT_S: Final = 30.0
 """How long a query that starts may take to make its sources."""
 ASK_AGAIN_S: Final = 0.5
+
+CUT: Final = (
+    "Partition %d of %s went back from offset %d to %d, as by an unclean leader election: the records between are lost"
+    " in Kafka, and reading goes on there. Groups may show commits that the brokers no longer have, until their next."
+)
 
 _STREAM: Final = "KafkaMicroBatchStream"
 
@@ -127,7 +135,10 @@ class OffsetPlanner:
         if known.isDefined():
             told = self._from_java(known.get())
             read = {place: told.get(place, 0) for place in self._places}
-        return self._in_java(ends_to_plan(read, self._found(read)))
+        found = self._found(read)
+        for (topic, partition), end in found.cut.items():
+            log.warning(CUT, partition, topic, read[topic, partition], end)
+        return self._in_java(ends_to_plan(read, found))
 
     def fetchEarliestOffsets(self, *new: Any) -> Any:  # noqa: ANN401, N802 -- Spark's name
         """Where the logs start; of the partitions that are new to the source, if some are named."""
