@@ -10,14 +10,18 @@ from typing import Final
 
 from kafka import OffsetAndMetadata, TopicPartition
 
-from tests.chaos.load import FLAVOURS
+from tests.live.script import COOPERATIVE, RANGE
 from tests.support.background import Background
 from tests.support.clients import simple_consumer
 from tests.support.crowd import Crowd
 from tests.support.job_process import JobProcess
 
-SUBSCRIBED: Final = tuple(FLAVOURS)
-"""Groups with members."""
+SUBSCRIBED: Final = {
+    "range": {"partition.assignment.strategy": RANGE},
+    "cooperative": {"partition.assignment.strategy": COOPERATIVE},
+    "uniform": {"group.protocol": "consumer"},
+}
+"""Groups with members, and the properties of these."""
 MEMBERS: Final = 2
 """Of each group."""
 
@@ -59,7 +63,7 @@ class Members(Background):
 
     def _start(self, group: str) -> str:
         name = f"{group}-{next(self._number)}"
-        self._crowd.tell("start", name=name, topics=[self._topic], props=FLAVOURS[group] | {"group.id": group})
+        self._crowd.tell("start", name=name, topics=[self._topic], props=SUBSCRIBED[group] | {"group.id": group})
         return name
 
     def _run(self) -> None:
