@@ -29,7 +29,7 @@ from tests.endurance.load import OK, SUBSCRIBED, Commits, Members, Visitor
 from tests.scenarios.stage import Load
 from tests.support.clients import commit, create_topic
 from tests.support.crowd import Crowd
-from tests.support.job_process import JobProcess, eventually, running
+from tests.support.job_process import JobProcess, eventually
 from tests.support.progress import say
 
 MINUTES_VARIABLE: Final = "GROUPWATCH_ENDURANCE_MINUTES"
@@ -64,6 +64,9 @@ until Java collects what they belong to, at most half an hour: they rise and fal
 SHUFFLES: Final = "blockmgr-"
 """What the names of Spark's folders for shuffles begin with."""
 
+READY_S: Final = 600
+"""When a start is given up, also on a machine that does much else."""
+
 Tell = Callable[[str], Any]
 
 
@@ -93,7 +96,8 @@ def endure(folder: Path, minutes: float, tell: Tell) -> dict[str, Any]:
     """The report of a run of so many minutes, in a folder for the brokers and the job; also written to ``BUILD``."""
     with ExitStack() as stack:
         kafkas = {name: watched_cluster(stack, folder / f"kafka-{name}") for name in CLUSTERS}
-        job = stack.enter_context(running(job_of(kafkas, folder)))
+        job = stack.enter_context(job_of(kafkas, folder))
+        job.await_ready(READY_S)
         tell("the job is ready")
         for path in paths():  # the past can be read once the recording has begun
             eventually(lambda path=path: job.status(path) == OK, f"an answer to {path}")
