@@ -35,6 +35,7 @@ from streaming_jobs.runtime.session import (
     forget_files_to_delete,
     has_ended,
     jvm_end_limit_s,
+    jvm_pid,
     stop_session,
     with_java_property,
     with_token_endpoints,
@@ -123,6 +124,7 @@ class Job:
             queries=self._queries(),
             is_ending=lambda: self._lifetime.is_over,
         )
+        self._store.process.watch_jvm(jvm_pid(self._spark))
         self._shelf = CatalogServer(self._spark.conf.get("spark.driver.host") or "127.0.0.1")
         shared = SharedEvaluation(
             detection_rules(self._settings.detection),

@@ -325,6 +325,12 @@ def _show_to_driver(jars: Iterable[Path]) -> None:
         loader.addURL(jvm.java.net.URL(jar.as_uri()))
 
 
+def jvm_pid(spark: SparkSession) -> int:
+    """The process of the driver's JVM, on this machine, whoever has started it."""
+    jvm: Any = spark._jvm
+    return int(jvm.java.lang.ProcessHandle.current().pid())
+
+
 def has_ended(spark: SparkSession) -> bool:
     """Whether Spark has stopped itself, or its JVM has died: nothing in this process can start it again."""
     try:
