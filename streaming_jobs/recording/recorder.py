@@ -108,6 +108,7 @@ class Recorder:
             assert logs is not None, "there is no thread before there are logs"
             try:
                 self._record_settings(logs.settings)
+                self._tables.create(EVENTS)
                 self._reach.begin_query()
                 self._query = self._start_query(logs.rows())
                 self._await_end(self._query, logs)
