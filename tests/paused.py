@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from monitor.demo.java.clients import JavaClients
+from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.demo.servers.server import EmbeddedServer
 
 
@@ -20,7 +21,7 @@ def resume(clients: JavaClients) -> None:
 
 
 @contextmanager
-def paused(server: EmbeddedServer) -> Iterator[None]:
+def paused(server: EmbeddedServer | EmbeddedKafka) -> Iterator[None]:
     """Let a server that runs hang so for the time of a ``with`` block."""
     assert server.process_group is not None
     os.killpg(server.process_group, signal.SIGSTOP)

@@ -225,7 +225,7 @@ class ClusterWatch:
         self._store.report_problem(self._target.name, self._problems.sentence, stalled=self._problems.has_stalled)
 
     def look(self) -> str | None:
-        """See whether micro-batches still end, and show it if not; a sentence once nothing will come of waiting.
+        """See whether the cluster is still evaluated, and show it if not; a sentence once there is no point in waiting.
 
         Called once a second by a thread of its own: whatever hangs, this does not.
         """
@@ -250,6 +250,7 @@ class ClusterWatch:
                 self._note(error)
                 comes_by_itself = isinstance(error, NotYetReadable)
             self._query, self._problems.is_starting = None, False
+            self._problems.stall.stop()
             self._close_gate()
             if comes_by_itself or time.monotonic() - began > LONGEST_PAUSE_S:
                 pause_s = FIRST_PAUSE_S
@@ -307,14 +308,16 @@ class ClusterWatch:
         else:
             problem = f"the disk is full ({cause})" if is_disk_full(error) else cause
             log.warning("Cluster %s: the query ended (%s); restarting it", self._target.name, problem)
-            self._problems.of_query = f"reading stopped: {problem}"
-            self._show_problem()
+            self._show_end(f"reading stopped: {problem}", is_waiting=is_disk_full(error))
 
     def _wait_for(self, sentence: str) -> None:
         """Say once what a query cannot start without."""
         if self._problems.of_query != sentence:
             log.warning("%s Waiting for it.", sentence)
-        self._problems.of_query = sentence
+        self._show_end(sentence, is_waiting=True)
+
+    def _show_end(self, sentence: str, *, is_waiting: bool) -> None:
+        self._problems.of_query, self._problems.is_query_waiting = sentence, is_waiting
         self._show_problem()
 
     @property
@@ -475,7 +478,7 @@ class ClusterWatch:
         options = self._kafka_options() | self._isolation()
         news = LogNews(self._spark, options, self._log, self._cluster.events_topic)
         schedule = BatchSchedule(self._trigger_ms, int(self._target.interval_s * 1000))
-        return BatchGate(schedule, news, self._problems.stall.expect, self._target.unchanged)
+        return BatchGate(schedule, news, self._problems.stall.evaluate, self._target.unchanged)
 
     def _kafka_options(self) -> dict[str, str]:
         return spark_options(self._cluster, serves_tokens=is_local(str(self._spark.sparkContext.master)))
