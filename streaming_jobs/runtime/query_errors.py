@@ -81,7 +81,7 @@ def fatal_sentence(error: BaseException, checkpoint: str) -> str | None:
     cause, trace = cause_of(error), trace_of(error)
     if _SILENT_SOURCE.search(trace):
         return cause
-    if (exhausted := _exhausted(trace)) is not None:
+    if (exhausted := _exhausted_limit(trace)) is not None:
         return f"{exhausted} ({cause}). No restart of the query can heal that."
     if _STATE_VERSION.search(trace):
         return (
@@ -95,7 +95,7 @@ def fatal_sentence(error: BaseException, checkpoint: str) -> str | None:
     return None
 
 
-def _exhausted(trace: str) -> str | None:
+def _exhausted_limit(trace: str) -> str | None:
     """What the process has used up, and the limit to raise; None: nothing that a failure names."""
     if _NO_DESCRIPTORS.search(trace):
         return "groupwatch has no file descriptors left: the limit of open files (ulimit -n, LimitNOFILE) is reached"

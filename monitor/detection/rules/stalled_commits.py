@@ -167,7 +167,7 @@ def silent_partitions(facts: Facts) -> Silent:
             place = TopicPartition(row.topic, row.partition)
             since_ms = in_vain_since_ms(facts, row, facts.committed[place].committed_ms)
             if since_ms is not None and disturbed is not None:
-                since_ms = _counted_since_ms(facts, since_ms, disturbed)
+                since_ms = _silence_start_ms(facts, since_ms, disturbed)
             if since_ms is not None and not markers.alone_wait(row):
                 silent[place] = since_ms
     return silent
@@ -192,7 +192,7 @@ def disturbance_of(facts: Facts) -> Disturbance | None:
     return Disturbance(ended_ms=None if goes_on else seen.last_ms)
 
 
-def _counted_since_ms(facts: Facts, since_ms: int, disturbed: Disturbance) -> int | None:
+def _silence_start_ms(facts: Facts, since_ms: int, disturbed: Disturbance) -> int | None:
     """Since when a silence counts that began then; None: not for ``commit_silence_ms`` yet.
 
     Where rebalances follow each other and nobody reads between them, they are no excuse.
