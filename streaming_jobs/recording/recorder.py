@@ -179,7 +179,16 @@ class Recorder:
             return
         cause = cause_of(error)
         reason = f"the disk is full ({cause})" if is_disk_full(error) else cause
-        sentence = f"Nothing is recorded in {self._folder}: {reason}. Groups are watched as ever."
+        sentence = problem_sentence(self._folder, reason)
         if self._problem != sentence:
             log.warning("Cluster %s: %s", self._cluster, sentence)
         self._problem = sentence
+
+
+def problem_sentence(folder: str, reason: str) -> str:
+    """Why nothing is recorded, in words.
+
+    >>> problem_sentence("/h", "java.io.IOException: no such host.")
+    'Nothing is recorded in /h: java.io.IOException: no such host. Groups are watched as ever.'
+    """
+    return f"Nothing is recorded in {folder}: {reason.rstrip('.')}. Groups are watched as ever."
