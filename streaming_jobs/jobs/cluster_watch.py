@@ -330,7 +330,8 @@ class ClusterWatch:
         passes = end_offsets(self._cluster, self._cluster.events_topic)  # a first pass of this run is among them
         log_bounds = end_offsets(self._cluster, self._log) if self._target.reads_log else passes
         self._checkpoint.require_logs(*{each.topic: each for each in (log_bounds, passes)}.values())
-        backlog = log_bounds if self._target.reads_log else only_first_partition(passes)
+        bounds = log_bounds if self._target.reads_log else only_first_partition(passes)
+        backlog = bounds.unread(self._checkpoint.read_until(bounds.topic))
         log.info("Cluster %s: %s has a backlog of %d offsets", self._target.name, self._log, backlog.records)
         self._gate = self._new_gate()
         connect_topics = self._connect_topics()
