@@ -22,7 +22,7 @@ def resume(clients: JavaClients) -> None:
 
 
 @contextmanager
-def paused(server: EmbeddedServer) -> Iterator[None]:
+def paused(server: EmbeddedServer | EmbeddedKafka) -> Iterator[None]:
     """Let a server that runs hang so for the time of a ``with`` block."""
     assert server.process_group is not None
     os.killpg(server.process_group, signal.SIGSTOP)

@@ -14,12 +14,14 @@ from monitor.detection.ownership.catalog_view import Topics
 from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.doctor.empty_groups import unknown_reason
 from monitor.doctor.reading import ClusterState
-from monitor.doctor.unread import unread_problems
+from monitor.doctor.unread import Unread, unread_problems
 from monitor.model import CommittedOffset, Finding, FindingKind, GroupState, TopicPartition, Value
 from monitor.model.findings import Severity, rank
 
 LOOK_AHEAD_MS: Final = 600_000
 """So far ahead it is judged what would become a finding: the longest grace periods of Kafka's groups are 5 minutes."""
+
+NOT_COMMITTING: Final = (FindingKind.LAG, "not_committing")
 
 LIMITS: Final = (
     "When something started, and how long it has lasted.",
@@ -108,7 +110,8 @@ def diagnose(
         group = state.groups[name]
         try:
             subject = _Subject(group, view_assignment(group, topics.catalog), topics, chosen)
-            findings += _findings(subject, (before or {}).get(name), state)
+            own = _findings(subject, (before or {}).get(name), state)
+            findings += [each for each in own if not _is_excused(each, state.unread)]
             reason = unknown_reason(group, topics.catalog)
         except Exception as error:  # one group's failure is its own; the others go on
             reason = f"{type(error).__name__}: {error}"[:500]
@@ -124,7 +127,14 @@ def diagnose(
         not_judged=(*rebalancing, *not_judged),
         problems=(*state.problems, *unread_problems(state.unread, state.groups.values(), only)),
         limits=LIMITS,
+        notes=() if state.unread.note_on_brokers is None else (state.unread.note_on_brokers,),
     )
+
+
+def _is_excused(finding: GroupFinding, unread: Unread) -> bool:
+    """Whether it accuses members of a silence that brokers cause: what these do not return is named elsewhere."""
+    is_accusation = finding.kind == FindingKind.DEAD_MEMBER or (finding.kind, finding.reason) == NOT_COMMITTING
+    return is_accusation and unread.excuses(finding.group, finding.partitions)
 
 
 def _select(names: Iterable[str], only: str | None) -> list[str]:

@@ -80,7 +80,7 @@ def first_answer(
     if diagnosis.is_certain:
         return diagnosis
     if 2 * took_s + PAUSE_S > BUDGET_S:
-        return replace(diagnosis, notes=(_note_on_one_reading(took_s),))
+        return replace(diagnosis, notes=(*diagnosis.notes, _note_on_one_reading(took_s)))
     wait(PAUSE_S)
     return _renewed_answer(examination, diagnosis)
 

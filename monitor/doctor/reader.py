@@ -110,13 +110,14 @@ class ClusterReader:
         newest = self._subscribed | {group.group: subscribed_topics(group) for group in groups.groups}
         self._subscribed = {name: own for name, own in newest.items() if name in names}
         missing = frozenset().union(*self._subscribed.values()) - {topic.topic for topic in topics}
-        offline, count, hidden = describe_missing(admin, missing)
+        found = describe_missing(admin, missing)
         return Unread(
             partitions=places_without_offsets(topics),
-            coordinators=offline,
-            coordinator_count=count,
+            coordinators=found.offline,
+            coordinator_count=found.count,
             share_groups=tuple(sorted(self._share_offsets.unanswered & names)),
-            hidden_topics=hidden,
+            hidden_topics=found.hidden,
+            missing_brokers=found.brokers,
             may_see_none=not names and groups.complete and not may_describe_all(admin),
         )
 

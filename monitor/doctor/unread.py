@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
 from monitor.assignors.java.text import string_hash
@@ -25,7 +25,8 @@ class Unread(Value):
     ``partitions`` have no leader, or it returned no offsets. ``coordinators`` are the partitions of the offsets topic
     without a leader, of ``coordinator_count``: their groups cannot be listed. ``share_groups`` have no offsets because
     no coordinator returned them. ``hidden_topics`` are those of members that the user may not describe.
-    ``may_see_none``: no group is listed, and the user may not describe all.
+    ``may_see_none``: no group is listed, and the user may not describe all. ``missing_brokers`` have replicas of the
+    offsets topic, and the cluster does not list them.
     """
 
     partitions: tuple[TopicPartition, ...] = ()
@@ -34,6 +35,30 @@ class Unread(Value):
     share_groups: tuple[str, ...] = ()
     hidden_topics: tuple[str, ...] = ()
     may_see_none: bool = False
+    missing_brokers: tuple[int, ...] = ()
+
+    def excuses(self, group: str, partitions: Collection[TopicPartition]) -> bool:
+        """Whether nobody can commit in the group or read these partitions: the brokers do not let them."""
+        count = self.coordinator_count
+        if count and coordinating_partition(group, count) in self.coordinators:
+            return True
+        return bool(partitions) and set(partitions) <= set(self.partitions)
+
+    @property
+    def note_on_brokers(self) -> str | None:
+        """That brokers are missing, as a sentence. Other brokers may have taken over all that they led."""
+        if not self.missing_brokers:
+            return None
+        numbers = ranges(self.missing_brokers)
+        if len(self.missing_brokers) == 1:
+            return (
+                f"Broker {numbers} is missing: it does not belong to the cluster now, but it has replicas of"
+                f" {OFFSETS_TOPIC}."
+            )
+        return (
+            f"Brokers {numbers} are missing: they do not belong to the cluster now, but they have replicas of"
+            f" {OFFSETS_TOPIC}."
+        )
 
 
 def unread_problems(unread: Unread, groups: Iterable[GroupState], only: str | None) -> Iterator[str]:

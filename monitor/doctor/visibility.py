@@ -12,7 +12,7 @@ from kafka.errors import TopicAuthorizationFailedError
 
 from monitor.doctor.unread import OFFSETS_TOPIC
 from monitor.kinds.streams import source_topics
-from monitor.model import GroupObserved, TopicObserved, TopicPartition
+from monitor.model import GroupObserved, TopicObserved, TopicPartition, Value
 
 MAX_REQUESTED: Final = 1000
 """So many topics that are not listed are described. Members may subscribe to any number of names."""
@@ -37,8 +37,20 @@ def places_without_offsets(topics: Iterable[TopicObserved]) -> tuple[TopicPartit
     )
 
 
-def describe_missing(admin: KafkaAdminClient, topics: AbstractSet[str]) -> tuple[tuple[int, ...], int, tuple[str, ...]]:
-    """The partitions of the offsets topic without a leader, the number of all, and which topics the user may not see.
+class Missing(Value):
+    """What brokers do not return: ``offline`` are the partitions of the offsets topic without a leader, of ``count``.
+
+    ``brokers`` have replicas of it and are not in the cluster now; ``hidden`` topics the user may not describe.
+    """
+
+    offline: tuple[int, ...]
+    count: int
+    brokers: tuple[int, ...]
+    hidden: tuple[str, ...]
+
+
+def describe_missing(admin: KafkaAdminClient, topics: AbstractSet[str]) -> Missing:
+    """What is missing of the offsets topic and of these topics.
 
     A broker distinguishes a topic that does not exist from one that the user may not describe, if it is named.
 
@@ -54,7 +66,9 @@ def describe_missing(admin: KafkaAdminClient, topics: AbstractSet[str]) -> tuple
     partitions = described[OFFSETS_TOPIC]["partitions"] if OFFSETS_TOPIC in described else []
     offline = sorted(int(each["partition_index"]) for each in partitions if each["leader_id"] < 0)
     hidden = [name for name in names if name in described and _is_hidden(described[name]["error_code"])]
-    return tuple(offline), len(partitions), tuple(hidden)
+    there = {int(each["broker_id"]) for each in admin.describe_cluster()["brokers"]}
+    away = sorted({int(number) for each in partitions for number in each["replica_nodes"]} - there)
+    return Missing(offline=tuple(offline), count=len(partitions), brokers=tuple(away), hidden=tuple(hidden))
 
 
 def _is_hidden(error_code: int) -> bool:

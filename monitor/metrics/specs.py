@@ -600,8 +600,8 @@ CLIENT_LIBRARY_MEMBERS: Final = MetricSpec(
 )
 UP: Final = ClusterMetric(
     "groupwatch_up",
-    "1 while the cluster can be read, else 0.",
-    value=lambda cluster: int(cluster.problem is None),
+    "1 while the cluster can be read, else 0. It is 0 from a start until something has been read.",
+    value=lambda cluster: int(cluster.is_up),
 )
 READY: Final = ClusterMetric(
     "groupwatch_ready",

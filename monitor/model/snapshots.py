@@ -140,7 +140,8 @@ class ClusterSnapshot(Value):
     the first batch on until then. ``clock_behind_ms`` is to be added to its times to have those of the machine's clock,
     which has been set lately unless it is 0. ``tells_findings``: they are published in a topic, unless there is a
     ``findings_problem``; ``is_recorded`` and ``recording_problem`` likewise. ``problem`` is about reading; ``stalled``
-    says that micro-batches no longer end. ``collectors`` are those that run in this process.
+    says that the groups have not been evaluated for too long, whatever the reason. ``collectors`` are those that run in
+    this process.
     """
 
     cluster: str
@@ -173,6 +174,16 @@ class ClusterSnapshot(Value):
         """Whether its groups are as the run before served them last."""
         return self.is_known and not self.ready
 
+    @property
+    def is_up(self) -> bool:
+        """Whether it is being read: a micro-batch of this run has ended, and nothing is wrong with reading."""
+        return self.problem is None and (self.ready or self.warm_up is not None)
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether its groups are shown as they were before a restart, or before it could not be read any more."""
+        return self.is_known and not (self.ready and self.is_up)
+
     def age_ms(self, now_ms: int) -> int | None:
         """How long ago its groups were judged, by the machine's clock; None: not yet."""
         return None if self.evaluated_ms is None else max(0, now_ms - self.evaluated_ms - self.clock_behind_ms)
@@ -192,5 +203,5 @@ class Snapshot(Value):
 
     @property
     def ready(self) -> bool:
-        """Whether every cluster has been read up to the end that was seen at start, and none has stalled since."""
+        """Whether every cluster has been read up to the end that was seen at start, and is still being evaluated."""
         return bool(self.clusters) and all(cluster.ready and not cluster.stalled for cluster in self.clusters)

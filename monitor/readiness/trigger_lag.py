@@ -16,6 +16,9 @@ SLOW: Final = 1.2
 HEALED: Final = 1.1
 """Down to so many times the trigger they keep up again."""
 
+LASTS_MS: Final = 60_000
+"""For so long they must be too slow, or keep up, until that is news: the restart of a broker is none."""
+
 
 @dataclass(slots=True)
 class TriggerLag:
@@ -27,6 +30,8 @@ class TriggerLag:
     trigger_ms: int
     slow: bool = False
     _began_ms: int | None = None
+    _changed_ms: int = 0
+    """For how long they have not been as was last said."""
     _intervals_ms: deque[int] = field(default_factory=lambda: deque(maxlen=OBSERVED_BATCHES))
 
     def begin(self, now_ms: int, held_ms: int = 0) -> str | None:
@@ -34,14 +39,19 @@ class TriggerLag:
 
         ``held_ms``: for how long of the time since the one before there was nothing to do.
         """
+        elapsed_ms = 0 if self._began_ms is None else max(0, now_ms - self._began_ms)
         if self._began_ms is not None:
             self._intervals_ms.append(now_ms - self._began_ms - held_ms)
         self._began_ms = now_ms
         if not self.trigger_ms or len(self._intervals_ms) < OBSERVED_BATCHES:
             return None
         usual_ms = statistics.median(self._intervals_ms)
-        before, self.slow = self.slow, usual_ms > (HEALED if self.slow else SLOW) * self.trigger_ms
-        return self._sentence(usual_ms) if self.slow != before else None
+        is_slow = usual_ms > (HEALED if self.slow else SLOW) * self.trigger_ms
+        self._changed_ms = self._changed_ms + elapsed_ms if is_slow != self.slow else 0
+        if self._changed_ms < LASTS_MS:
+            return None
+        self.slow, self._changed_ms = is_slow, 0
+        return self._sentence(usual_ms)
 
     def _sentence(self, usual_ms: float) -> str:
         trigger = f"spark.trigger_s = {self.trigger_ms / 1000:g}"

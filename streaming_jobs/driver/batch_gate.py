@@ -21,7 +21,7 @@ from monitor.readiness.warm_up import LogPosition
 from streaming_jobs.runtime.clock import monotonic_ms
 
 SLICE_MS: Final = 500
-"""After so long a wait looks whether it is to end: for a stop, and to show the watchdog that it is alive."""
+"""After so long a wait looks whether it is to end, for a stop."""
 
 
 class Unread(Enum):
@@ -45,14 +45,15 @@ class News(Protocol):
 
 @dataclass(slots=True)
 class BatchGate:
-    """Between two micro-batches of one query. ``expect`` is told that the wait goes on (StallWatch.expect).
+    """Between two micro-batches of one query. ``confirm`` takes when a poll confirms the evaluation before the wait.
 
-    ``unchanged`` are the polls of the topics that found nothing new, and so may wait.
+    ``unchanged`` are the polls of the topics that found nothing new, and so may wait. They are such polls. The wait
+    itself proves nothing: the brokers may be away.
     """
 
     schedule: BatchSchedule
     news: News
-    expect: Callable[[int], None]
+    confirm: Callable[[int], None]
     unchanged: UnchangedPolls
     is_holding: bool = False
     """Whether a micro-batch has done everything and only waits for the next one."""
@@ -93,7 +94,6 @@ class BatchGate:
         self._rest_until(earliest_ms)
         polled_ms: int | None = None
         while not self.is_open and (left_ms := self._left_ms(earliest_ms, due_ms, polled_ms)) > 0:
-            self.expect(monotonic_ms())
             unread = self.news.await_beyond(position, min(left_ms, SLICE_MS))
             if unread is Unread.EVENTS and not is_urgent:
                 self._rest_until(monotonic_ms() + JOIN_MS)
@@ -102,7 +102,7 @@ class BatchGate:
                 break
             if beyond is not position:
                 position, polled_ms = beyond, monotonic_ms()
-        self.expect(monotonic_ms())
+                self.confirm(polled_ms)
         self.held_ms, self.is_holding = monotonic_ms() - began_ms, False
 
     def _left_ms(self, earliest_ms: int, due_ms: int | None, polled_ms: int | None) -> int:
@@ -115,7 +115,6 @@ class BatchGate:
 
     def _rest_until(self, until_ms: int) -> None:
         while not self.is_open and (left_ms := until_ms - monotonic_ms()) > 0:
-            self.expect(monotonic_ms())
             self._open.wait(min(left_ms, SLICE_MS) / 1000)
 
     def close(self) -> None:

@@ -87,9 +87,9 @@ class MicroBatchPublisher:
     ``position`` gives how far the logs are read by a micro-batch, so a cluster is judged by the one that reads the end
     of its backlog; ``forget_plan`` takes back the plan of one that does not begin. ``note_ready`` hears of the first
     evaluation of this run. ``passes`` tells whether its topics are known by a pass of this run. ``problem`` says what
-    is wrong with reading it, if anything is; ``stall`` is told when micro-batches begin and end; ``note_source`` is
-    told the id of what the newest pass was over; ``pace`` judges whether micro-batches keep up with the trigger;
-    ``findings`` are published once the store has them. ``log_topic`` is
+    is wrong with reading it, if anything is; ``stall`` takes when micro-batches begin, end and evaluate;
+    ``note_source`` is told the id of what the newest pass was over; ``pace`` judges whether micro-batches keep up with
+    the trigger; ``findings`` are published once the store has them. ``log_topic`` is
     what tells of the groups, ``own_topics`` grow by what groupwatch does, ``freshness`` whether groups are known well
     enough to be judged (None: always). ``connect_topics`` are the topics of configurations of Connect clusters, by
     group. ``recording_problem`` tells why nothing is recorded now (None: nothing is to be). ``unread`` are those of the
@@ -169,6 +169,8 @@ class MicroBatchPublisher:
         self._log_news()
         self._log_warm_up()
         self.stall.end(monotonic_ms())
+        if judged_by is not None:
+            self.stall.evaluate(monotonic_ms())
         shown, judge = self._snapshot(began_ms, position, batch, judged_by)
         self.store.publish(shown, judge)
         if judge is not None:
@@ -332,7 +334,7 @@ class MicroBatchPublisher:
             catalog_ms=self._catalog.pass_ms if self._catalog else None,
             clock_behind_ms=self.clock.behind_ms,
             problem=self.problem(),
-            stalled=False,
+            stalled=before.stalled and judged_by is None,
             tells_findings=self.findings.is_on,
             findings_problem=self.findings.problem,
             is_recorded=self.recording_problem is not None,

@@ -240,7 +240,7 @@ class ClusterWatch:
         self._store.report_problem(self._target.name, self._problems.sentence, stalled=self._problems.has_stalled)
 
     def look(self) -> str | None:
-        """See whether micro-batches still end, and show it if not; a sentence once nothing will come of waiting.
+        """See whether the cluster is still evaluated, and show it if not; a sentence once there is no point in waiting.
 
         Called once a second by a thread of its own: whatever hangs, this does not.
         """
@@ -268,6 +268,7 @@ class ClusterWatch:
                 if is_fetch_timeout(error) and self._has_left_out_brokers():
                     pause_s = 0.0
             self._query, self._problems.is_starting = None, False
+            self._problems.stall.stop()
             self._close_gate()
             if comes_by_itself or time.monotonic() - began > LONGEST_PAUSE_S:
                 pause_s = FIRST_PAUSE_S
@@ -359,14 +360,16 @@ class ClusterWatch:
         else:
             problem = f"the disk is full ({cause})" if is_disk_full(error) else cause
             log.warning("Cluster %s: the query ended (%s); restarting it", self._target.name, problem)
-            self._problems.of_query = f"reading stopped: {problem}"
-            self._show_problem()
+            self._show_end(f"reading stopped: {problem}", is_waiting=is_disk_full(error))
 
     def _wait_for(self, sentence: str) -> None:
         """Say once what a query cannot start without."""
         if self._problems.of_query != sentence:
             log.warning("%s Waiting for it.", sentence)
-        self._problems.of_query = sentence
+        self._show_end(sentence, is_waiting=True)
+
+    def _show_end(self, sentence: str, *, is_waiting: bool) -> None:
+        self._problems.of_query, self._problems.is_query_waiting = sentence, is_waiting
         self._show_problem()
 
     @property
@@ -381,7 +384,8 @@ class ClusterWatch:
         passes = self._ends.bounds(self._cluster.events_topic)  # a first pass of this run is among them
         log_bounds = self._ends.bounds(self._log) if self._target.reads_log else passes
         self._checkpoint.require_logs(*{each.topic: each for each in (log_bounds, passes)}.values())
-        backlog = log_bounds if self._target.reads_log else only_first_partition(passes)
+        bounds = log_bounds if self._target.reads_log else only_first_partition(passes)
+        backlog = bounds.unread(self._checkpoint.read_until(bounds.topic))
         log.info("Cluster %s: %s has a backlog of %d offsets", self._target.name, self._log, backlog.records)
         self._gate = gate = self._new_gate()
         connect_topics = self._connect_topics()
@@ -533,7 +537,7 @@ class ClusterWatch:
         options = self._options.of_clients() | self._isolation()
         news = LogNews(self._spark, options, self._log, self._cluster.events_topic)
         schedule = BatchSchedule(self._trigger_ms, int(self._target.interval_s * 1000))
-        return BatchGate(schedule, news, self._problems.stall.expect, self._target.unchanged)
+        return BatchGate(schedule, news, self._problems.stall.evaluate, self._target.unchanged)
 
     def _new_ends(self) -> LogEnds:
         """Tells where the logs end that a query reads: one for the live query, one for the recorder's."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any, Final
 
 from pyspark.sql import Column, DataFrame, DataFrameWriter, SparkSession
@@ -12,6 +13,8 @@ from monitor.history.tables import STATES, Table, day_of
 EVENT_COLUMNS: Final = ("recorded_ms", "entity", "name", "position", "events")
 HELD: Final = (*EVENT_COLUMNS, "state")
 """The columns of what verdicts are made of: each row has an event or a state."""
+
+_CREATING: Final = threading.Lock()
 
 
 class RecordedTables:
@@ -56,12 +59,27 @@ class RecordedTables:
         row = (rows if where is None else rows.where(where)).agg(value).first()
         return None if row is None or row[0] is None else int(row[0])
 
+    def create(self, table: Table) -> None:
+        """Create the table unless it is there.
+
+        The clusters of a job share their tables. Of two that create one at once, Delta Lake refuses one
+        (DELTA_PROTOCOL_CHANGED), so they take turns.
+        """
+        if self.has(table):
+            return
+        with _CREATING:
+            place = f"delta.`{self.path(table)}`"
+            columns = f"({table.schema}) USING delta PARTITIONED BY (cluster, day)"
+            self._spark.sql(f"CREATE TABLE IF NOT EXISTS {place} {columns}")
+
     def append(self, table: Table, rows: DataFrame) -> None:
         """Append rows."""
+        self.create(table)
         self._writer(rows).save(self.path(table))
 
     def append_once(self, table: Table, rows: DataFrame, writer: str, version: int) -> None:
         """Append rows, unless this writer has done so already with this version or a later one."""
+        self.create(table)
         self._writer(rows).option("txnAppId", writer).option("txnVersion", version).save(self.path(table))
 
     @staticmethod

@@ -114,6 +114,7 @@ class Recorder:
             assert logs is not None, "there is no thread before there are logs"
             try:
                 self._record_settings(logs.settings)
+                self._tables.create(EVENTS)
                 self._reach.begin_query()
                 with closing(logs.new_ends()) as ends:
                     self._query = self._start_query(logs.rows())
@@ -186,7 +187,16 @@ class Recorder:
             return
         cause = cause_of(error)
         reason = f"the disk is full ({cause})" if is_disk_full(error) else cause
-        sentence = f"Nothing is recorded in {self._folder}: {reason}. Groups are watched as ever."
+        sentence = problem_sentence(self._folder, reason)
         if self._problem != sentence:
             log.warning("Cluster %s: %s", self._cluster, sentence)
         self._problem = sentence
+
+
+def problem_sentence(folder: str, reason: str) -> str:
+    """Why nothing is recorded, in words.
+
+    >>> problem_sentence("/h", "java.io.IOException: no such host.")
+    'Nothing is recorded in /h: java.io.IOException: no such host. Groups are watched as ever.'
+    """
+    return f"Nothing is recorded in {folder}: {reason.rstrip('.')}. Groups are watched as ever."

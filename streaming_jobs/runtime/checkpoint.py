@@ -164,6 +164,14 @@ class Checkpoint:
             if not is_new:
                 self._require_end(log, planned_end(log.topic, newest))
 
+    def read_until(self, topic: str) -> dict[int, int]:
+        """The next offset of each partition of a topic that was read before, by number; empty: of none.
+
+        Raises:
+            FilesError: the checkpoint cannot be read.
+        """
+        return planned_end(topic, self._newest_plan()) if self.resumed else {}
+
     def require_id(self, name: str, found: str | None, what: str) -> None:
         """See that the id of a source is the one that was read before; keep it if it is read for the first time.
 

@@ -60,8 +60,10 @@ appender.stderr.layout.pattern = %d{yyyy-MM-dd HH:mm:ss,SSS} %-7p %c{1}: %m%n%ex
 NOISE: Final = re.compile(
     rb"Starting Streaming TransformWithState|Streaming TransformWithState\w* Python worker "
     rb"|WARNING: Using incubator modules|Setting default log level to |To adjust logging level use "
+    rb"|Deleted \d+ files and directories in a total of \d+ directories"
 )
-"""Lines that PySpark's worker, Spark and Java print at every start. Some name our code as if something were wrong."""
+"""Lines that PySpark's worker, Spark and Java print at every start, and Delta Lake after each vacuum. Some name our
+code as if something were wrong."""
 
 
 _GIVEN_UP: Final = re.compile(rb"Application has been killed\. Reason: (.*)")
@@ -179,8 +181,10 @@ class DriverJvm:
         self.output = output
         try:
             with _environment_for(properties, folder):
+                # Delta Lake prints, too; what this process prints itself is the result of a command.
+                streams = dict.fromkeys(("stdout", "stderr"), self.output.descriptor)
                 # In a process group of its own: a signal to the group of this process is for this process to act upon.
-                gateway: Any = launch_gateway(popen_kwargs={"stderr": self.output.descriptor, "process_group": 0})  # type: ignore[no-untyped-call]
+                gateway: Any = launch_gateway(popen_kwargs=streams | {"process_group": 0})  # type: ignore[no-untyped-call]
         except PySparkRuntimeError:
             self.output.close_writing_end()
             raise JvmNotStarted(f"Spark's JVM ended while it started: {reason_in(self.output.last_lines())}") from None

@@ -17,6 +17,12 @@ _NAMES_A_CAUSE: Final = re.compile(r"(?:Caused by: |: )?([\w.$]+(?:Error|Excepti
 
 _DISK_FULL: Final = re.compile(r"No space left on device|Disk quota exceeded|DSQuotaExceededException")
 
+_NO_DESCRIPTORS: Final = re.compile(r"Too many open files")
+"""EMFILE (24) and ENFILE (23), as Java and Python both have them from the system (strerror(3))."""
+
+_NO_THREADS: Final = re.compile(r"unable to create (?:new )?native thread|can't start new thread")
+"""Java's OutOfMemoryError, and Python's RuntimeError, for EAGAIN of pthread_create(3)."""
+
 _STATE_VERSION: Final = re.compile(r"\bStateVersionError\b")
 """Another version of groupwatch wrote the state."""
 
@@ -80,6 +86,8 @@ def fatal_sentence(error: BaseException, checkpoint: str) -> str | None:
     cause, trace = cause_of(error), trace_of(error)
     if _SILENT_SOURCE.search(trace):
         return cause
+    if (exhausted := _exhausted_limit(trace)) is not None:
+        return f"{exhausted} ({cause}). No restart of the query can heal that."
     if _STATE_VERSION.search(trace):
         return (
             f"the checkpoint {checkpoint} is of another version of groupwatch ({cause}). Go back to that version, or"
@@ -89,6 +97,18 @@ def fatal_sentence(error: BaseException, checkpoint: str) -> str | None:
         return f"Spark accepts no more tasks ({cause}). Start groupwatch again."
     if _checkpoint_is_damaged(error):
         return f"the checkpoint {checkpoint} is damaged ({cause}). To go on, {REBUILD}."
+    return None
+
+
+def _exhausted_limit(trace: str) -> str | None:
+    """What the process has used up, and the limit to raise; None: nothing that a failure names."""
+    if _NO_DESCRIPTORS.search(trace):
+        return "groupwatch has no file descriptors left: the limit of open files (ulimit -n, LimitNOFILE) is reached"
+    if _NO_THREADS.search(trace):
+        return (
+            "groupwatch can start no more threads: the limit of processes and threads (ulimit -u, TasksMax, pids.max)"
+            " or of memory is reached"
+        )
     return None
 
 

@@ -18,11 +18,12 @@ from monitor.collectors.kafka.share_offsets import ShareOffsetsReader
 from monitor.config import ClusterSettings
 from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.demo.servers.settings import BrokerSettings
-from monitor.doctor.diagnosis import diagnose
+from monitor.doctor.diagnosis import Diagnosis, diagnose
+from monitor.doctor.reading import fold_reading
 from monitor.doctor.unread import Unread, coordinating_partition, unread_problems
 from monitor.model import TopicPartition
 from tests.doctor.test_command import doctor
-from tests.doctor.test_diagnosis import NOW_MS, fold, group, reading
+from tests.doctor.test_diagnosis import LATER_MS, NOW_MS, fold, group, member, reading
 from tests.support.clients import admin, commit, create_topic, produce
 from tests.support.job_process import eventually
 
@@ -37,6 +38,39 @@ def test_no_finding_with_a_part_unread_is_no_clean_answer():
         "1 partition of orders (1) has no leader, or it returns no offsets; its lag is not known.",
     )
     assert exit_code(diagnosis) == 2
+
+
+STUCK: Final = "busy"
+
+
+def read_again(unread: Unread) -> Diagnosis:
+    """A member of two partitions that has committed nothing between two readings; each has records behind."""
+    own = {"state": "Stable", "protocol": "range", "members": (member("a", 0, 1),)}
+    first = fold(reading(NOW_MS, group(NOW_MS, STUCK, 4, 4, **own)))
+    later = reading(LATER_MS, group(LATER_MS, STUCK, 4, 4, **own), unread=unread)
+    return diagnose(fold_reading(first, later), 2, before=first.groups)
+
+
+def test_no_member_is_accused_of_a_silence_that_brokers_cause():
+    """Group busy belongs to partition 0 of one: then nobody can commit in it."""
+    orders = tuple(TopicPartition("orders", number) for number in range(2))
+    assert [each.reason for each in read_again(Unread()).findings] == ["not_committing"]
+    assert [each.reason for each in read_again(Unread(partitions=orders[:1])).findings] == ["not_committing"]
+    assert read_again(Unread(partitions=orders)).findings == ()
+    assert read_again(Unread(coordinators=(0,), coordinator_count=1)).findings == ()
+
+
+def test_a_missing_broker_is_a_note_and_no_gap_of_the_answer():
+    """Others may lead all that it led."""
+    diagnosis = read_again(Unread(missing_brokers=(3,)))
+    assert diagnosis.notes == (
+        "Broker 3 is missing: it does not belong to the cluster now, but it has replicas of __consumer_offsets.",
+    )
+    assert diagnosis.problems == ()
+    (note,) = read_again(Unread(missing_brokers=(2, 3))).notes
+    assert note == (
+        "Brokers 2-3 are missing: they do not belong to the cluster now, but they have replicas of __consumer_offsets."
+    )
 
 
 def test_of_one_group_only_what_concerns_it_is_named():
@@ -100,6 +134,7 @@ def test_with_a_broker_down_what_it_led_is_named():
         unknown = next(n for n in map(str, range(99)) if coordinating_partition(n, 8) not in offline)
         none = doctor(servers, "--group", unknown)
     assert whole.returncode == 2
+    assert f"Broker {second.node_id} is missing: " in whole.stdout
     assert f"Not read: {len(offline)} of 8 partitions of __consumer_offsets" in whole.stdout
     assert "Not read: 3 partitions of orders" in whole.stdout
     assert (one.returncode, one.stdout) == (2, "")

@@ -136,6 +136,12 @@ def test_readyz_says_what_is_still_missing(cluster, sentence):
     assert (answer.status_code, answer.text) == (503, sentence)
 
 
+def test_one_cluster_of_several_that_is_no_longer_evaluated_is_not_ready_and_named():
+    stalled = msgspec.structs.replace(ready_cluster(), cluster="c", problem="No broker answers.", stalled=True)
+    answer = client(snapshot(ready_cluster(), stalled)).get("/readyz")
+    assert (answer.status_code, answer.text) == (503, "c: No broker answers.\n")
+
+
 def test_readyz_of_ready_clusters():
     answer = client(snapshot(ready_cluster())).get("/readyz")
     assert (answer.status_code, answer.text) == (200, "ready\n")
@@ -337,10 +343,11 @@ def test_a_group_that_could_not_be_judged_stands_before_the_calm_ones_and_says_w
     ]
 
 
-def test_an_old_evaluation_is_called_stale():
-    app = client(snapshot(ready_cluster(orders())), now_ms=NOW_MS + 180_000)
-    assert "main Stale 1 group, evaluated 3 min ago" in words(app.get("/").text)
-    assert "main Stale" in words(app.get("/groups/main/orders").text)
+def test_a_cluster_that_is_not_evaluated_any_more_has_its_reason_and_the_age_of_its_evaluation():
+    stalled = msgspec.structs.replace(ready_cluster(orders()), problem="No broker answers.", stalled=True)
+    app = client(snapshot(stalled), now_ms=NOW_MS + 180_000)
+    assert "main Problem No broker answers. 1 group, evaluated 3 min ago" in words(app.get("/").text)
+    assert "main Problem" in words(app.get("/groups/main/orders").text)
 
 
 def test_that_findings_cannot_be_told_is_on_the_page_of_a_cluster_that_is_read():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 from uuid import uuid4
 
@@ -19,6 +19,7 @@ from kafka.errors import (
     TopicAuthorizationFailedError,
     UnknownTopicOrPartitionError,
 )
+from msgspec.structs import replace
 
 from monitor.collectors.errors import (
     ConnectionFailed,
@@ -101,6 +102,17 @@ class LogBounds(Value, frozen=True):
     def ends(self) -> dict[int, int]:
         """The end offset of each partition."""
         return {bounds.partition: bounds.end for bounds in self.partitions}
+
+    def unread(self, read: Mapping[int, int]) -> LogBounds:
+        """What is left when each partition has been read up to this next offset.
+
+        >>> bounds = LogBounds("t", (PartitionBounds(0, 5, 90, 90), PartitionBounds(1, 5, 7, 7)))
+        >>> bounds.unread({0: 80}).begins
+        {0: 80, 1: 5}
+        """
+        begins = (min(each.end, max(each.begin, read.get(each.partition, 0))) for each in self.partitions)
+        left = tuple(replace(each, begin=begin) for each, begin in zip(self.partitions, begins, strict=True))
+        return replace(self, partitions=left)
 
     @property
     def records(self) -> int:

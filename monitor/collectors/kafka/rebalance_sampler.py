@@ -8,7 +8,6 @@ and once when it is no longer seen.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterator
 from typing import Final
 
@@ -32,8 +31,7 @@ long in one whose collector has died (SAMPLE_HOLDS_MS)."""
 
 BROKERS: Final = "the list of brokers"
 STATES: Final = "the rebalancing groups"
-
-log = logging.getLogger(__name__)
+MEANWHILE: Final = "the rebalance delays of classic groups are unknown meanwhile."
 
 
 class _RequestTime(Value):
@@ -69,7 +67,7 @@ class RebalanceSampler:
     def __init__(self, cluster: str) -> None:
         """Prepare; ``cluster`` is the name that the events bear."""
         self._cluster = cluster
-        self._questions = BatchRequests(self._warn, needed="Kafka 2.6")
+        self._questions = BatchRequests(cluster, MEANWHILE, needed="Kafka 2.6")
         self._brokers: tuple[int, ...] | None = None
         self._silent: set[int] = set()
         self._asked: dict[int, _RequestTime] = {}
@@ -178,13 +176,6 @@ class RebalanceSampler:
         lost = [group for group, seen in self._seen.items() if now_ms - seen.seen_ms > SAMPLE_LIFETIME_MS]
         for group in lost:
             self._asked.pop(self._seen.pop(group).broker, None)  # its last answer was not that nobody rebalances
-
-    def _warn(self, what: str) -> None:
-        log.warning(
-            "Cluster %s: %s; the rebalance delays of classic groups are unknown meanwhile.",
-            self._cluster,
-            what,
-        )
 
 
 def _rebalancing_groups(admin: KafkaAdminClient, broker: int) -> dict[str, str]:

@@ -8,7 +8,6 @@ How far the groups are is in ``__share_group_state``. Only where that cannot be 
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any, Final
@@ -40,7 +39,7 @@ ISOLATION: Final = "share.isolation.level"
 OF_BROKERS: Final = "group."
 """What precedes the names of limits in the configs of brokers."""
 
-log = logging.getLogger(__name__)
+MEANWHILE: Final = "the delivery limit of share groups is taken from share_delivery_limit meanwhile."
 
 
 class ShareGroupReader:
@@ -55,7 +54,7 @@ class ShareGroupReader:
         """
         self._cluster = cluster
         self._offsets = offsets
-        self._questions = BatchRequests(self._warn)
+        self._questions = BatchRequests(cluster, MEANWHILE)
         self._due_ms: int | None = None
         self._asked_ms = 0
         self._written: dict[str, ShareGroupRead] = {}
@@ -143,13 +142,6 @@ class ShareGroupReader:
         if last is None or replace(event, read_ms=last.read_ms) != last:
             return True
         return not 0 <= event.read_ms - last.read_ms < REPEAT_MS
-
-    def _warn(self, what: str) -> None:
-        log.warning(
-            "Cluster %s: %s; the delivery limit of share groups is taken from share_delivery_limit meanwhile.",
-            self._cluster,
-            what,
-        )
 
 
 def _share_groups(admin: KafkaAdminClient) -> list[str]:

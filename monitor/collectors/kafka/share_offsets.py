@@ -6,7 +6,6 @@ nothing of single records.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
@@ -30,10 +29,9 @@ from monitor.protocol.wire.errors import DecodeError
 
 OFFSETS: Final = "the offsets of a share group"
 NEEDED: Final = "Kafka 4.1"
+MEANWHILE: Final = "the lag of share groups is unknown meanwhile."
 
 Offsets = tuple[ListedShareOffset, ...]
-
-log = logging.getLogger(__name__)
 
 
 class ShareOffsetsReader:
@@ -42,7 +40,7 @@ class ShareOffsetsReader:
     def __init__(self, cluster: ClusterSettings) -> None:
         """Prepare; nothing is asked yet."""
         self._cluster = cluster
-        self._questions = BatchRequests(self._warn, NEEDED)
+        self._questions = BatchRequests(cluster.name, MEANWHILE, NEEDED)
         self.unanswered: frozenset[str] = frozenset()
         """The groups for which the newest ``read`` got no offsets."""
 
@@ -100,9 +98,6 @@ class ShareOffsetsReader:
         for broker, own in homes.items():
             for some in split_into_batches(own):
                 yield GroupsRequest(broker=broker, api=Api.SHARE_GROUP_OFFSETS, groups=tuple(some))
-
-    def _warn(self, what: str) -> None:
-        log.warning("Cluster %s: %s; the lag of share groups is unknown meanwhile.", self._cluster.name, what)
 
 
 def _read_answer(answer: GroupsResponse | FailedRequest) -> Iterator[tuple[str, Offsets | KafkaError]]:

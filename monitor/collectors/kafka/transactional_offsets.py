@@ -9,7 +9,6 @@ also the coordinator of its partitions' groups, and what is wrong with one hides
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -35,8 +34,10 @@ LEADERS: Final = "the leaders of the offsets topic"
 TRANSACTIONS: Final = "the open transactions"
 GROUPS: Final = "the list of groups"
 OFFSETS: Final = "the committed offsets of a group"
-
-log = logging.getLogger(__name__)
+MEANWHILE: Final = (
+    "commits of aborted transactions look committed until the next commit."
+    ' offsets_isolation = "read_committed" avoids that at a price; see docs/configuration.md.'
+)
 
 
 class _Activity(Value):
@@ -60,7 +61,7 @@ class TransactionalOffsets:
         self._cluster = cluster
         self._partitions = 0
         self._activity: dict[int, _Activity] = {}
-        self._questions = BatchRequests(self._warn)
+        self._questions = BatchRequests(cluster, MEANWHILE)
         self._has_said_none_visible = False
         self.needs_new_client = False
         """Whether the newest pass missed a group's offsets: kafka-python asks only once who coordinates a group."""
@@ -133,7 +134,7 @@ class TransactionalOffsets:
         )
         if not concerned and not self._has_said_none_visible:
             self._has_said_none_visible = True
-            self._warn("groups commit in transactions, but none is visible: grant DESCRIBE on the groups")
+            self._questions.warn("groups commit in transactions, but none is visible: grant DESCRIBE on the groups")
         return concerned
 
     def _listings(
@@ -168,14 +169,6 @@ class TransactionalOffsets:
 
     def _offsets_partition(self, group: str) -> int:
         return group_partition(group, self._partitions)
-
-    def _warn(self, what: str) -> None:
-        log.warning(
-            "Cluster %s: %s; commits of aborted transactions look committed until the next commit."
-            ' offsets_isolation = "read_committed" avoids that at a price; see docs/configuration.md.',
-            self._cluster,
-            what,
-        )
 
 
 def _describe_topics(admin: KafkaAdminClient, topics: Sequence[str]) -> dict[str, Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import time
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import Final, TypeVar
 
@@ -26,19 +28,40 @@ REQUEST_WIDE_ERRORS: Final = (RequestTimedOutError, TopicAuthorizationFailedErro
 """Errors of a broker that would be the same for each half of the question."""
 
 
+LASTS_S: Final = 30.0
+"""For so long a question must fail until that is said: a partition that gets a new leader is no news."""
+
+STAYS: Final = (AuthorizationError, UnsupportedVersionError)
+"""Errors that only an operator can end: they are said at once."""
+
+log = logging.getLogger(__name__)
+
+
 class BatchRequests:
     """Asks, and keeps in mind what was not told, so that each kind of failure is said once until it has healed."""
 
-    def __init__(self, say: Callable[[str], None], needed: str = "Kafka 2.8") -> None:
+    def __init__(
+        self, cluster: str, meanwhile: str, needed: str = "Kafka 2.8", clock_s: Callable[[], float] = time.monotonic
+    ) -> None:
         """Prepare.
 
         Args:
-            say: is given a sentence without its full stop for each new kind of failure.
+            cluster: the name of the cluster that is asked.
+            meanwhile: the consequence as long as a question is not answered, as a sentence without its capital letter.
             needed: the oldest brokers that answer these questions.
+            clock_s: gives seconds that only go forward.
         """
-        self._say = say
+        self._cluster = cluster
+        self._meanwhile = meanwhile
         self._needed = needed
+        self._clock_s = clock_s
         self._not_told: dict[tuple[str, str], set[Hashable]] = {}
+        self._failing_since_s: dict[str, float] = {}
+        self._said: set[tuple[str, str]] = set()
+
+    def warn(self, what: str) -> None:
+        """Say this in the log, and the consequence."""
+        log.warning("Cluster %s: %s; %s", self._cluster, what, self._meanwhile)
 
     def ask(
         self, question: str, items: Sequence[Item], answer: Callable[[Sequence[Item]], Mapping[Item, Answer]]
@@ -65,13 +88,16 @@ class BatchRequests:
         return dict(told)
 
     def note_failure(self, question: str, items: Sequence[Hashable], error: Exception) -> None:
-        """Keep in mind, and say if it is new, that a question was not answered for these items."""
+        """Keep in mind, and say if it is new and lasts, that a question was not answered for these items."""
+        if not items:
+            return
         kind = (question, self._reason(error))
-        if items and kind not in self._not_told:
-            self._not_told[kind] = set()
-            self._say(f"{question}: not available ({kind[1]})")
-        if items:
-            self._not_told[kind].update(items)
+        self._not_told.setdefault(kind, set()).update(items)
+        since_s = self._failing_since_s.setdefault(question, self._clock_s())
+        is_lasting = isinstance(error, STAYS) or self._clock_s() - since_s >= LASTS_S
+        if is_lasting and kind not in self._said:
+            self._said.add(kind)
+            self.warn(f"{question}: not available ({kind[1]})")
 
     def _reason(self, error: Exception) -> str:
         if isinstance(error, UnsupportedVersionError):
@@ -87,6 +113,15 @@ class BatchRequests:
                 concerned.difference_update(items)
                 if not concerned:
                     del self._not_told[kind]
+        if question in self._failing_since_s and not any(kind[0] == question for kind in self._not_told):
+            self._note_healed(question)
+
+    def _note_healed(self, question: str) -> None:
+        del self._failing_since_s[question]
+        said = {kind for kind in self._said if kind[0] == question}
+        self._said -= said
+        if said:
+            log.info("Cluster %s: %s: available again", self._cluster, question)
 
 
 def _may_concern_one_item(error: Exception) -> bool:

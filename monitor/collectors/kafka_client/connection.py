@@ -13,6 +13,7 @@ import ssl
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from types import MappingProxyType
 from typing import Any, Final
 
 from kafka import KafkaConsumer, KafkaProducer
@@ -21,9 +22,12 @@ from kafka.errors import (
     AuthorizationError,
     IllegalSaslStateError,
     KafkaConfigurationError,
+    KafkaConnectionError,
     KafkaError,
     KafkaTimeoutError,
+    NodeNotReadyError,
     SaslAuthenticationFailedError,
+    UnknownBrokerIdError,
     UnsupportedSaslMechanismError,
 )
 from kafka.net.compat import KafkaNetClient
@@ -170,13 +174,30 @@ def explain_request_errors(cluster: ClusterSettings) -> Iterator[None]:
         raise ConnectionFailed(_explanation(cluster, error, CONNECT_LIMIT_S)) from None
 
 
+_OF_THE_CLIENT: Final[Mapping[type[BaseException], str]] = MappingProxyType(
+    {
+        KafkaConnectionError: "no connection to a broker",
+        NodeNotReadyError: "no connection to a broker",
+        KafkaTimeoutError: "no response in time",
+        UnknownBrokerIdError: "a broker that the cluster does not list",
+    }
+)
+"""Errors of kafka-python itself: no documentation of Kafka has their names."""
+
+
 def error_name(error: BaseException) -> str:
-    """The name of an error as Kafka's documentation has it.
+    """The name of an error as Kafka's documentation has it, or in words where it is one of the client or the system.
 
     >>> from kafka.errors import TopicAuthorizationFailedError
     >>> error_name(TopicAuthorizationFailedError("t"))
     'TopicAuthorizationFailed'
+    >>> error_name(NodeNotReadyError()), error_name(OSError(111, "Connection refused")), error_name(OSError())
+    ('no connection to a broker', 'Connection refused', 'the connection failed')
     """
+    if type(error) in _OF_THE_CLIENT:
+        return _OF_THE_CLIENT[type(error)]
+    if isinstance(error, OSError):
+        return error.strerror or "the connection failed"
     return type(error).__name__.removesuffix("Error")
 
 

@@ -104,6 +104,11 @@ class EmbeddedKafka:
         """Whether its process lives."""
         return self._process is not None and self._process.poll() is None
 
+    @property
+    def process_group(self) -> int | None:
+        """The number of its group of processes, which has it and its guard; None: it does not run."""
+        return None if self._process is None else self._process.pid
+
     def client_settings(self, user: str | None = None) -> dict[str, str]:
         """The keyword arguments with which a kafka-python client connects, as that user if there are users."""
         passwords = {**self.settings.sasl_users, INTERNAL_USER: self._place.internal_password}

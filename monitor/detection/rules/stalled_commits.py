@@ -22,8 +22,19 @@ from monitor.detection.ownership.catalog_view import is_older_than_generation
 from monitor.detection.ownership.context import Facts
 from monitor.detection.ownership.current import held_since_ms
 from monitor.detection.rules.open_transaction import Markers, is_held_back
+from monitor.detection.rules.rebalance import rebalancing_since_ms
 from monitor.detection.rules.rule import Rule
-from monitor.model import STATIC_LEAVE_EPOCH, CommittedOffset, FindingKind, Member, Phase, TopicPartition, Value
+from monitor.model import (
+    KINDS,
+    STATIC_LEAVE_EPOCH,
+    Assigner,
+    CommittedOffset,
+    FindingKind,
+    Member,
+    Phase,
+    TopicPartition,
+    Value,
+)
 from monitor.model.commit_history import RECENT, columns_of, count_of
 from monitor.model.findings import (
     Evidence,
@@ -146,7 +157,7 @@ def silent_partitions(facts: Facts) -> Silent:
     if facts.group.phase in {Phase.EMPTY, Phase.GONE, Phase.UNSEEN} or facts.deliveries is not None:
         return {}  # a share group commits nothing: see monitor.detection.rules.deliveries
     silent: Silent = {}
-    markers = Markers(facts)
+    markers, disturbed = Markers(facts), disturbance_of(facts)
     is_owner_awaited = facts.is_settling or (
         facts.ownership.is_lived_in and is_older_than_generation(facts.catalog, facts.group)
     )
@@ -155,9 +166,43 @@ def silent_partitions(facts: Facts) -> Silent:
         if not is_nobodys and not is_held_back(row):
             place = TopicPartition(row.topic, row.partition)
             since_ms = in_vain_since_ms(facts, row, facts.committed[place].committed_ms)
+            if since_ms is not None and disturbed is not None:
+                since_ms = _silence_start_ms(facts, since_ms, disturbed)
             if since_ms is not None and not markers.alone_wait(row):
                 silent[place] = since_ms
     return silent
+
+
+class Disturbance(Value):
+    """What keeps members from committing that is no fault of theirs; ``ended_ms`` None: it goes on."""
+
+    ended_ms: int | None
+
+
+def disturbance_of(facts: Facts) -> Disturbance | None:
+    """The newest disturbance of the group, of which collectors know; None: they know of none.
+
+    It is a rebalance of a classic group: until it ends, a member waits for the others. A generation that ends one makes
+    newcomers of all members. A member of another kind goes on during a rebalance, and may be the one that delays it.
+    """
+    seen = facts.group.sampled
+    if KINDS[facts.group.kind].assigns is not Assigner.LEADER or seen is None:
+        return None
+    goes_on = rebalancing_since_ms(facts.group, facts.moment) is not None
+    return Disturbance(ended_ms=None if goes_on else seen.last_ms)
+
+
+def _silence_start_ms(facts: Facts, since_ms: int, disturbed: Disturbance) -> int | None:
+    """Since when a silence counts that began then; None: not for ``commit_silence_ms`` yet.
+
+    Where rebalances follow each other and nobody reads between them, they are no excuse.
+    """
+    if _goes_from_hand_to_hand(facts, since_ms):
+        return since_ms
+    if disturbed.ended_ms is None:
+        return None
+    counted_ms = max(since_ms, disturbed.ended_ms)
+    return counted_ms if facts.has_come(counted_ms + facts.settings.commit_silence_ms) else None
 
 
 def _newcomers(facts: Facts) -> frozenset[str]:

@@ -12,7 +12,6 @@ from urllib.parse import quote
 
 from monitor.model import ClusterSnapshot, Snapshot, Value
 from monitor.web.api.endpoints import PARTIAL
-from monitor.web.views.overview import is_stale
 from monitor.web.views.query import Query
 from monitor.web.views.snapshot_source import NotKnownYet, named
 
@@ -34,9 +33,9 @@ class ChosenClusters(Value):
         """Which a list is to be limited to; (): it need not be."""
         return () if self.are_all else tuple(each.cluster for each in self.known)
 
-    def headers(self, now_ms: int) -> Mapping[str, str]:
+    def headers(self) -> Mapping[str, str]:
         """What a client should know beside the list: the clusters that it leaves out, and those that are stale."""
-        stale = [each for each in self.known if is_stale(each, now_ms)]
+        stale = [each for each in self.known if each.is_stale]
         of_header = ((NOT_READY, self.left_out), (STALE, stale))
         return {header: _as_header(clusters) for header, clusters in of_header if clusters}
 

@@ -97,7 +97,7 @@ SPECIAL: Final[Mapping[str, Mapping[str, str]]] = {
     },
     "ClusterCondition": {
         "ready": "Whether the backlog at the start has been read. Before that, groups may be of the last run.",
-        "stale": "Whether the newest evaluation is a minute old or more, or of the last run.",
+        "stale": "Whether its groups are of the last run, or of before it could not be read (`groupwatch_up` 0).",
         "sentence": "Its state, as in /readyz.",
         "groups": "Number of evaluated groups; absent: not known yet.",
         "groups_with_findings": "Number of groups with findings; absent: not known yet.",

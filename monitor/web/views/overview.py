@@ -12,9 +12,6 @@ from monitor.web.views.addresses import PAGE, GroupAddress
 from monitor.web.views.group_list import KindCount, Listing, Wish
 from monitor.web.views.status import cluster_sentence, shard_sentence
 
-STALE_AFTER_MS: Final = 60_000
-"""From this age on, the page says that an evaluation is old: many times the interval between two batches."""
-
 SHOWN_GROUPS: Final = 50
 """How many groups the page lists, unless it is asked for all."""
 
@@ -107,12 +104,6 @@ def finding_lines(summary: GroupSummary) -> tuple[FindingLine, ...]:
     )
 
 
-def is_stale(cluster: ClusterSnapshot, now_ms: int) -> bool:
-    """Whether its groups are as they were some time ago, or before a restart."""
-    age_ms = cluster.age_ms(now_ms)
-    return cluster.is_restored or (age_ms is not None and age_ms >= STALE_AFTER_MS)
-
-
 def cluster_line(cluster: ClusterSnapshot, now_ms: int) -> ClusterLine:
     """A cluster's condition now."""
     age_ms = cluster.age_ms(now_ms)
@@ -123,7 +114,7 @@ def cluster_line(cluster: ClusterSnapshot, now_ms: int) -> ClusterLine:
         ready=cluster.ready,
         failing=cluster.problem is not None,
         evaluated=None if age_ms is None else age(age_ms),
-        stale=is_stale(cluster, now_ms),
+        stale=cluster.is_stale,
         groups=len(cluster.groups),
         progress=_progress(cluster),
     )

@@ -123,7 +123,7 @@ def test_a_broker_that_is_none_fails_its_groups_and_no_other(broker, committed):
         asking.ask(Listing(homes=homes, asks=listing(committed).asks, answered=frozenset({1}), problems=()))
         assert offsets_of(asking) == {group: committed[group] for group, home in homes.items() if home == 1}
         (problem,) = asking.problems()
-        assert "115 groups are missing from the poll (UnknownBrokerId)" in problem
+        assert "115 groups are missing from the poll (a broker that the cluster does not list)" in problem
 
 
 def test_the_events_of_two_passes_name_every_group_and_tell_each_once(cluster, committed, events_of):

@@ -13,6 +13,7 @@ from kafka.errors import (
 from msgspec.structs import replace
 
 from monitor.collectors.kafka.rebalance_sampler import REPEAT_MS, RebalanceSampler
+from monitor.collectors.kafka_client import batch_requests
 from monitor.model import SAMPLE_LIFETIME_MS, RebalanceSampled
 
 NOW = 1_000_000
@@ -68,6 +69,12 @@ def over(since_ms, now_ms, *, seen_ms, gap_ms, broker, interval_ms=1_000, group=
     return replace(sampled(None, since_ms, now_ms, interval_ms, group), seen_ms=seen_ms, gap_ms=gap_ms, broker=broker)
 
 
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch):
+    """Failures are said at once: how long they must last is a test of its own."""
+    monkeypatch.setattr(batch_requests, "LASTS_S", 0)
+
+
 def said(caplog):
     lines = [record.getMessage().split(";")[0].removeprefix("Cluster prod: ") for record in caplog.records]
     caplog.clear()
@@ -114,9 +121,9 @@ def test_a_gap_between_two_samples_is_told(states, admin):
 @pytest.mark.parametrize(
     ("error", "why"),
     [
-        (KafkaConnectionError, "KafkaConnection, retrying"),
+        (KafkaConnectionError, "no connection to a broker, retrying"),
         (RequestTimedOutError, "RequestTimedOut, retrying"),
-        (ConnectionResetError, "ConnectionReset, retrying"),
+        (ConnectionResetError, "the connection failed, retrying"),
         (ClusterAuthorizationFailedError, "the user lacks permission, ClusterAuthorizationFailed"),
         (IncompatibleBrokerVersion, "its brokers are older than Kafka 2.6"),
     ],
@@ -146,7 +153,7 @@ def test_a_cluster_that_does_not_tell_its_brokers_is_asked_again_with_the_next_p
     admin.broken = {"cluster": KafkaConnectionError()}
     assert told(states, admin, NOW) == told(states, admin, NOW + 1) == []
     assert admin.asked == ["cluster"]
-    assert said(caplog) == ["the list of brokers: not available (KafkaConnection, retrying)"]
+    assert said(caplog) == ["the list of brokers: not available (no connection to a broker, retrying)"]
     admin.broken = {}
     states.begin_pass()
     admin.groups[1] = {"g": PREPARING}

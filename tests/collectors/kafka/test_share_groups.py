@@ -13,6 +13,7 @@ from kafka.errors import IncompatibleBrokerVersion, RequestTimedOutError
 from monitor.collectors.kafka.share_groups import LIST_MS, REPEAT_MS, ShareGroupReader
 from monitor.collectors.kafka.share_offsets import ShareOffsetsReader
 from monitor.collectors.kafka.topic_poll import StableOffsets, observe_topics
+from monitor.collectors.kafka_client import batch_requests
 from monitor.config import ClusterSettings
 from monitor.demo.java.share_clients import ShareClients
 from monitor.demo.servers.broker import EmbeddedKafka
@@ -176,7 +177,8 @@ def test_what_could_not_be_written_is_given_again():
     ]
 
 
-def test_a_limit_that_the_brokers_do_not_say_once_stays_as_it_was(caplog):
+def test_a_limit_that_the_brokers_do_not_say_once_stays_as_it_was(caplog, monkeypatch):
+    monkeypatch.setattr(batch_requests, "LASTS_S", 0)
     asker, broker = ShareGroupReader("c"), OtherBroker(["a"], OWN_LOCK, OF_BROKERS)
     known = {"a": ShareConfig(delivery_limit=6, lock_ms=15_000)}
     assert read(asker, broker, 0) == known

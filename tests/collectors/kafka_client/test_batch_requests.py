@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from itertools import count
 
 import pytest
@@ -17,6 +18,8 @@ from kafka.errors import (
 )
 
 from monitor.collectors.kafka.transactional_offsets import RELIST_MS, SETTLE_MS, TransactionalOffsets
+from monitor.collectors.kafka_client import batch_requests
+from monitor.collectors.kafka_client.batch_requests import BatchRequests
 from monitor.protocol.kafka.group_metadata import group_partition
 from monitor.tracking.offsets.precedence import CLOCK_MARGIN_MS
 
@@ -85,6 +88,12 @@ def told(asker, admin, now_ms):
     """The partitions whose groups were told."""
     listed = [answer for some in asker.ask(admin, lambda: now_ms) for answer in some]
     return sorted(group_partition(answer.group, PARTITIONS) for answer in listed)
+
+
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch):
+    """Failures are said at once: how long they must last is a test of its own."""
+    monkeypatch.setattr(batch_requests, "LASTS_S", 0)
 
 
 def said(caplog):
@@ -227,3 +236,43 @@ def test_offsets_that_were_missed_need_a_new_client(asker, admin, error, renewed
     admin.broken = {}
     told(asker, admin, MOVES_AT_MS + 1)
     assert not asker.needs_new_client
+
+
+class Seconds:
+    """A clock that is set by hand."""
+
+    now_s = 100.0
+
+    def __call__(self):
+        return self.now_s
+
+
+def test_only_a_failure_that_lasts_is_said_and_so_is_its_end(caplog, monkeypatch):
+    """A partition that gets a new leader answers again after a second, and there are many in a restart of brokers."""
+    monkeypatch.setattr(batch_requests, "LASTS_S", 30.0)
+    caplog.set_level(logging.INFO)
+    clock = Seconds()
+    questions = BatchRequests("prod", "nobody minds.", clock_s=clock)
+    questions.note_failure("the weather", [1, 2], NotLeaderForPartitionError())
+    clock.now_s += 1
+    questions.note_success("the weather", [1, 2])
+    assert said(caplog) == []
+
+    questions.note_failure("the weather", [1, 2], NotLeaderForPartitionError())
+    clock.now_s += 29
+    questions.note_failure("the weather", [1], KafkaConnectionError())
+    assert said(caplog) == []
+    clock.now_s += 1
+    questions.note_failure("the weather", [1], KafkaConnectionError())
+    assert said(caplog) == ["the weather: not available (no connection to a broker, retrying)"]
+    questions.note_success("the weather", [1])
+    assert said(caplog) == []
+    questions.note_success("the weather", [2])
+    assert said(caplog) == ["the weather: available again"]
+
+
+def test_what_only_an_operator_can_end_is_said_at_once(caplog, monkeypatch):
+    monkeypatch.setattr(batch_requests, "LASTS_S", 30.0)
+    questions = BatchRequests("prod", "nobody minds.", clock_s=Seconds())
+    questions.note_failure("the weather", [1], GroupAuthorizationFailedError())
+    assert said(caplog) == ["the weather: not available (the user lacks permission, GroupAuthorizationFailed)"]

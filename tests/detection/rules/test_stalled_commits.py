@@ -20,6 +20,7 @@ from monitor.model import (
     Member,
     Phase,
     Rebalance,
+    RebalanceInProgress,
     Reconciliation,
     TopicState,
 )
@@ -256,6 +257,41 @@ def test_a_member_is_dead_if_every_question_says_so(state, topics, denied, dead_
     assert answers(state, topics) == denied
     dead = [(f[1], f[2]) for f in found(state, topics) if f[0] == "silent"]
     assert dead == ([] if dead_since_s is None else [(dead_since_s, ("C0",))])
+
+
+ONE_IS_SILENT = pair(committed(0, 10, 500), committed(1, 10, 500), *GOING_ON)
+NOBODY_COMMITS = pair(*(committed(number, 10, 500) for number in range(4)))
+
+
+def seen_rebalancing(state, first_s, last_s, *, over=False):
+    return replace(state, sampled=RebalanceInProgress(first_s * 1000, last_s * 1000, 1_000, over=over))
+
+
+@pytest.mark.parametrize(
+    ("first_s", "last_s", "over", "since_s"),
+    [
+        pytest.param(600, 995, False, None, id="it goes on"),
+        pytest.param(600, 970, False, None, id="it was seen 30 s ago, so it goes on"),
+        pytest.param(600, 941, True, None, id="it ended 59 s ago"),
+        pytest.param(600, 930, True, 930, id="it ended 70 s ago: the silence counts from there"),
+        pytest.param(600, 930, False, 930, id="nobody has seen it for 70 s"),
+        pytest.param(600, 650, True, 700, id="the records came later"),
+    ],
+)
+@pytest.mark.parametrize("state", [ONE_IS_SILENT, NOBODY_COMMITS], ids=["a member", "all partitions"])
+def test_nobody_is_accused_of_silence_in_a_rebalance_and_it_counts_from_the_end_of_that(
+    state, first_s, last_s, over, since_s
+):
+    told = found(seen_rebalancing(state, first_s, last_s, over=over), ALL_BUSY)
+    assert [since for _, since, *_ in told] == ([] if since_s is None else [since_s])
+    assert [since for _, since, *_ in found(state, ALL_BUSY)] == [700]
+
+
+def test_a_group_that_rebalances_again_and_again_while_records_wait_has_no_excuse():
+    ends_s = (710, 760, 800, 850, 900, 950)
+    rebalances = tuple(Rebalance(generation=each, started_ms=each * 1000, ended_ms=each * 1000) for each in ends_s)
+    storm = replace(NOBODY_COMMITS, history=rebalances, generation_ms=950_000)
+    assert [each[:2] for each in found(seen_rebalancing(storm, 990, 999), ALL_BUSY)] == [("not_committing", 700)]
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from monitor.readiness.next_batch import JOIN_MS, LONGEST_PAUSE_MS, BatchSchedul
 from monitor.readiness.warm_up import LogPosition
 from streaming_jobs.driver.batch_gate import BatchGate, Unread
 from streaming_jobs.runtime.clock import monotonic_ms
+from tests.support.job_process import eventually
 
 POSITION = LogPosition(read={0: 1}, events_read={0: 10})
 LONG_S = 60
@@ -59,12 +60,12 @@ def held(
     *,
     spacing_ms: int = 0,
     due_in_ms: int | None = None,
-    signs: list[int] | None = None,
+    confirmed: list[int] | None = None,
     unchanged: UnchangedPolls | None = None,
 ) -> Held:
     """Polls that found nothing new may wait if they are given."""
     polls = UnchangedPolls() if unchanged is None else unchanged
-    gate = BatchGate(BatchSchedule(spacing_ms), log, (signs if signs is not None else []).append, polls)
+    gate = BatchGate(BatchSchedule(spacing_ms), log, ([] if confirmed is None else confirmed).append, polls)
     gate.begin(monotonic_ms())
     gate.begin(monotonic_ms())  # the second of two that follow each other
     due_ms = None if due_in_ms is None else monotonic_ms() + due_in_ms
@@ -174,15 +175,22 @@ def test_a_stop_ends_it(spacing_ms):
     assert log.is_closed
 
 
-def test_who_waits_gives_signs_of_life():
-    """The watchdog takes a wait for what it is, for as long as it goes on."""
-    signs: list[int] = []
-    log = Log()
-    one = held(log, signs=signs)
-    assert log.asked.wait(LONG_S)
-    seen = len(signs)
-    while len(signs) < seen + 2:
-        one.thread.join(0.05)
-        assert one.thread.is_alive()
+def test_a_wait_proves_nothing_and_a_poll_that_found_nothing_new_confirms_the_evaluation():
+    """Otherwise a cluster whose brokers are away would seem to be evaluated as long as a micro-batch is held."""
+    confirmed: list[int] = []
+    one = held(Log(), spacing_ms=10 * JOIN_MS, confirmed=confirmed)
+    one.thread.join(JOIN_MS / 1000)
+    assert one.gate.is_holding
     one.gate.open()
     assert one.ends()
+    assert confirmed == []
+
+    log = Log(unread=Unread.EVENTS, events_end=14)
+    log.has_news.set()
+    began_ms = monotonic_ms()
+    one = held(log, unchanged=polls(10, 14), confirmed=confirmed)
+    eventually(lambda: confirmed, "the confirmation")
+    assert one.gate.is_holding
+    one.gate.open()
+    assert one.ends()
+    assert began_ms <= confirmed[0] <= monotonic_ms()

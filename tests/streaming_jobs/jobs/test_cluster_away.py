@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator
+import json
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -11,6 +12,8 @@ import pytest
 
 from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.demo.servers.settings import BrokerSettings
+from monitor.messages.notification import utc
+from tests.paused import paused
 from tests.support.brokers import SOON_BACK
 from tests.support.clients import commit, create_topic, produce
 from tests.support.job_process import JobProcess, eventually, running
@@ -25,6 +28,8 @@ UP: Final = "groupwatch_up"
 COMMITTED: Final = "groupwatch_partition_committed_offset"
 TOLD_WITHIN_S: Final = 30
 """What docs/architecture.md promises, at the default interval of the collectors."""
+LONGEST_BATCH_S: Final = 25
+"""An evaluation has the time at which its micro-batch began."""
 
 
 @pytest.fixture
@@ -36,25 +41,44 @@ def kafka() -> Iterator[EmbeddedKafka]:
         yield broker
 
 
-@pytest.mark.long  # test_job.py has one that is away beside one that is not
-def test_a_cluster_that_is_away_is_not_up(kafka: EmbeddedKafka, tmp_path: Path):
+@contextmanager
+def killed(kafka: EmbeddedKafka) -> Iterator[None]:
+    kafka.kill()
+    yield
+    kafka.start()
+
+
+@pytest.mark.parametrize(
+    "fail",
+    [
+        pytest.param(killed, marks=pytest.mark.long),  # test_job.py has one that is away beside one that is not
+        paused,
+    ],
+)
+def test_a_cluster_that_is_away_is_not_up_nor_ready_and_the_job_waits_for_it(
+    kafka: EmbeddedKafka, tmp_path: Path, fail: Callable[[EmbeddedKafka], AbstractContextManager[None]]
+):
     with running(JobProcess(tmp_path, {"test": {"bootstrap_servers": kafka.bootstrap_servers}})) as job:
         samples = job.await_metric(COMMITTED, 2, group="reads")
         assert samples.value(UP, cluster="test") == 1
 
-        began_s = time.monotonic()
-        kafka.kill()
-        samples = eventually(lambda: away(job), f"{UP} 0", TOLD_WITHIN_S)
-        assert time.monotonic() - began_s < TOLD_WITHIN_S
-        assert samples.value(COMMITTED, group="reads") == 2
-        assert job.status("/readyz") == 200
-        assert "Cluster test: " in job.get("/")
-        assert job.group("test", "reads").get("findings", []) == []
+        with fail(kafka):
+            samples = eventually(lambda: away(job), f"{UP} 0", TOLD_WITHIN_S)
+            assert samples.value(COMMITTED, group="reads") == 2
+            (line,) = json.loads(job.get("/api/v1/clusters"))
+            assert line["stale"]
+            assert job.group("test", "reads").get("findings", []) == []
+            eventually(lambda: job.status("/readyz") == 503, "that it is not ready")
+            (line,) = json.loads(job.get("/api/v1/clusters"))
+            assert f"test: {line['sentence']}\n" == job.get_any("/readyz")
+            ended = line["sentence"].rpartition("o micro-batch has ended since ")[2][: len(utc(0))]
+            assert ended in {utc(line["evaluated_ms"] + 1_000 * second) for second in range(LONGEST_BATCH_S)}
+            assert job.metrics().value(UP, cluster="test") == 0
 
-        kafka.start()
         commit(kafka.bootstrap_servers, "reads", "read", {0: 3})
         job.await_metric(COMMITTED, 3, group="reads")
         job.await_metric(UP, 1, cluster="test")
+        assert job.status("/readyz") == 200
 
 
 def away(job: JobProcess) -> object:

@@ -6,6 +6,7 @@ groups of that partition. So the records go to a partition that the tests' group
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -133,8 +134,12 @@ def test_a_restart_serves_what_was_served_before_marked_stale_until_it_is_ready(
     again = job.metrics()
     assert again.value("groupwatch_ready") == 0
     assert groups(again) == before
+    assert again.value("groupwatch_up") == 0
     job.await_ready()
     assert groups(job.metrics()) == before
+    backlogs = re.findall(r"__consumer_offsets has a backlog of (\d+) offsets", job.log())
+    assert int(backlogs[0]) > 0
+    assert backlogs[-1] == "0", "the checkpoint has read all of it"
 
 
 def groups(samples: Samples) -> set[str]:

@@ -64,13 +64,18 @@ class StallingJob(JobProcess):
     @property
     def jvm(self) -> int:
         """The process of the JVM."""
-        (found,) = [pid for pid in processes_of(self.session) if name_of(pid) == "java"]
-        return found
+        return jvm_of(self)
 
     @property
     def python_workers(self) -> list[int]:
         """The daemon of the Python workers, and the workers."""
         return [pid for pid in processes_of(self.session) if pid != self.pid and name_of(pid).startswith("python")]
+
+
+def jvm_of(job: JobProcess) -> int:
+    """The process of a job's JVM."""
+    (found,) = [pid for pid in processes_of(job.session) if name_of(pid) == "java"]
+    return found
 
 
 def name_of(pid: int) -> str:

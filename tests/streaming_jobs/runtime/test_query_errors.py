@@ -46,3 +46,45 @@ def test_a_state_that_is_none_is_damage():
 @pytest.mark.parametrize("text", ["No space left on device", "Connection to node 1 could not be established"])
 def test_what_may_heal_is_tried_again(text):
     assert fatal_sentence(as_spark_has_it(OSError(text)), "/data/prod") is None
+
+
+DESCRIPTORS = (
+    "groupwatch has no file descriptors left: the limit of open files (ulimit -n, LimitNOFILE) is reached"
+    " ({}). No restart of the query can heal that."
+)
+THREADS = (
+    "groupwatch can start no more threads: the limit of processes and threads (ulimit -u, TasksMax, pids.max) or of"
+    " memory is reached ({}). No restart of the query can heal that."
+)
+NATIVE_THREAD = "unable to create native thread: possibly out of memory or process/resource limits reached"
+
+
+@pytest.mark.parametrize(
+    ("cause", "sentence"),
+    [
+        ("java.net.SocketException: Too many open files", DESCRIPTORS),
+        ("java.io.IOException: Too many open files", DESCRIPTORS),
+        ('java.io.IOException: Cannot run program "python3": error=24, Too many open files', DESCRIPTORS),
+        ("java.io.FileNotFoundException: /data/prod/state/1.delta (Too many open files)", DESCRIPTORS),
+        (f"java.lang.OutOfMemoryError: {NATIVE_THREAD}", THREADS),
+    ],
+)
+def test_a_limit_of_the_process_that_is_reached_ends_the_job_and_is_named(cause: str, sentence: str):
+    failed = Exception(
+        "org.apache.spark.sql.streaming.StreamingQueryException: Job aborted\n\tat a.B(C.scala:1)\n"
+        f"Caused by: {cause}\n\tat org.apache.spark.sql.execution.streaming.state.OperatorStateMetadata.read(D.scala:2)"
+    )
+    assert fatal_sentence(failed, "/data/prod") == sentence.format(cause)
+
+
+@pytest.mark.parametrize(
+    ("error", "sentence"),
+    [
+        (OSError(24, "Too many open files"), DESCRIPTORS.format("OSError: [Errno 24] Too many open files")),
+        (RuntimeError("can't start new thread"), THREADS.format("RuntimeError: can't start new thread")),
+    ],
+)
+def test_the_limits_of_python_are_the_same(error: Exception, sentence: str):
+    with pytest.raises(type(error)) as raised:
+        raise error
+    assert fatal_sentence(as_spark_has_it(raised.value), "/data/prod") == sentence

@@ -44,9 +44,10 @@ tests.web.api.api_page` writes this page, from the responses of a real server.)
   with the text of `/readyz`, and `not_ready` names the cluster. So do lists of all clusters, even if others are ready.
   Request those by `cluster`, or with `partial=1`, which omits clusters that are not ready and names them in the header
   `X-Not-Ready`. A client that polls findings may close a finding that is missing in a 200, and only then.
-- **Stale** data is of an evaluation at least a minute ago, for example because no broker responds, or of the last one
-  before a restart. The API still returns it. Lists name such clusters in the header `X-Stale`, and `/api/v1/clusters`
-  has their age. Of the last one before a restart there are only lists: a request about one group returns 503.
+- **Stale** data is of the last evaluation before a restart, or before the cluster could not be read any more, for
+  example because no broker responds (`groupwatch_up` 0). The API still returns it. Lists name such clusters in the
+  header `X-Stale`, and `/api/v1/clusters` has their age. Of the last one before a restart there are only lists: a
+  request about one group returns 503.
 - **Caching**: each JSON response has an `ETag`. With `If-None-Match`, an unchanged one is a 304 without a body. Long
   responses are compressed for clients that accept gzip.
 - **The past**: with a recording ([history.md](history.md)), `at` asks for an instant: `2026-11-22 02:14` (UTC),

@@ -78,11 +78,15 @@ def test_a_list_is_empty_only_when_that_is_known():
     assert not {"x-not-ready", "x-stale"} & answer.headers.keys()
 
 
-@pytest.mark.parametrize(("age_ms", "stale"), [(59_999, None), (60_000, "main")])
-def test_a_list_of_what_was_judged_long_ago_says_so(age_ms: int, stale: str | None):
-    """An empty list is then one of long ago."""
-    answer = asked(snapshot(ready_cluster(offsets_only("calm"))), "findings", now_ms=NOW_MS + age_ms)
+@pytest.mark.parametrize(("problem", "stale"), [(None, None), ("No broker answers.", "main")])
+def test_a_list_is_stale_exactly_while_its_cluster_is_not_up(problem: str | None, stale: str | None):
+    """An empty list is then one of before."""
+    shown = snapshot(replace(ready_cluster(offsets_only("calm")), problem=problem))
+    answer = asked(shown, "findings", now_ms=NOW_MS + 60_000)
     assert (answer.json(), answer.headers.get("x-stale")) == ([], stale)
+    (cluster,) = asked(shown, "clusters").json()
+    assert cluster["stale"] is (stale is not None)
+    assert [each.is_up for each in shown.clusters] == [stale is None]
 
 
 def test_how_many_groups_a_cluster_has_is_absent_until_it_is_known():
