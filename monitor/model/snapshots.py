@@ -139,7 +139,8 @@ class ClusterSnapshot(Value):
     (monitor.readiness). A restarted job that is not ready shows what was served before it. ``warm_up`` is there from
     the first batch on until then. ``clock_behind_ms`` is to be added to its times to have those of the machine's clock,
     which has been set lately unless it is 0. ``tells_findings``: they are published in a topic, unless there is a
-    ``findings_problem``; ``is_recorded`` and ``recording_problem`` likewise. ``problem`` is about reading; ``stalled``
+    ``findings_problem``; ``is_recorded`` and ``recording_problem`` likewise. ``problem`` is about reading; ``unread``
+    says which partitions are not read though the others are; ``stalled``
     says that the groups have not been evaluated for too long, whatever the reason. ``collectors`` are those that run in
     this process.
     """
@@ -157,6 +158,7 @@ class ClusterSnapshot(Value):
     catalog_ms: int | None = None
     clock_behind_ms: int = 0
     problem: str | None = None
+    unread: str | None = None
     stalled: bool = False
     tells_findings: bool = False
     findings_problem: str | None = None

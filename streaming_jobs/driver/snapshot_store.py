@@ -104,19 +104,23 @@ class SnapshotStore:
         if judge is not None and cluster.evaluated_ms is not None:
             self._remember(cluster, cluster.evaluated_ms)
 
-    def report_problem(self, cluster: str, problem: str | None, *, stalled: bool = False) -> None:
+    def report_problem(
+        self, cluster: str, problem: str | None, *, unread: str | None = None, stalled: bool = False
+    ) -> None:
         """Say what is wrong with a cluster's source; its groups stay as they were last seen, and grow stale.
 
         Args:
             cluster: its name.
             problem: what is wrong, in a sentence; None: nothing.
+            unread: which partitions are not read though the others are, in a sentence; None: all are.
             stalled: it is that micro-batches no longer end.
         """
         with self._lock:
             known = self._clusters[cluster]
-            if (known.problem, known.stalled) == (problem, stalled):
+            if (known.problem, known.unread, known.stalled) == (problem, unread, stalled):
                 return
-            self._clusters[cluster] = msgspec.structs.replace(known, problem=problem, stalled=stalled)
+            told = msgspec.structs.replace(known, problem=problem, unread=unread, stalled=stalled)
+            self._clusters[cluster] = told
             self._snapshot = self._assemble()
 
     def report_collectors(self, cluster: str, collectors: tuple[CollectorHealth, ...]) -> None:

@@ -237,7 +237,12 @@ class ClusterWatch:
         self._show_problem()
 
     def _show_problem(self) -> None:
-        self._store.report_problem(self._target.name, self._problems.sentence, stalled=self._problems.has_stalled)
+        self._store.report_problem(
+            self._target.name,
+            self._problems.sentence,
+            unread=self._unread_problem(),
+            stalled=self._problems.has_stalled,
+        )
 
     def look(self) -> str | None:
         """See whether the cluster is still evaluated, and show it if not; a sentence once there is no point in waiting.
