@@ -41,6 +41,7 @@ from monitor.model.events import (
     CollectedEvent,
     CommitPoint,
     CommitRun,
+    CommitUnread,
     ConnectConfigEvent,
     ConnectorConfigured,
     ConnectorTargetSet,
@@ -69,6 +70,7 @@ from monitor.model.events import (
     PassCompleted,
     ReadablePartitionsStored,
     RebalanceSampled,
+    RecordUnread,
     RegexResolved,
     ResolvedRegex,
     Rewind,
@@ -84,6 +86,7 @@ from monitor.model.events import (
     TopicEvent,
     TopicObserved,
     TopologyStored,
+    UnreadEvent,
 )
 from monitor.model.evidence import DriftCause
 from monitor.model.findings import (
@@ -109,6 +112,9 @@ from monitor.model.groups import (
     RebalanceInProgress,
     RebalanceObservation,
     ReleasedPartitions,
+    UnreadCommit,
+    UnreadMembership,
+    UnreadRecord,
 )
 from monitor.model.kinds import (
     KINDS,
@@ -209,6 +215,7 @@ from monitor.model.verdicts import (
     SinkVerdict,
     TaskVerdict,
     TopicLag,
+    UnknownVersion,
 )
 
 __all__ = [
@@ -243,6 +250,7 @@ __all__ = [
     "CollectorHealth",
     "CommitPoint",
     "CommitRun",
+    "CommitUnread",
     "CommittedOffset",
     "CommittedTopic",
     "ConnectAssignment",
@@ -337,6 +345,7 @@ __all__ = [
     "RebalanceObservation",
     "RebalanceSampled",
     "Reconciliation",
+    "RecordUnread",
     "RegexResolved",
     "Release",
     "ReleasedPartitions",
@@ -383,6 +392,11 @@ __all__ = [
     "TopicState",
     "Topology",
     "TopologyStored",
+    "UnknownVersion",
+    "UnreadCommit",
+    "UnreadEvent",
+    "UnreadMembership",
+    "UnreadRecord",
     "Value",
     "WarmUpProgress",
     "WireForm",

@@ -321,6 +321,34 @@ class RegexResolved(Event):
     stored_ms: int
 
 
+class RecordUnread(Event):
+    """The coordinator wrote of the group's members in a version that is not known here; what it wrote is not known.
+
+    ``record`` is the type of the record in Kafka's words, ``record_type`` its number, ``subject`` the member or regular
+    expression that its key names ("": it is about the whole group). ``newest`` is the newest version known here.
+    """
+
+    group: str
+    kind: GroupKind
+    record_type: int
+    record: str
+    version: int
+    newest: int
+    stored_ms: int
+    subject: str = ""
+
+
+class CommitUnread(Event):
+    """The group committed a partition in a version that is not known here, so at which offset is not known."""
+
+    group: str
+    topic: str
+    partition: PartitionId
+    version: int
+    newest: int
+    stored_ms: int
+
+
 class TopologyStored(Event):
     """The topology of a streams group (None: deleted)."""
 
@@ -457,6 +485,9 @@ class DecodeFailed(Event):
 
 OffsetEvent = OffsetCommitted | CommitRun | OffsetDeleted | OffsetsListed
 
+UnreadEvent = RecordUnread | CommitUnread
+"""That a record is written in a version that is not known here; its key can be read."""
+
 ModernEvent = (
     GroupDeleted
     | EpochStored
@@ -483,6 +514,7 @@ ConnectConfigEvent = ConnectorConfigured | ConnectorTasksSet | ConnectorTargetSe
 GroupEvent = (
     OffsetEvent
     | MembershipEvent
+    | UnreadEvent
     | RebalanceSampled
     | GroupObserved
     | ReadablePartitionsStored

@@ -15,10 +15,11 @@ from pyspark.sql import DataFrame, SparkSession
 
 from monitor.detection.ownership.catalog_view import Topics
 from monitor.detection.thresholds.overrides import DetectionRules
+from monitor.messages.unknown_versions import cluster_sentence
 from monitor.metrics.cluster_samples import render_cluster
 from monitor.metrics.render import packed, render_catalog
 from monitor.metrics.series_filter import ALL_SERIES, SeriesRules
-from monitor.model import ALL_GROUPS, Catalog, ClusterSnapshot, PackedBlock, Shard, SourceState
+from monitor.model import ALL_GROUPS, Catalog, ClusterSnapshot, GroupSummary, PackedBlock, Shard, SourceState
 from monitor.readiness.first_pass import FirstPass
 from monitor.readiness.freshness import Freshness
 from monitor.readiness.next_batch import AT_ONCE_MS, GROUPS_QUIET_MS
@@ -335,6 +336,7 @@ class MicroBatchPublisher:
             recording_problem=self.recording_problem() if self.recording_problem is not None else None,
         )
         groups = self._view.summaries()
+        notices = self._notices(groups)
         if judged_by is None or not self.warm_up.is_believable(len(groups), self.resumed):
             return known, None
         shown = msgspec.structs.replace(
@@ -343,9 +345,19 @@ class MicroBatchPublisher:
             warm_up=None,
             evaluated_ms=batch.now_ms,
             groups=groups,
+            notices=notices,
             blocks=(*self._view.blocks(), *packed(render_cluster(self.cluster, groups)), *judged_by.ends),
         )
         return shown, VerdictsOnDemand(self._view, self._views, judged_by.topics, batch.now_ms, self.rules, self._uses)
+
+    def _notices(self, groups: tuple[GroupSummary, ...]) -> tuple[str, ...]:
+        """What concerns many groups at once, in sentences; each is logged once, whatever the number of groups."""
+        unknown = cluster_sentence(groups)
+        if unknown is None:
+            return ()
+        versions = sorted({(each.record, each.version) for group in groups for each in group.unknown_versions})
+        self._log_once("versions", str(versions), "Cluster %s: %s", self.cluster, unknown)
+        return (unknown,)
 
     def _ends(self, catalog: Catalog) -> tuple[PackedBlock, ...]:
         """The ends of all partitions. They are nobody's share: every shard would expose the same series."""

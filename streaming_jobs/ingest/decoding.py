@@ -34,7 +34,7 @@ from monitor.protocol.events_topic import (
 from monitor.protocol.kafka.connect_configs import decode_connect_config
 from monitor.protocol.kafka.group_metadata import OFFSETS_TOPIC
 from monitor.protocol.kafka.share_state import SHARE_STATE_TOPIC, decode_share_state
-from monitor.protocol.offsets_topic import Foreign, decode_record
+from monitor.protocol.offsets_topic import Foreign, decode_record, unread_event
 from monitor.protocol.wire.errors import DecodeError
 from streaming_jobs.ingest.bucket_of import Entity, bucket_of
 from streaming_jobs.ingest.commit_rows import CommitRows
@@ -202,6 +202,13 @@ class OffsetsLogDecoder(LogDecoder):
         """A commit, a generation, or a deletion, to its group."""
         event = decode_record(record.key, record.value, record.timestamp_ms)
         if not isinstance(event, Foreign):
+            chunk.add(Entity.GROUP, event.group, record.offset, event)
+
+    def count(self, chunk: EventChunk, record: Record, error: DecodeError) -> None:
+        """Put into the chunk that the record cannot be read; of a version that is not known, also to its group."""
+        LogDecoder.count(self, chunk, record, error)  # super() does not know classes with slots
+        event = unread_event(record.key, record.value, record.timestamp_ms)
+        if event is not None:
             chunk.add(Entity.GROUP, event.group, record.offset, event)
 
     def _place_share_state(self, chunk: EventChunk, record: Record) -> None:

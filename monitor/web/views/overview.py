@@ -145,11 +145,11 @@ def recorded_line(name: str) -> ClusterLine:
 
 
 def _warning(cluster: ClusterSnapshot) -> str | None:
-    """What is wrong beside the reading: with findings, the recording, collectors that tell of more groups, passes."""
+    """What is wrong beside the reading: with groups, findings, the recording, collectors that tell of more, passes."""
     said = (sentence for each in cluster.collectors for sentence in (each.problem, each.warning))
     beside = [sentence for sentence in said if sentence is not None and sentence not in (cluster.problem or "")]
     of_writing = [each for each in (cluster.findings_problem, cluster.recording_problem) if each is not None]
-    return " ".join([*of_writing, *beside]) or None
+    return " ".join([*cluster.notices, *of_writing, *beside]) or None
 
 
 def _group_line(summary: GroupSummary) -> GroupLine:
