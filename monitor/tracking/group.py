@@ -152,7 +152,7 @@ class _Draft:
             share=share,
             unread_commits=self._unread.commits(),
         )
-        return self._unread.hidden(known)
+        return self._unread.known_part(known)
 
     def _commit(self, event: Commit | CommitUnread) -> None:
         if isinstance(event, CommitUnread):  # what was known of the partition is of the past

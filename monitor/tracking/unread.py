@@ -154,7 +154,7 @@ class UnreadDraft:
         """The partitions whose committed offset is not known, sorted."""
         return tuple([self._commits[place] for place in sorted(self._commits)])
 
-    def hidden(self, state: GroupState) -> GroupState:
+    def known_part(self, state: GroupState) -> GroupState:
         """The group without what is not known for certain of its members; the state itself if all of it is known."""
         if not self._records:
             return state
@@ -180,7 +180,7 @@ class UnreadDraft:
 
 
 def shown_again(state: GroupState) -> GroupState:
-    """The group with what :meth:`UnreadDraft.hidden` has left out of it."""
+    """The group with what :meth:`UnreadDraft.known_part` has left out of it."""
     if state.unread is None:
         return state
     return replace(
