@@ -236,13 +236,13 @@ def unknown_versions(group: GroupState) -> tuple[UnknownVersion, ...]:
     """What the brokers write of the group in versions that are not known: each type of record, the members first."""
     found: dict[str, UnknownVersion] = {}
     for record in group.unread.records if group.unread is not None else ():
-        found[record.record] = _joined(found.get(record.record), record, partitions=0)
+        found[record.record] = _with_record(found.get(record.record), record, partitions=0)
     for commit in group.unread_commits:
-        found[COMMITS] = _joined(found.get(COMMITS), commit, partitions=1)
+        found[COMMITS] = _with_record(found.get(COMMITS), commit, partitions=1)
     return tuple(found.values())
 
 
-def _joined(known: UnknownVersion | None, each: UnreadRecord | UnreadCommit, partitions: int) -> UnknownVersion:
+def _with_record(known: UnknownVersion | None, each: UnreadRecord | UnreadCommit, partitions: int) -> UnknownVersion:
     record = each.record if isinstance(each, UnreadRecord) else COMMITS
     if known is None:
         return UnknownVersion(record, each.version, each.newest, each.since_ms, partitions)
