@@ -349,6 +349,18 @@ class CommitUnread(Event):
     stored_ms: int
 
 
+class GroupPlaced(Event):
+    """What follows is from the partition of the offsets topic in which the group is, if it is placed by ``partitions``.
+
+    ``before`` is the number of partitions before these; 0: these are the former ones, or there were no others. It is
+    only told of groups whose place depends on it, while it is open by which number the brokers place them.
+    """
+
+    group: str
+    partitions: int
+    before: int = 0
+
+
 class TopologyStored(Event):
     """The topology of a streams group (None: deleted)."""
 
@@ -511,15 +523,11 @@ ShareStateEvent = ShareSnapshotStored | ShareUpdateStored | ShareStateDeleted
 ConnectConfigEvent = ConnectorConfigured | ConnectorTasksSet | ConnectorTargetSet
 """What a Connect cluster's topic of configurations tells."""
 
+LoggedEvent = OffsetCommitted | CommitRun | OffsetDeleted | MembershipEvent | UnreadEvent | ReadablePartitionsStored
+"""What the records of ``__consumer_offsets`` tell of a group."""
+
 GroupEvent = (
-    OffsetEvent
-    | MembershipEvent
-    | UnreadEvent
-    | RebalanceSampled
-    | GroupObserved
-    | ReadablePartitionsStored
-    | ShareStateEvent
-    | ShareGroupRead
+    LoggedEvent | GroupPlaced | OffsetsListed | RebalanceSampled | GroupObserved | ShareStateEvent | ShareGroupRead
 )
 
 TopicEvent = TopicObserved | PassCompleted

@@ -247,6 +247,9 @@ class GroupState(Value):
     ``unread`` is of a group that the brokers write of in a version that is not known here: who its members are is then
     not known, and it is OFFSETS_ONLY. ``unread_commits`` are the partitions, sorted, whose committed offset is not
     known for the same reason.
+
+    ``log_partitions`` is by how many partitions of the offsets topic the group is placed (0: it has not been in
+    question), see monitor.model.log_places. ``has_lost_offsets``: there were committed offsets where it was before.
     """
 
     cluster: str
@@ -293,3 +296,5 @@ class GroupState(Value):
     assignor_input: AssignorInput | None = None
     unread: UnreadMembership | None = None
     unread_commits: tuple[UnreadCommit, ...] = ()
+    log_partitions: int = 0
+    has_lost_offsets: bool = False

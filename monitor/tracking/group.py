@@ -15,7 +15,9 @@ from monitor.model import (
     GroupEvent,
     GroupKind,
     GroupObserved,
+    GroupPlaced,
     GroupState,
+    LoggedEvent,
     MembershipEvent,
     MembershipStored,
     ModernEvent,
@@ -77,6 +79,8 @@ def fold_group(cluster: str, group: str, state: GroupState | None, events: Itera
       then. A tombstone of another kind of group than it is now says nothing new.
     - What the brokers write in a version that is not known here hides the members, or the committed offset of a
       partition, until it can be read again, see monitor.tracking.unread.
+    - What the log tells counts where the group is by the newest number of partitions: once anything is there, all from
+      elsewhere is void, whatever the order (see GroupPlaced).
 
     Returns:
         The new state; the same object if nothing changed; None if the group is gone or has neither a membership record
@@ -92,9 +96,10 @@ def fold_group(cluster: str, group: str, state: GroupState | None, events: Itera
 class _Draft:
     """A group in the making: offsets and the members of a modern group change in place, the rest is a state."""
 
-    __slots__ = ("_modern", "_offsets", "_share", "_state", "_unread")
+    __slots__ = ("_has_lost", "_is_elsewhere", "_modern", "_offsets", "_partitions", "_share", "_state", "_unread")
 
     def __init__(self, state: GroupState) -> None:
+        self._partitions, self._has_lost, self._is_elsewhere = state.log_partitions, state.has_lost_offsets, False
         self._unread = UnreadDraft(state)
         state = replace(shown_again(state), unread_commits=())
         self._state = replace(state, offsets=(), unconfirmed=(), committed_topics=(), taken=(), share=None)
@@ -105,25 +110,36 @@ class _Draft:
         self._share = ShareDraft(state.share)
 
     def apply(self, event: GroupEvent) -> None:
-        if isinstance(event, GroupObserved):
+        if isinstance(event, GroupPlaced):
+            self._place(event)
+        elif isinstance(event, GroupObserved):
             self._observe(event)
-            return
-        if isinstance(event, ShareSnapshotStored | ShareUpdateStored | ShareStateDeleted | ShareGroupRead):
+        elif isinstance(event, ShareSnapshotStored | ShareUpdateStored | ShareStateDeleted | ShareGroupRead):
             self._share.apply(event)
-            return
-        if isinstance(event, OffsetsListed) and self._state.source is not _LOG:
-            return  # the reading of a whole group has its offsets, which are the broker's own answer too
-        if self._state.source is not _LOG and not isinstance(event, RebalanceSampled):
+        elif isinstance(event, OffsetsListed):
+            if self._state.source is _LOG:  # the reading of a whole group has its offsets, which are the broker's too
+                self._offsets.list(event)
+        elif isinstance(event, RebalanceSampled):
+            self._state = with_sample(self._freeze_modern(), event)
+        elif not self._is_elsewhere:
+            self._apply_logged(event)
+
+    def _place(self, event: GroupPlaced) -> None:
+        """Take where the log's events come from, until it is told again."""
+        if event.before and event.partitions > self._partitions:
+            self._has_lost = bool(self._offsets)
+            self._modern = None
+            self._begin_with_the_log()
+        self._partitions = max(self._partitions, event.partitions)
+        self._is_elsewhere = event.partitions < self._partitions
+
+    def _apply_logged(self, event: LoggedEvent) -> None:
+        """Take what the offsets topic tells of the group."""
+        if self._state.source is not _LOG:
             self._begin_with_the_log()
         self._unread.take(event)
         if isinstance(event, OffsetCommitted | CommitRun | CommitUnread):
             self._commit(event)
-            return
-        if isinstance(event, OffsetsListed):
-            self._offsets.list(event)
-            return
-        if isinstance(event, RebalanceSampled):
-            self._state = with_sample(self._freeze_modern(), event)
             return
         if isinstance(event, OffsetDeleted):
             self._offsets.delete(event)
@@ -151,6 +167,8 @@ class _Draft:
             redelivered_records=min(MOST, state.redelivered_records + self._offsets.redelivered),
             share=share,
             unread_commits=self._unread.commits(),
+            log_partitions=self._partitions,
+            has_lost_offsets=self._has_lost,
         )
         return self._unread.known_part(known)
 

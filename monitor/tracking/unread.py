@@ -172,6 +172,8 @@ class UnreadDraft:
             sampled=state.sampled,
             observations=state.observations,
             unread_commits=state.unread_commits,
+            log_partitions=state.log_partitions,
+            has_lost_offsets=state.has_lost_offsets,
             unread=UnreadMembership(records=records, before=known),
         )
 

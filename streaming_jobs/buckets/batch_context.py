@@ -26,6 +26,7 @@ class BatchContext(Value):
         known: the newest micro-batch of which the driver has everything; -1: none, so it wants to be told all.
         catalog: the catalog to judge by, a key of :mod:`streaming_jobs.buckets.catalog_server`; None: nothing is judged
         yet.
+        log_partitions: by how many partitions of the offsets topic the brokers place groups; 0: not known.
     """
 
     run: str
@@ -33,6 +34,7 @@ class BatchContext(Value):
     now_ms: int
     known: int = -1
     catalog: str | None = None
+    log_partitions: int = 0
 
 
 def set_batch_context(context: SparkContext, batch_context: BatchContext) -> None:

@@ -17,7 +17,9 @@ from monitor.model import (
     AnyEvent,
     DecodeFailed,
     GroupObserved,
+    GroupPlaced,
     GroupsListed,
+    LogPlaces,
     OffsetsListed,
     PassCompleted,
     RebalanceSampled,
@@ -38,6 +40,7 @@ from monitor.protocol.offsets_topic import Foreign, decode_record, unread_event
 from monitor.protocol.wire.errors import DecodeError
 from streaming_jobs.ingest.bucket_of import Entity, bucket_of
 from streaming_jobs.ingest.commit_rows import CommitRows
+from streaming_jobs.ingest.log_places import parts_by_partition, placed_groups, select_placed_records
 from streaming_jobs.ingest.sharding import select_own_records, watches
 
 _SCHEMA = pa.schema(
@@ -177,9 +180,12 @@ class OffsetsLogDecoder(LogDecoder):
     Commits are nearly all of the log: they are read by column, each distinct key once, and commits of one partition
     that follow one another become one event. Any other record is read by itself, and ends the runs before it, so that
     the events of a group come in the order of the log.
+
+    A record of a group counts only in the partition of the group (``places``).
     """
 
     source: str = OFFSETS_TOPIC
+    places: LogPlaces = field(default_factory=LogPlaces)
 
     def fill(self, chunk: EventChunk, batch: pa.RecordBatch) -> None:
         """Put what the records say into the chunk, runs of commits between the other records."""
@@ -189,7 +195,16 @@ class OffsetsLogDecoder(LogDecoder):
                 for record in _records(batch.filter(is_share_state)):
                     self._place_share_state(chunk, record)
                 batch = batch.filter(pc.invert(is_share_state))
-        batch = select_own_records(batch, self.shard)
+        batch = select_placed_records(select_own_records(batch, self.shard), self.places)
+        for part in parts_by_partition(batch) if self.places.before else (batch,):
+            self._fill_with(chunk, part)
+
+    def _fill_with(self, chunk: EventChunk, batch: pa.RecordBatch) -> None:
+        for placed in placed_groups(batch, self.places):
+            record = _record(batch, placed.row)
+            chunk.begin_record(record)
+            event = GroupPlaced(group=placed.group, partitions=placed.partitions, before=placed.before)
+            chunk.add(Entity.GROUP, placed.group, record.offset, event)
         commits = CommitRows.of(batch)
         begin = 0
         for row in np.flatnonzero(~commits.regular).tolist():
