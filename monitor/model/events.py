@@ -361,6 +361,16 @@ class GroupPlaced(Event):
     before: int = 0
 
 
+class LogGrown(Event):
+    """The brokers place groups by ``partitions`` of the offsets topic, and by ``before`` until now.
+
+    What the log told of a group is void if its place has moved and nothing of it is at the new one yet.
+    """
+
+    partitions: int
+    before: int
+
+
 class TopologyStored(Event):
     """The topology of a streams group (None: deleted)."""
 
@@ -539,7 +549,7 @@ Each has a ``version``, that of docs/events.md; it is written only where it is n
 not know refuses the event, and counts it.
 """
 
-AnyEvent = GroupEvent | TopicEvent | GroupsListed | ConnectConfigEvent | DecodeFailed
+AnyEvent = GroupEvent | TopicEvent | GroupsListed | LogGrown | ConnectConfigEvent | DecodeFailed
 
 
 class ResolvedRegex(Value):

@@ -76,6 +76,9 @@ class EventChunk:
     def begin_record(self, record: Record) -> None:
         """What follows is told by this record. Of commits, which come by column, it is not told."""
 
+    def note_growth(self, places: LogPlaces) -> None:
+        """The record at hand shows that the brokers place groups by more partitions. A bucket is told by its driver."""
+
     def add(self, entity: Entity, name: str, position: int, event: AnyEvent) -> None:
         """Append the event to its entity's row."""
         row = self._own.get((entity, name))
@@ -200,6 +203,9 @@ class OffsetsLogDecoder(LogDecoder):
             self._fill_with(chunk, part)
 
     def _fill_with(self, chunk: EventChunk, batch: pa.RecordBatch) -> None:
+        if batch.num_rows and 0 < self.places.before <= batch.column("partition")[0].as_py():
+            chunk.begin_record(_record(batch, 0))
+            chunk.note_growth(self.places)
         for placed in placed_groups(batch, self.places):
             record = _record(batch, placed.row)
             chunk.begin_record(record)
