@@ -62,14 +62,22 @@ def placed_groups(batch: pa.RecordBatch, places: LogPlaces) -> Iterator[PlacedGr
     if not places.before or not batch.num_rows:
         return
     partition = batch.column("partition")[0].as_py()
-    seen: set[str] = set()
-    for row, key in enumerate(batch.column("key").to_pylist()):
-        group = None if key is None else key_group(key)
-        if group is None or group in seen:
-            continue
-        seen.add(group)
+    for group, row in sorted(_first_rows(batch).items(), key=lambda found: found[1]):
         now, former = group_place(group, places.partitions), group_place(group, places.before)
         if now != former and partition == now:
             yield PlacedGroup(group, row, places.partitions, places.before)
         elif now != former:
             yield PlacedGroup(group, row, places.before, 0)
+
+
+def _first_rows(batch: pa.RecordBatch) -> dict[str, int]:
+    """The first record of each group. Each distinct key is looked at once."""
+    keys = batch.column("key").drop_null().dictionary_encode()
+    present = np.flatnonzero(batch.column("key").is_valid().to_numpy(zero_copy_only=False))
+    codes, rows = np.unique(keys.indices.to_numpy(zero_copy_only=False), return_index=True)
+    found: dict[str, int] = {}
+    for code, row in zip(codes.tolist(), present[rows].tolist(), strict=True):
+        group = key_group(keys.dictionary[code].as_py())
+        if group is not None:
+            found[group] = min(row, found.get(group, row))
+    return found

@@ -51,6 +51,23 @@ def test_while_the_number_is_open_either_place_counts_and_is_named():
     }
 
 
+def test_a_group_is_placed_once_by_its_first_record_whatever_is_before_it():
+    """Records without a key, or of other groups, are among them; its first record dates the event."""
+    log = (
+        (2, 5, None, None),
+        (2, 6, key("k"), VALUE_42),
+        (2, 7, key("d"), VALUE_42),
+        (2, 8, key("k"), VALUE_43),
+        (2, 9, key("d"), VALUE_43),
+    )
+    rows = decoded(OffsetsLogDecoder("c", 8, places=LogPlaces(7, before=3)), records(*log))
+    found = {row["name"]: (row["position"], len(row["payload"])) for row in rows if row["entity"] == "group"}
+    assert found["d"][0] == 7
+    assert found["k"][0] == 6, "107 is 2 by three and by seven"
+    (placed,) = [event for row in rows for event in row["payload"] if isinstance(event, GroupPlaced)]
+    assert placed == GroupPlaced(group="d", partitions=7, before=3)
+
+
 def test_a_record_that_names_no_group_is_counted_wherever_it_is():
     (row,) = decoded(OffsetsLogDecoder("c", 8, places=LogPlaces(7)), records((4, 9, b"\0", b""), (4, 10, None, None)))
     assert [event.reason for event in row["payload"]] == ["underflow", "null_key"]
