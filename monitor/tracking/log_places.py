@@ -1,31 +1,18 @@
-"""In which partition of the offsets topic the records of a group are, and what is left of one whose place has moved."""
+"""What is left of groups whose place in the offsets topic has moved."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
 
-from monitor.assignors.java.text import string_hash
 from monitor.model import GroupState, GrownLog, Phase, Source
-
-_LEAST: Final = -(2**31)
-
-
-def group_place(group: str, partitions: int) -> int:
-    """The partition of a group, of so many: ``Utils.abs(groupId.hashCode()) % partitions`` (GroupCoordinatorService).
-
-    >>> group_place("g", 50), group_place("polygenelubricants", 50)
-    (3, 0)
-    """
-    number = string_hash(group)
-    return (0 if number == _LEAST else abs(number)) % partitions
+from monitor.protocol.kafka.group_metadata import group_partition
 
 
 def is_left_behind(state: GroupState, before: int, partitions: int) -> bool:
     """Whether what is known of a group is from where it was by ``before`` partitions, and it is elsewhere by now."""
     if state.source is not Source.LOG or state.log_partitions >= partitions:
         return False
-    return group_place(state.group, before) != group_place(state.group, partitions)
+    return group_partition(state.group, before) != group_partition(state.group, partitions)
 
 
 def without_log(state: GroupState) -> GroupState | None:

@@ -18,10 +18,10 @@ from monitor.model import (
     ShareGroupState,
     Source,
 )
+from monitor.protocol.kafka.group_metadata import group_partition
 from monitor.protocol.offsets_topic import key_group
 from monitor.tracking.group import fold_group
 from monitor.tracking.log_places import (
-    group_place,
     grown_together,
     is_left_behind,
     note_growth,
@@ -66,13 +66,13 @@ def folded(*events):
 def test_every_captured_record_is_where_its_group_is_placed(broker):
     """These brokers had eight partitions of the offsets topic."""
     records = captures.records(broker)
-    assert {group_place(record.group, 8) - record.partition for record in records} == {0}
+    assert {group_partition(record.group, 8) - record.partition for record in records} == {0}
     assert len({record.group for record in records}) > 20
 
 
 def test_so_is_every_record_of_the_other_kinds_of_groups():
     records = [r for r in kind_captures.records() if r["topic"] == "__consumer_offsets" and r["key"] is not None]
-    assert {group_place(key_group(kind_captures.key_of(r)), 3) - r["p"] for r in records} == {0}
+    assert {group_partition(key_group(kind_captures.key_of(r)), 3) - r["p"] for r in records} == {0}
 
 
 def test_what_is_from_the_new_place_makes_a_new_group():
