@@ -64,6 +64,9 @@ from monitor.model import (
     PartitionVerdict,
     TaskVerdict,
     TopicPartition,
+    UnknownVersion,
+    UnreadCommit,
+    UnreadRecord,
     Value,
 )
 from monitor.model.findings import Observation, rank
@@ -89,6 +92,9 @@ RULES: Final[tuple[Rule, ...]] = (
     *lag_imbalance.RULES,
 )
 """All rules. Which of their findings is worse is monitor.model.findings' to say, not this order."""
+
+COMMITS: Final = "OffsetCommit"
+"""Kafka's name for the records of committed offsets."""
 
 WHILE_SETTLING: Final = tuple([rule for rule in RULES if not rule.of_owners])
 """The rules that say nothing of who should have what."""
@@ -164,12 +170,14 @@ def judge_until(
 
 def _verdict_of(facts: Facts, view: AssignmentView, now_ms: int) -> GroupVerdict:
     group, settings = facts.group, facts.settings
-    topics_lag = lag_by_topic(facts.partitions)
+    topics_lag = lag_by_topic(facts.partitions, {each.topic for each in group.unread_commits})
     waiting = facts.waiting
     cut = [row for row in waiting if row.earliest]
     lag = total([topic.lag for topic in topics_lag])
     age_ms = max([topic.lag_ms for topic in topics_lag if topic.lag_ms is not None], default=None)
-    paced = paced_rows(waiting)
+    if group.unread_commits:  # the sum of the rest would look as if nothing waited there
+        lag = age_ms = None
+    paced = paced_rows(waiting) if lag is not None else ()
     pace = total_pace([row.pace for row in paced]) if paced else None
     paced_lag = total([row.lag for row in paced]) if paced else None
     return GroupVerdict(
@@ -220,6 +228,30 @@ def _verdict_of(facts: Facts, view: AssignmentView, now_ms: int) -> GroupVerdict
         connect=view.tasks.connect if view.tasks else None,
         sinks=facts.sinks,
         sink=facts.sink,
+        unknown_versions=unknown_versions(group),
+    )
+
+
+def unknown_versions(group: GroupState) -> tuple[UnknownVersion, ...]:
+    """What the brokers write of the group in versions that are not known: each type of record, the members first."""
+    found: dict[str, UnknownVersion] = {}
+    for record in group.unread.records if group.unread is not None else ():
+        found[record.record] = _with_record(found.get(record.record), record, partitions=0)
+    for commit in group.unread_commits:
+        found[COMMITS] = _with_record(found.get(COMMITS), commit, partitions=1)
+    return tuple(found.values())
+
+
+def _with_record(known: UnknownVersion | None, each: UnreadRecord | UnreadCommit, partitions: int) -> UnknownVersion:
+    record = each.record if isinstance(each, UnreadRecord) else COMMITS
+    if known is None:
+        return UnknownVersion(record, each.version, each.newest, each.since_ms, partitions)
+    return UnknownVersion(
+        record,
+        max(known.version, each.version),
+        each.newest,
+        min(known.since_ms, each.since_ms),
+        known.partitions + partitions,
     )
 
 

@@ -20,6 +20,7 @@ from monitor.messages.findings import CAUSES
 from monitor.messages.formatting import age, counted, lasted
 from monitor.messages.names import era, ranges, shown, shown_group
 from monitor.messages.units import unit_of
+from monitor.messages.unknown_versions import group_sentence
 from monitor.model import (
     KINDS,
     Certainty,
@@ -79,6 +80,7 @@ def explain_group(inputs: GroupInputs) -> Explanation:
         evaluated_ms=inputs.now_ms,
         statements=(
             _state(known),
+            *_unknown(known),
             *_assignment(known),
             *client_statements(known),
             *_rebalances(known),
@@ -86,6 +88,14 @@ def explain_group(inputs: GroupInputs) -> Explanation:
             *findings_told(known.verdict.findings, "The group has no findings."),
         ),
     )
+
+
+def _unknown(known: Judged) -> Iterator[Statement]:
+    """What the brokers write of the group in versions that are not known."""
+    versions = known.verdict.unknown_versions
+    if versions:
+        since_ms = min(each.since_ms for each in versions)
+        yield Statement(about=About.GROUP, sentence=group_sentence(versions), since_ms=since_ms)
 
 
 def _assignment(known: Judged) -> Iterator[Statement]:
@@ -198,6 +208,8 @@ def _dialect_sentence(dialect: DialectRow) -> str:
 
 def _members(known: Judged) -> Iterator[Statement]:
     members = known.verdict.members
+    if known.group.unread is not None:
+        return
     if not members:
         yield Statement(about=About.MEMBERS, sentence="The group has no members.")
         return
@@ -309,6 +321,8 @@ def _lag(known: Judged) -> Statement:
     waiting = [row for row in known.verdict.partitions if row.lag]
     unknown = sum(row.committed is not None and row.lag is None for row in known.verdict.partitions)
     uncommitted = sum(row.committed is None for row in known.verdict.partitions)
+    if known.group.unread_commits:
+        return Statement(about=About.LAG, sentence="Its lag is unknown: so are committed offsets of it.")
     if known.verdict.lag is None:
         return Statement(about=About.LAG, sentence="Its lag is unknown: it has no committed offset that counts.")
     if not waiting:

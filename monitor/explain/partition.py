@@ -100,6 +100,10 @@ def _expected(known: Judged, row: PartitionVerdict) -> Iterator[Statement]:
 
 
 def _offsets(known: Judged, row: PartitionVerdict) -> Statement:
+    unread = [each for each in known.group.unread_commits if (each.topic, each.partition) == (row.topic, row.partition)]
+    if unread:
+        text = f"The committed offset is unknown: it is written in version {unread[0].version} of OffsetCommit."
+        return Statement(about=About.OFFSETS, sentence=text, since_ms=unread[0].since_ms)
     if row.committed is None:
         return Statement(about=About.OFFSETS, sentence="The group has committed no offset there.")
     commit = next(o for o in known.group.offsets if (o.topic, o.partition) == (row.topic, row.partition))

@@ -35,6 +35,7 @@ from monitor.model import (
     ConnectConfigsState,
     GroupsListed,
     GroupState,
+    LogGrown,
     PassCompleted,
     TopicObserved,
     TopicState,
@@ -42,6 +43,7 @@ from monitor.model import (
 )
 from monitor.tracking.connect import fold_connect_configs
 from monitor.tracking.group import fold_group
+from monitor.tracking.log_places import is_left_behind, without_log
 from monitor.tracking.polled.group import is_deleted
 from monitor.tracking.topic import catalog_of, expire_topic, fold_topic
 
@@ -143,16 +145,23 @@ def fold_group_rows(
         listings = [row for row in portions[recorded_ms] if row.entity is RecordedEntity.LISTING]
         for row in sorted(listings, key=lambda row: row.position):
             for listing in _listings_of(row.events):
-                if state is not None and listing.at_ms <= at_ms and is_deleted(state, listing.event, listing.named):
-                    state = None
+                if state is not None and listing.at_ms <= at_ms:
+                    state = _after_listing(state, listing)
     return state
 
 
+def _after_listing(state: GroupState, listing: _Listing) -> GroupState | None:
+    if isinstance(listing.event, LogGrown):
+        is_left = is_left_behind(state, listing.event.before, listing.event.partitions)
+        return without_log(state) if is_left else state
+    return None if is_deleted(state, listing.event, listing.named) else state
+
+
 class _Listing(NamedTuple):
-    """A listing (without its names), and the groups in it."""
+    """A listing (without its names), and the groups in it; or a growth of the offsets topic, which names none."""
 
     at_ms: int
-    event: GroupsListed
+    event: GroupsListed | LogGrown
     named: frozenset[str]
 
 
@@ -169,11 +178,13 @@ LISTINGS_KEPT: Final = 90
 def _listings_of(events: bytes) -> tuple[_Listing, ...]:
     """The listings in a row: they concern each group, and are read once for many."""
     decoded = decode_events(RecordedRow(0, RecordedEntity.LISTING, "", 0, events))
-    return tuple(
-        _Listing(each.at_ms, replace(each.event, groups=()), _name_set(each.event.groups))
-        for each in decoded
-        if isinstance(each.event, GroupsListed)
-    )
+    found: list[_Listing] = []
+    for each in decoded:
+        if isinstance(each.event, LogGrown):
+            found.append(_Listing(each.at_ms, each.event, frozenset()))
+        elif isinstance(each.event, GroupsListed):
+            found.append(_Listing(each.at_ms, replace(each.event, groups=()), _name_set(each.event.groups)))
+    return tuple(found)
 
 
 @lru_cache(maxsize=4)

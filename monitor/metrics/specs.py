@@ -591,6 +591,13 @@ CLUSTER_FINDINGS: Final = MetricSpec(
     labels=("cluster", "kind", "reason"),
     absent=_NONE,
 )
+CLUSTER_UNREADABLE_GROUPS: Final = MetricSpec(
+    "groupwatch_cluster_unreadable_groups",
+    "Groups whose members or offsets are unknown: the brokers write a version that this groupwatch does not read.",
+    scope=MetricScope.CLUSTER,
+    labels=BY_CLUSTER,
+    absent=_NONE,
+)
 CLIENT_LIBRARY_MEMBERS: Final = MetricSpec(
     "groupwatch_client_library_members",
     "Members of the cluster's Kafka groups that use this client library. The label names several if each of them fits.",

@@ -41,6 +41,7 @@ from monitor.model.events import (
     CollectedEvent,
     CommitPoint,
     CommitRun,
+    CommitUnread,
     ConnectConfigEvent,
     ConnectorConfigured,
     ConnectorTargetSet,
@@ -53,8 +54,11 @@ from monitor.model.events import (
     GroupDeleted,
     GroupEvent,
     GroupObserved,
+    GroupPlaced,
     GroupsListed,
     ListedOffset,
+    LoggedEvent,
+    LogGrown,
     MemberRemoved,
     MembershipEvent,
     MembershipStored,
@@ -69,6 +73,7 @@ from monitor.model.events import (
     PassCompleted,
     ReadablePartitionsStored,
     RebalanceSampled,
+    RecordUnread,
     RegexResolved,
     ResolvedRegex,
     Rewind,
@@ -84,6 +89,7 @@ from monitor.model.events import (
     TopicEvent,
     TopicObserved,
     TopologyStored,
+    UnreadEvent,
 )
 from monitor.model.evidence import DriftCause
 from monitor.model.findings import (
@@ -109,6 +115,9 @@ from monitor.model.groups import (
     RebalanceInProgress,
     RebalanceObservation,
     ReleasedPartitions,
+    UnreadCommit,
+    UnreadMembership,
+    UnreadRecord,
 )
 from monitor.model.kinds import (
     KINDS,
@@ -121,6 +130,7 @@ from monitor.model.kinds import (
     Sharing,
     Source,
 )
+from monitor.model.log_places import GrownLog, LogPlaces
 from monitor.model.members import (
     RUNS_AS_ACTIVE,
     STATIC_LEAVE_EPOCH,
@@ -209,6 +219,7 @@ from monitor.model.verdicts import (
     SinkVerdict,
     TaskVerdict,
     TopicLag,
+    UnknownVersion,
 )
 
 __all__ = [
@@ -243,6 +254,7 @@ __all__ = [
     "CollectorHealth",
     "CommitPoint",
     "CommitRun",
+    "CommitUnread",
     "CommittedOffset",
     "CommittedTopic",
     "ConnectAssignment",
@@ -285,11 +297,13 @@ __all__ = [
     "GroupEvent",
     "GroupKind",
     "GroupObserved",
+    "GroupPlaced",
     "GroupState",
     "GroupSummary",
     "GroupUse",
     "GroupVerdict",
     "GroupsListed",
+    "GrownLog",
     "Handover",
     "IdPartitions",
     "KindTraits",
@@ -299,6 +313,9 @@ __all__ = [
     "LibraryUse",
     "ListedOffset",
     "ListedShareOffset",
+    "LogGrown",
+    "LogPlaces",
+    "LoggedEvent",
     "LostWork",
     "Member",
     "MemberAssignment",
@@ -337,6 +354,7 @@ __all__ = [
     "RebalanceObservation",
     "RebalanceSampled",
     "Reconciliation",
+    "RecordUnread",
     "RegexResolved",
     "Release",
     "ReleasedPartitions",
@@ -383,6 +401,11 @@ __all__ = [
     "TopicState",
     "Topology",
     "TopologyStored",
+    "UnknownVersion",
+    "UnreadCommit",
+    "UnreadEvent",
+    "UnreadMembership",
+    "UnreadRecord",
     "Value",
     "WarmUpProgress",
     "WireForm",

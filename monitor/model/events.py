@@ -321,6 +321,56 @@ class RegexResolved(Event):
     stored_ms: int
 
 
+class RecordUnread(Event):
+    """The coordinator wrote of the group's members in a version that is not known here; what it wrote is not known.
+
+    ``record`` is the type of the record in Kafka's words, ``record_type`` its number, ``subject`` the member or regular
+    expression that its key names ("": it is about the whole group). ``newest`` is the newest version known here.
+    """
+
+    group: str
+    kind: GroupKind
+    record_type: int
+    record: str
+    version: int
+    newest: int
+    stored_ms: int
+    subject: str = ""
+
+
+class CommitUnread(Event):
+    """The group committed a partition in a version that is not known here, so at which offset is not known."""
+
+    group: str
+    topic: str
+    partition: PartitionId
+    version: int
+    newest: int
+    stored_ms: int
+
+
+class GroupPlaced(Event):
+    """What follows is from the partition of the offsets topic in which the group is, if it is placed by ``partitions``.
+
+    ``before`` is the number of partitions before these; 0: these are the former ones, or there were no others. It is
+    only told of groups whose place depends on it, while it is open by which number the brokers place them.
+    """
+
+    group: str
+    partitions: int
+    before: int = 0
+
+
+class LogGrown(Event):
+    """The brokers place groups by ``partitions`` of the offsets topic, and by ``before`` until now.
+
+    What the log told of a group is void if its place has moved and nothing of it is at the new one yet.
+    """
+
+    partitions: int
+    before: int
+
+
 class TopologyStored(Event):
     """The topology of a streams group (None: deleted)."""
 
@@ -457,6 +507,9 @@ class DecodeFailed(Event):
 
 OffsetEvent = OffsetCommitted | CommitRun | OffsetDeleted | OffsetsListed
 
+UnreadEvent = RecordUnread | CommitUnread
+"""That a record is written in a version that is not known here; its key can be read."""
+
 ModernEvent = (
     GroupDeleted
     | EpochStored
@@ -480,14 +533,11 @@ ShareStateEvent = ShareSnapshotStored | ShareUpdateStored | ShareStateDeleted
 ConnectConfigEvent = ConnectorConfigured | ConnectorTasksSet | ConnectorTargetSet
 """What a Connect cluster's topic of configurations tells."""
 
+LoggedEvent = OffsetCommitted | CommitRun | OffsetDeleted | MembershipEvent | UnreadEvent | ReadablePartitionsStored
+"""What the records of ``__consumer_offsets`` tell of a group."""
+
 GroupEvent = (
-    OffsetEvent
-    | MembershipEvent
-    | RebalanceSampled
-    | GroupObserved
-    | ReadablePartitionsStored
-    | ShareStateEvent
-    | ShareGroupRead
+    LoggedEvent | GroupPlaced | OffsetsListed | RebalanceSampled | GroupObserved | ShareStateEvent | ShareGroupRead
 )
 
 TopicEvent = TopicObserved | PassCompleted
@@ -499,7 +549,7 @@ Each has a ``version``, that of docs/events.md; it is written only where it is n
 not know refuses the event, and counts it.
 """
 
-AnyEvent = GroupEvent | TopicEvent | GroupsListed | ConnectConfigEvent | DecodeFailed
+AnyEvent = GroupEvent | TopicEvent | GroupsListed | LogGrown | ConnectConfigEvent | DecodeFailed
 
 
 class ResolvedRegex(Value):

@@ -184,6 +184,34 @@ class MembershipChange(Value):
     instance_id: str | None = None
 
 
+class UnreadRecord(Value, array_like=True):
+    """A record that is written in a version that is not known here; see RecordUnread. ``since_ms``: the first of it."""
+
+    record_type: int
+    record: str
+    version: int
+    newest: int
+    since_ms: int
+    subject: str = ""
+
+
+class UnreadMembership(Value):
+    """What is not known of a group's members, sorted, and ``before``: the group as the records that can be read say."""
+
+    records: tuple[UnreadRecord, ...]
+    before: GroupState
+
+
+class UnreadCommit(Value, array_like=True):
+    """A partition that is committed in a version that is not known here, since ``since_ms``."""
+
+    topic: str
+    partition: PartitionId
+    version: int
+    newest: int
+    since_ms: int
+
+
 class GroupState(Value):
     """Everything known of one group. ``offsets`` is sorted by topic and partition.
 
@@ -215,6 +243,13 @@ class GroupState(Value):
     ``share`` is of a share group, ``streams`` and ``assignor_input`` of a streams group of the broker, ``connect`` of
     the workers of a Connect cluster. As share state comes from a log of its own, ``share`` may be all that is known of
     a group (UNSEEN).
+
+    ``unread`` is of a group that the brokers write of in a version that is not known here: who its members are is then
+    not known, and it is OFFSETS_ONLY. ``unread_commits`` are the partitions, sorted, whose committed offset is not
+    known for the same reason.
+
+    ``log_partitions`` is by how many partitions of the offsets topic the group is placed (0: it has not been in
+    question), see monitor.model.log_places. ``has_lost_offsets``: there were committed offsets where it was before.
     """
 
     cluster: str
@@ -259,3 +294,7 @@ class GroupState(Value):
     streams: StreamsGroupState | None = None
     connect: ConnectGroupState | None = None
     assignor_input: AssignorInput | None = None
+    unread: UnreadMembership | None = None
+    unread_commits: tuple[UnreadCommit, ...] = ()
+    log_partitions: int = 0
+    has_lost_offsets: bool = False

@@ -9,6 +9,7 @@ from monitor.model.findings import Finding
 from monitor.model.kinds import Phase
 from monitor.model.topics import SourceState
 from monitor.model.values import Value
+from monitor.model.verdicts import UnknownVersion
 
 EMPTY_GZIP: Final = bytes.fromhex("1f8b08000000000000ff03000000000000000000")
 """No text at all, in gzip."""
@@ -56,7 +57,7 @@ class GroupSummary(Value):
     cluster, so it is 0 until they are listed. ``unjudged`` is why the group could not be judged in the newest
     micro-batch; all else is then of the last verdict, as far as there was one. None: it was judged. ``libraries``
     counts the members of a Kafka group by client library. ``sink_groups`` are the consumer groups that the connectors
-    of a Connect cluster have if they are sinks.
+    of a Connect cluster have if they are sinks. ``unknown_versions`` are those of the GroupVerdict.
     """
 
     cluster: str
@@ -71,6 +72,7 @@ class GroupSummary(Value):
     unjudged: str | None = None
     libraries: tuple[LibraryMembers, ...] = ()
     sink_groups: tuple[str, ...] = ()
+    unknown_versions: tuple[UnknownVersion, ...] = ()
 
 
 class Shard(Value):
@@ -142,7 +144,7 @@ class ClusterSnapshot(Value):
     ``findings_problem``; ``is_recorded`` and ``recording_problem`` likewise. ``problem`` is about reading; ``unread``
     says which partitions are not read though the others are; ``stalled``
     says that the groups have not been evaluated for too long, whatever the reason. ``collectors`` are those that run in
-    this process.
+    this process. ``notices`` are sentences about many of its groups at once.
     """
 
     cluster: str
@@ -165,6 +167,7 @@ class ClusterSnapshot(Value):
     is_recorded: bool = False
     recording_problem: str | None = None
     collectors: tuple[CollectorHealth, ...] = ()
+    notices: tuple[str, ...] = ()
 
     @property
     def is_known(self) -> bool:

@@ -18,7 +18,7 @@ class GroupUse(Value):
     """A group with its topics. ``reads`` are those that its members subscribe to or own, sorted; so is ``commits``.
 
     ``phase_ms`` is when its phase began, ``protocol_type`` what its members call their protocol.
-    ``is_complete``: every member could be decoded, so there is no other topic that it reads.
+    ``is_complete``: all that the brokers write of it could be decoded, so there is no other topic that it reads.
     """
 
     group: str

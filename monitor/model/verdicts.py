@@ -284,6 +284,20 @@ class MemberVerdict(Value):
     standby_tasks: int | None = None
 
 
+class UnknownVersion(Value):
+    """Records of a group are written since ``since_ms`` in a version that groupwatch does not know.
+
+    ``record`` is their type in Kafka's words, ``newest`` the newest known version. ``partitions`` is how many are
+    committed by such records; 0: they are about the members.
+    """
+
+    record: str
+    version: int
+    newest: int
+    since_ms: int
+    partitions: int = 0
+
+
 class GroupVerdict(Value):
     """All that is known and judged of one group at ``evaluated_ms``. Findings are ordered worst first.
 
@@ -321,6 +335,9 @@ class GroupVerdict(Value):
     subscribe to; ``delivery_totals`` are those of the whole group (None: its share state is not read), and
     ``delivery_limit`` is how often it delivers a record at most. ``has_default_limit``: no collector could read that,
     so it is the one that the settings assume.
+
+    ``unknown_versions`` say why the members are not known, or the committed offsets of some partitions: ``lag`` is None
+    then.
     """
 
     cluster: str
@@ -370,3 +387,4 @@ class GroupVerdict(Value):
     delivery_totals: DeliveryTotals | None = None
     delivery_limit: int | None = None
     has_default_limit: bool = False
+    unknown_versions: tuple[UnknownVersion, ...] = ()

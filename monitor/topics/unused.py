@@ -35,11 +35,11 @@ def find_unused(cluster: str, use: GroupUse, now_ms: int) -> tuple[Unused, ...]:
     Brokers refuse to delete a group that has members, and offsets in a topic to which a member subscribes.
     """
     tool = KINDS[use.kind].delete_tool
-    if not tool or not use.commits:
+    if not tool or not use.commits or not use.is_complete:
         return ()
     if use.phase in (Phase.EMPTY, Phase.OFFSETS_ONLY):
         return tuple(_unused_group(cluster, use, tool, now_ms))
-    if use.members and use.is_complete and use.protocol_type == "consumer":
+    if use.members and use.protocol_type == "consumer":
         return tuple(_unused_offsets(cluster, use, tool, now_ms))
     return ()
 

@@ -32,10 +32,14 @@ def group_use(state: GroupState, catalog: Catalog) -> GroupUse:
         phase_ms=state.phase_ms,
         protocol_type=own.protocol_type,
         members=len(members),
-        is_complete=all(member.unreadable is None for member in members),
+        is_complete=not _is_unread(state) and all(member.unreadable is None for member in members),
         reads=tuple(sorted(reads)),
         commits=(*_commits((*state.offsets, *state.unconfirmed)), *_share_commits(state, catalog)),
     )
+
+
+def _is_unread(state: GroupState) -> bool:
+    return state.unread is not None or bool(state.unread_commits)
 
 
 def has_known_readers(use: GroupUse) -> bool:

@@ -10,11 +10,14 @@ from msgspec.structs import replace
 from monitor.model import (
     MOST,
     CommitRun,
+    CommitUnread,
     GroupDeleted,
     GroupEvent,
     GroupKind,
     GroupObserved,
+    GroupPlaced,
     GroupState,
+    LoggedEvent,
     MembershipEvent,
     MembershipStored,
     ModernEvent,
@@ -24,6 +27,7 @@ from monitor.model import (
     Phase,
     ReadablePartitionsStored,
     RebalanceSampled,
+    RecordUnread,
     ShareGroupRead,
     ShareSnapshotStored,
     ShareStateDeleted,
@@ -41,6 +45,7 @@ from monitor.tracking.rebalances.duration import apply_durations
 from monitor.tracking.rebalances.impact import NO_COST, add_cost, newest_end_ms
 from monitor.tracking.rebalances.in_progress import with_sample
 from monitor.tracking.share.partitions import ShareDraft
+from monitor.tracking.unread import UnreadDraft, shown_again, with_unread_kind
 
 _UNMOVED_BY_COMMITS: Final = frozenset(p for p in Phase if TRANSITIONS[p, PhaseEvent.COMMITTED] is p)
 _LOG: Final = Source.LOG
@@ -72,6 +77,10 @@ def fold_group(cluster: str, group: str, state: GroupState | None, events: Itera
     - A deletion of the group forgets all but its offsets, which have tombstones of their own, and its rebalances. A
       conversion between the classic protocol and that of KIP-848 writes such a deletion; members have other records
       then. A tombstone of another kind of group than it is now says nothing new.
+    - What the brokers write in a version that is not known here hides the members, or the committed offset of a
+      partition, until it can be read again, see monitor.tracking.unread.
+    - What the log tells counts where the group is by the newest number of partitions: once anything is there, all from
+      elsewhere is void, whatever the order (see GroupPlaced).
 
     Returns:
         The new state; the same object if nothing changed; None if the group is gone or has neither a membership record
@@ -87,9 +96,12 @@ def fold_group(cluster: str, group: str, state: GroupState | None, events: Itera
 class _Draft:
     """A group in the making: offsets and the members of a modern group change in place, the rest is a state."""
 
-    __slots__ = ("_modern", "_offsets", "_share", "_state")
+    __slots__ = ("_has_lost", "_is_elsewhere", "_modern", "_offsets", "_partitions", "_share", "_state", "_unread")
 
     def __init__(self, state: GroupState) -> None:
+        self._partitions, self._has_lost, self._is_elsewhere = state.log_partitions, state.has_lost_offsets, False
+        self._unread = UnreadDraft(state)
+        state = replace(shown_again(state), unread_commits=())
         self._state = replace(state, offsets=(), unconfirmed=(), committed_topics=(), taken=(), share=None)
         self._offsets = OffsetsDraft((*state.offsets, *state.unconfirmed), state.committed_topics)
         self._offsets.handovers = HandoversDraft(state.taken) if _awaits_handovers(state) else None
@@ -98,24 +110,36 @@ class _Draft:
         self._share = ShareDraft(state.share)
 
     def apply(self, event: GroupEvent) -> None:
-        if isinstance(event, GroupObserved):
+        if isinstance(event, GroupPlaced):
+            self._place(event)
+        elif isinstance(event, GroupObserved):
             self._observe(event)
-            return
-        if isinstance(event, ShareSnapshotStored | ShareUpdateStored | ShareStateDeleted | ShareGroupRead):
+        elif isinstance(event, ShareSnapshotStored | ShareUpdateStored | ShareStateDeleted | ShareGroupRead):
             self._share.apply(event)
-            return
-        if isinstance(event, OffsetsListed) and self._state.source is not _LOG:
-            return  # the reading of a whole group has its offsets, which are the broker's own answer too
-        if self._state.source is not _LOG and not isinstance(event, RebalanceSampled):
-            self._begin_with_the_log()
-        if isinstance(event, OffsetCommitted | CommitRun):
-            self._commit(event)
-            return
-        if isinstance(event, OffsetsListed):
-            self._offsets.list(event)
-            return
-        if isinstance(event, RebalanceSampled):
+        elif isinstance(event, OffsetsListed):
+            if self._state.source is _LOG:  # the reading of a whole group has its offsets, which are the broker's too
+                self._offsets.list(event)
+        elif isinstance(event, RebalanceSampled):
             self._state = with_sample(self._freeze_modern(), event)
+        elif not self._is_elsewhere:
+            self._apply_logged(event)
+
+    def _place(self, event: GroupPlaced) -> None:
+        """Take where the log's events come from, until it is told again."""
+        if event.before and event.partitions > self._partitions:
+            self._has_lost = bool(self._offsets)
+            self._modern = None
+            self._begin_with_the_log()
+        self._partitions = max(self._partitions, event.partitions)
+        self._is_elsewhere = event.partitions < self._partitions
+
+    def _apply_logged(self, event: LoggedEvent) -> None:
+        """Take what the offsets topic tells of the group."""
+        if self._state.source is not _LOG:
+            self._begin_with_the_log()
+        self._unread.take(event)
+        if isinstance(event, OffsetCommitted | CommitRun | CommitUnread):
+            self._commit(event)
             return
         if isinstance(event, OffsetDeleted):
             self._offsets.delete(event)
@@ -134,7 +158,7 @@ class _Draft:
         offsets = self._offsets.freeze()
         if state.observations:
             state = apply_durations(state, _read_until_ms(state, offsets))
-        return replace(
+        known = replace(
             state,
             offsets=offsets.counting,
             unconfirmed=offsets.unconfirmed,
@@ -142,13 +166,19 @@ class _Draft:
             taken=self._offsets.handovers.freeze() if self._offsets.handovers else (),
             redelivered_records=min(MOST, state.redelivered_records + self._offsets.redelivered),
             share=share,
+            unread_commits=self._unread.commits(),
+            log_partitions=self._partitions,
+            has_lost_offsets=self._has_lost,
         )
+        return self._unread.known_part(known)
 
-    def _commit(self, event: Commit) -> None:
-        self._offsets.commit(event)
+    def _commit(self, event: Commit | CommitUnread) -> None:
+        if isinstance(event, CommitUnread):  # what was known of the partition is of the past
+            self._offsets.delete(OffsetDeleted(group=event.group, topic=event.topic, partition=event.partition))
+        else:
+            self._offsets.commit(event)
         if self._modern is None and self._state.phase not in _UNMOVED_BY_COMMITS:
-            first_ms = event.first.committed_ms if isinstance(event, CommitRun) else event.committed_ms
-            self._state = enter_phase(self._state, PhaseEvent.COMMITTED, first_ms)
+            self._state = enter_phase(self._state, PhaseEvent.COMMITTED, _begun_ms(event))
 
     def _observe(self, event: GroupObserved) -> None:
         """Take a collector's reading of the whole group."""
@@ -158,7 +188,7 @@ class _Draft:
         self._take_resumed()
         after = apply_poll(known, event)
         if after.source is not known.source:
-            self._offsets = OffsetsDraft(())
+            self._offsets, self._unread = OffsetsDraft(()), UnreadDraft(after)
         self._state = after
         self._offsets.resumes_after_ms = newest_end_ms(after.history, after.phase)
         if not event.partial:
@@ -170,6 +200,7 @@ class _Draft:
         """What a collector has read of the group no longer counts: the log tells of it, and tells more."""
         self._state = GroupState(cluster=self._state.cluster, group=self._state.group)
         self._offsets = OffsetsDraft(())
+        self._unread = UnreadDraft(self._state)
 
     def _take_resumed(self) -> None:
         """Give the pauses that commits told of to the rebalance that they followed."""
@@ -181,7 +212,7 @@ class _Draft:
             self._state = add_cost(self._state, self._offsets.resumed)
         self._offsets.resumed = NO_COST
 
-    def _change_membership(self, event: MembershipEvent) -> None:
+    def _change_membership(self, event: MembershipEvent | RecordUnread) -> None:
         self._take_resumed()
         self._apply_membership(event)
         now = self._modern or self._state
@@ -193,8 +224,10 @@ class _Draft:
         if self._modern is not None:
             handovers.add(self._modern.take_handed())
 
-    def _apply_membership(self, event: MembershipEvent) -> None:
-        if isinstance(event, MembershipStored):
+    def _apply_membership(self, event: MembershipEvent | RecordUnread) -> None:
+        if isinstance(event, RecordUnread):
+            self._state = with_unread_kind(self._freeze_modern(), event)
+        elif isinstance(event, MembershipStored):
             before = self._freeze_modern()
             self._state = with_connect_work(before, store_membership(before, event), event.stored_ms)
         elif isinstance(event, GroupDeleted) and event.kind is GroupKind.CLASSIC:
@@ -220,9 +253,16 @@ class _Draft:
         return self._state
 
     def _forget_if_nothing_is_left(self) -> None:
-        if self._modern is None and not self._offsets and not _has_membership_record(self._state):
+        is_known = self._offsets or self._unread or _has_membership_record(self._state)
+        if self._modern is None and not is_known:
             self._state = GroupState(cluster=self._state.cluster, group=self._state.group)
             self._offsets = OffsetsDraft(())
+
+
+def _begun_ms(event: Commit | CommitUnread) -> int:
+    if isinstance(event, CommitUnread):
+        return event.stored_ms
+    return event.first.committed_ms if isinstance(event, CommitRun) else event.committed_ms
 
 
 def _awaits_handovers(state: GroupState) -> bool:

@@ -10,9 +10,9 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from monitor.model import STATE_VERSION, ConnectConfigsState, GroupState, SourceState, TopicState
+from monitor.model import STATE_VERSION, ConnectConfigsState, GroupState, GrownLog, SourceState, TopicState
 
-State = TypeVar("State", GroupState, TopicState, SourceState, ConnectConfigsState)
+State = TypeVar("State", GroupState, TopicState, SourceState, ConnectConfigsState, GrownLog)
 
 
 class StoredStateError(Exception):
@@ -64,9 +64,10 @@ _GROUPS: Final = msgspec.msgpack.Decoder(GroupState)
 _TOPICS: Final = msgspec.msgpack.Decoder(TopicState)
 _SOURCES: Final = msgspec.msgpack.Decoder(SourceState)
 _CONNECT_CONFIGS: Final = msgspec.msgpack.Decoder(ConnectConfigsState)
+_GROWN_LOGS: Final = msgspec.msgpack.Decoder(GrownLog)
 
 
-def encode_state(state: GroupState | TopicState | SourceState | ConnectConfigsState) -> bytes:
+def encode_state(state: GroupState | TopicState | SourceState | ConnectConfigsState | GrownLog) -> bytes:
     """The state as bytes that name its version."""
     return _ENCODER.encode((state.version, state))
 
@@ -109,6 +110,16 @@ def decode_connect_configs_state(data: bytes) -> ConnectConfigsState:
         StateCorruptError: The bytes are no ConnectConfigsState.
     """
     return _decode(_CONNECT_CONFIGS, data, "ConnectConfigsState")
+
+
+def decode_grown_log(data: bytes) -> GrownLog:
+    """By how many partitions groups are placed, in these bytes.
+
+    Raises:
+        StateVersionError: Another version wrote it.
+        StateCorruptError: The bytes are no GrownLog.
+    """
+    return _decode(_GROWN_LOGS, data, "GrownLog")
 
 
 def _decode(decoder: msgspec.msgpack.Decoder[State], data: bytes, kind: str) -> State:

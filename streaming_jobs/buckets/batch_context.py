@@ -27,8 +27,8 @@ class BatchContext(Value):
         known: the newest micro-batch of which the driver has everything; -1: none, so it wants to be told all.
         catalog: the catalog to judge by, a key of :mod:`streaming_jobs.buckets.catalog_server`; None: nothing is judged
         yet.
-        log_partitions: how many partitions the offsets topic has; 0: the groups do not come by it.
-        unread: those of them that cannot be read now, each with the reason and since when, as a sentence.
+        log_partitions: by how many partitions of the offsets topic the brokers place groups; 0: not known.
+        unread: those partitions of it that cannot be read now, each with the reason and since when, as a sentence.
     """
 
     run: str

@@ -15,6 +15,7 @@ from monitor.model import (
     GroupEvent,
     GroupsListed,
     GroupState,
+    GrownLog,
     PassCompleted,
     Phase,
     Source,
@@ -25,12 +26,14 @@ from monitor.model import (
 from monitor.tracking.connect import fold_connect_configs
 from monitor.tracking.decode_errors import fold_decode_errors
 from monitor.tracking.group import fold_group
+from monitor.tracking.log_places import is_left_behind, note_growth, without_log
 from monitor.tracking.offsets.delta import KIND, apply_delta, decode_delta, encode_delta, offset_delta
 from monitor.tracking.polled.group import is_deleted
 from monitor.tracking.serialization import (
     StateCorruptError,
     decode_connect_configs_state,
     decode_group_state,
+    decode_grown_log,
     decode_source_state,
     decode_topic_state,
     encode_state,
@@ -38,7 +41,7 @@ from monitor.tracking.serialization import (
 from monitor.tracking.topic import expire_topic, fold_topic
 from streaming_jobs.ingest.bucket_of import Entity
 
-State = GroupState | TopicState | SourceState | PassCompleted | ConnectConfigsState
+State = GroupState | TopicState | SourceState | PassCompleted | ConnectConfigsState | GrownLog
 Key = tuple[Entity, str]
 AnyOf = TypeVar("AnyOf")
 
@@ -55,6 +58,7 @@ _DECODERS: Final[dict[Entity, Callable[[bytes], State]]] = {
     Entity.SOURCE: decode_source_state,
     Entity.PASS: _PASS.decode,
     Entity.CONNECT: decode_connect_configs_state,
+    Entity.PLACES: decode_grown_log,
 }
 
 
@@ -138,6 +142,25 @@ class Bucket:
                 self.expire_groups(_flat(_LISTINGS, payloads)[-1], batch)
         if any(entity is Entity.PASS for entity, _ in events):
             self.expire_topics(batch, before)  # at the end: topics that a newer pass saw may stand behind it
+
+    def place_groups(self, partitions: int, batch: int, now_ms: int) -> None:
+        """Drop the groups that the brokers look for elsewhere, if they place groups by more partitions than before.
+
+        ``partitions`` 0: by how many is not known. ``now_ms``: the time of the micro-batch.
+        """
+        key = (Entity.PLACES, "")
+        known = self.states.get(key)
+        if not isinstance(known, GrownLog):
+            if partitions:
+                self._replace(key, GrownLog(partitions), batch)
+            return
+        if partitions <= known.partitions:
+            return
+        groups = [state for state in self.states.values() if isinstance(state, GroupState)]
+        self._replace(key, note_growth(known, partitions, now_ms, groups), batch)
+        for state in groups:
+            if is_left_behind(state, known.partitions, partitions):
+                self._replace((Entity.GROUP, state.group), without_log(state), batch)
 
     def fold(self, entity: Entity, name: str, payloads: Sequence[bytes], batch: int) -> None:
         """Fold the events of one entity, given in log order. Its failure is noted and leaves its state as it was."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
-from monitor.model import ALL_GROUPS, Shard, Value
+from monitor.model import ALL_GROUPS, LogPlaces, Shard, Value
 from streaming_jobs.buckets.processor import BucketProcessor
 from streaming_jobs.ingest.decoding import EventChunk, EventsDecoder, OffsetsLogDecoder
 from streaming_jobs.ingest.schemas import BUCKET_ROWS, ENTITY_EVENTS
@@ -21,7 +21,8 @@ class Spread(Value):
 
     ``text_partitions``: the partitions of the cluster are texts, not numbers. ``source_id``: what collectors read has
     this id; None: it is not known.
-    ``config_topics`` are topics of configurations of Connect clusters among the events log.
+    ``config_topics`` are topics of configurations of Connect clusters among the events log. ``places`` says where in
+    the offsets topic groups are.
     """
 
     buckets: int
@@ -29,6 +30,7 @@ class Spread(Value):
     text_partitions: bool = False
     source_id: str | None = None
     config_topics: frozenset[str] = frozenset()
+    places: LogPlaces = LogPlaces()
 
 
 def decoded_rows(  # noqa: PLR0913, PLR0917 -- three of them have a default
@@ -56,7 +58,7 @@ def decoded_rows(  # noqa: PLR0913, PLR0917 -- three of them have a default
     rows = events_log.mapInArrow(arrange(of_events), schema)
     if offsets_log is None:
         return rows
-    of_offsets = OffsetsLogDecoder(cluster, spread.buckets, shard=spread.shard, chunks=chunks)
+    of_offsets = OffsetsLogDecoder(cluster, spread.buckets, shard=spread.shard, chunks=chunks, places=spread.places)
     return offsets_log.mapInArrow(arrange(of_offsets), schema).unionAll(rows)
 
 

@@ -79,6 +79,7 @@ class BucketProcessor(StatefulProcessor):
         kept = self._store.load_newest(memory.buckets.pop(number, None), self.cluster, context.batch)
         judge = memory.judges.setdefault(number, BucketEvaluator(number, self._rules, self._series))
         kept.bucket.fold_all(_by_entity(rows), context.batch)
+        kept.bucket.place_groups(context.log_partitions, context.batch, context.now_ms)
         self._store.save(kept, context.batch)
         memory.buckets[number] = kept
         told = [*changed_rows(number, kept, judge, context), *self._verdicts(memory, kept, judge, context)]

@@ -15,15 +15,18 @@ from monitor.model import (
     Deflated,
     GroupState,
     GroupSummary,
+    GrownLog,
     PackedBlock,
     PassCompleted,
     SourceState,
     TopicState,
 )
+from monitor.tracking.log_places import grown_together
 from monitor.tracking.offsets.delta import apply_delta, decode_delta
 from monitor.tracking.serialization import (
     decode_connect_configs_state,
     decode_group_state,
+    decode_grown_log,
     decode_source_state,
     decode_topic_state,
     encode_state,
@@ -72,6 +75,7 @@ class _BucketView:
     blocks: dict[str, Deflated] = field(default_factory=dict)
     completed: PassCompleted | None = None
     due_ms: int | None = None
+    grown: GrownLog | None = None
 
 
 @dataclass(slots=True)
@@ -160,6 +164,10 @@ class ClusterView:
         found = (summary for bucket in self._buckets.values() for summary in bucket.summaries.values())
         return tuple(sorted(found, key=lambda summary: summary.group))
 
+    def grown_log(self) -> GrownLog | None:
+        """What the newest growth of the offsets topic did to the groups; None: it has not grown."""
+        return grown_together(bucket.grown for bucket in self._buckets.values() if bucket.grown is not None)
+
     def blocks(self) -> Iterator[PackedBlock]:
         """The samples of all groups."""
         for number, bucket in self._buckets.items():
@@ -186,6 +194,8 @@ def _take(bucket: _BucketView, row: BucketRow) -> None:
                 bucket.summaries.pop(row.name, None)
         case RowKind.OFFSETS:
             bucket.groups[row.name] = bucket.groups[row.name].moved(row.payload or b"")
+        case RowKind.PLACES:
+            bucket.grown = decode_grown_log(row.payload) if row.payload else None
         case RowKind.TOPIC | RowKind.SOURCE | RowKind.CONNECT:
             _take_state(bucket, row)
         case RowKind.BLOCK if row.name == ALL_BLOCKS:

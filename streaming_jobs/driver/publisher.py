@@ -15,10 +15,12 @@ from pyspark.sql import DataFrame, SparkSession
 
 from monitor.detection.ownership.catalog_view import Topics
 from monitor.detection.thresholds.overrides import DetectionRules
+from monitor.messages.log_growth import growth_sentence
+from monitor.messages.unknown_versions import cluster_sentence
 from monitor.metrics.cluster_samples import render_cluster
 from monitor.metrics.render import packed, render_catalog
 from monitor.metrics.series_filter import ALL_SERIES, SeriesRules
-from monitor.model import ALL_GROUPS, Catalog, ClusterSnapshot, PackedBlock, Shard, SourceState
+from monitor.model import ALL_GROUPS, Catalog, ClusterSnapshot, GroupSummary, LogPlaces, PackedBlock, Shard, SourceState
 from monitor.readiness.first_pass import FirstPass
 from monitor.readiness.freshness import Freshness
 from monitor.readiness.next_batch import AT_ONCE_MS, GROUPS_QUIET_MS
@@ -92,9 +94,11 @@ class MicroBatchPublisher:
     the trigger; ``findings`` are published once the store has them. ``log_topic`` is
     what tells of the groups, ``own_topics`` grow by what groupwatch does, ``freshness`` whether groups are known well
     enough to be judged (None: always). ``connect_topics`` are the topics of configurations of Connect clusters, by
-    group. ``recording_problem`` tells why nothing is recorded now (None: nothing is to be). ``unread`` are those of the
-    offsets topic's ``log_partitions`` that cannot be read, each with a sentence. ``begun`` is set once the query runs.
-    Groups are judged by the catalog of the micro-batch before: it has to be known when the micro-batch starts.
+    group. ``places`` says where in the offsets topic groups are, ``note_partitions`` is told by how many partitions the
+    brokers place them once a micro-batch has ended with that. ``unread`` are those that cannot be read, each with a
+    sentence. ``recording_problem`` tells why nothing is recorded now (None: nothing is to be). ``begun`` is set once
+    the query runs. Groups are judged by the catalog of the micro-batch before: it has to be known when the micro-batch
+    starts.
     """
 
     spark: SparkSession
@@ -124,7 +128,8 @@ class MicroBatchPublisher:
     series: SeriesRules = ALL_SERIES
     connect_topics: Mapping[str, str] = field(default_factory=dict)
     recording_problem: Callable[[], str | None] | None = None
-    log_partitions: int = 0
+    places: LogPlaces = field(default_factory=LogPlaces)
+    note_partitions: Callable[[int], None] = lambda _: None
     unread: Callable[[], dict[int, str]] = dict
     _run: str = field(default_factory=lambda: uuid4().hex)
     _view: ClusterView = field(init=False)
@@ -137,6 +142,7 @@ class MicroBatchPublisher:
     """When a micro-batch last had records of the log that tells of the groups."""
     _told: set[tuple[str, str]] = field(default_factory=set)
     _has_evaluated: bool = False
+    _log_partitions: int = 0
 
     def __post_init__(self) -> None:
         self._view = ClusterView(self.cluster)
@@ -154,6 +160,7 @@ class MicroBatchPublisher:
         self.gate.begin(began_ms)
         position = self.position(batch_id)
         self._advance(position)
+        self._place_groups(position)
         batch = self._batch_context(batch_id)
         set_batch_context(self.spark.sparkContext, batch)
         self._view.take(_collect_rows(rows))
@@ -179,6 +186,12 @@ class MicroBatchPublisher:
         self.gate.hold(
             position, self._due_ms(judged_by), is_urgent=not shown.ready, polls_may_wait=self._polls_may_wait()
         )
+
+    def _place_groups(self, position: LogPosition) -> None:
+        """See by how many partitions of the offsets topic groups are placed in this micro-batch."""
+        if self._log_partitions:  # of the micro-batch before, which has ended
+            self.note_partitions(self._log_partitions)
+        self._log_partitions = self.places.in_force(position.read)
 
     def _note_first_evaluation(self) -> None:
         if not self._has_evaluated:
@@ -228,7 +241,7 @@ class MicroBatchPublisher:
             now_ms=self.clock(),
             known=self._known,
             catalog=newest.key if newest is not None and ripe else None,
-            log_partitions=self.log_partitions,
+            log_partitions=self._log_partitions,
             unread=self.unread(),
         )
 
@@ -341,6 +354,7 @@ class MicroBatchPublisher:
             recording_problem=self.recording_problem() if self.recording_problem is not None else None,
         )
         groups = self._view.summaries()
+        notices = self._notices(groups, batch.now_ms)
         if judged_by is None or not self.warm_up.is_believable(len(groups), self.resumed):
             return known, None
         shown = msgspec.structs.replace(
@@ -349,9 +363,23 @@ class MicroBatchPublisher:
             warm_up=None,
             evaluated_ms=batch.now_ms,
             groups=groups,
+            notices=notices,
             blocks=(*self._view.blocks(), *packed(render_cluster(self.cluster, groups)), *judged_by.ends),
         )
         return shown, VerdictsOnDemand(self._view, self._views, judged_by.topics, batch.now_ms, self.rules, self._uses)
+
+    def _notices(self, groups: tuple[GroupSummary, ...], now_ms: int) -> tuple[str, ...]:
+        """What concerns many groups at once, in sentences; each is logged once, whatever the number of groups."""
+        versions = sorted({(each.record, each.version) for group in groups for each in group.unknown_versions})
+        grown = self._view.grown_log()
+        found = (
+            ("versions", str(versions), cluster_sentence(groups) if versions else None),
+            ("growth", str(grown and grown.partitions), growth_sentence(grown, now_ms) if grown is not None else None),
+        )
+        for topic, reason, sentence in found:
+            if sentence is not None:
+                self._log_once(topic, reason, "Cluster %s: %s", self.cluster, sentence)
+        return tuple([sentence for _, _, sentence in found if sentence is not None])
 
     def _ends(self, catalog: Catalog) -> tuple[PackedBlock, ...]:
         """The ends of all partitions. They are nobody's share: every shard would expose the same series."""

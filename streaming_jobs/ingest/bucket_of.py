@@ -20,6 +20,8 @@ class Entity(StrEnum):
     """No state: which groups a collector's source has, and so which have gone."""
     CONNECT = "connect"
     """The connectors of a Connect cluster, by the name of its topic of configurations."""
+    PLACES = "places"
+    """By how many partitions of the offsets topic the groups of a bucket are placed (GrownLog); without a name."""
     TICK = "tick"
 
 

@@ -17,7 +17,9 @@ from monitor.model import (
     AnyEvent,
     DecodeFailed,
     GroupObserved,
+    GroupPlaced,
     GroupsListed,
+    LogPlaces,
     OffsetsListed,
     PassCompleted,
     RebalanceSampled,
@@ -34,10 +36,11 @@ from monitor.protocol.events_topic import (
 from monitor.protocol.kafka.connect_configs import decode_connect_config
 from monitor.protocol.kafka.group_metadata import OFFSETS_TOPIC
 from monitor.protocol.kafka.share_state import SHARE_STATE_TOPIC, decode_share_state
-from monitor.protocol.offsets_topic import Foreign, decode_record
+from monitor.protocol.offsets_topic import Foreign, decode_record, unread_event
 from monitor.protocol.wire.errors import DecodeError
 from streaming_jobs.ingest.bucket_of import Entity, bucket_of
 from streaming_jobs.ingest.commit_rows import CommitRows
+from streaming_jobs.ingest.log_places import parts_by_partition, placed_groups, select_placed_records
 from streaming_jobs.ingest.sharding import select_own_records, watches
 
 _SCHEMA = pa.schema(
@@ -72,6 +75,9 @@ class EventChunk:
 
     def begin_record(self, record: Record) -> None:
         """What follows is told by this record. Of commits, which come by column, it is not told."""
+
+    def note_growth(self, places: LogPlaces) -> None:
+        """The record at hand shows that the brokers place groups by more partitions. A bucket is told by its driver."""
 
     def add(self, entity: Entity, name: str, position: int, event: AnyEvent) -> None:
         """Append the event to its entity's row."""
@@ -177,9 +183,12 @@ class OffsetsLogDecoder(LogDecoder):
     Commits are nearly all of the log: they are read by column, each distinct key once, and commits of one partition
     that follow one another become one event. Any other record is read by itself, and ends the runs before it, so that
     the events of a group come in the order of the log.
+
+    A record of a group counts only in the partition of the group (``places``).
     """
 
     source: str = OFFSETS_TOPIC
+    places: LogPlaces = field(default_factory=LogPlaces)
 
     def fill(self, chunk: EventChunk, batch: pa.RecordBatch) -> None:
         """Put what the records say into the chunk, runs of commits between the other records."""
@@ -189,7 +198,19 @@ class OffsetsLogDecoder(LogDecoder):
                 for record in _records(batch.filter(is_share_state)):
                     self._place_share_state(chunk, record)
                 batch = batch.filter(pc.invert(is_share_state))
-        batch = select_own_records(batch, self.shard)
+        batch = select_placed_records(select_own_records(batch, self.shard), self.places)
+        for part in parts_by_partition(batch) if self.places.before else (batch,):
+            self._fill_with(chunk, part)
+
+    def _fill_with(self, chunk: EventChunk, batch: pa.RecordBatch) -> None:
+        if batch.num_rows and 0 < self.places.before <= batch.column("partition")[0].as_py():
+            chunk.begin_record(_record(batch, 0))
+            chunk.note_growth(self.places)
+        for placed in placed_groups(batch, self.places):
+            record = _record(batch, placed.row)
+            chunk.begin_record(record)
+            event = GroupPlaced(group=placed.group, partitions=placed.partitions, before=placed.before)
+            chunk.add(Entity.GROUP, placed.group, record.offset, event)
         commits = CommitRows.of(batch)
         begin = 0
         for row in np.flatnonzero(~commits.regular).tolist():
@@ -202,6 +223,13 @@ class OffsetsLogDecoder(LogDecoder):
         """A commit, a generation, or a deletion, to its group."""
         event = decode_record(record.key, record.value, record.timestamp_ms)
         if not isinstance(event, Foreign):
+            chunk.add(Entity.GROUP, event.group, record.offset, event)
+
+    def count(self, chunk: EventChunk, record: Record, error: DecodeError) -> None:
+        """Put into the chunk that the record cannot be read; of a version that is not known, also to its group."""
+        LogDecoder.count(self, chunk, record, error)  # super() does not know classes with slots
+        event = unread_event(record.key, record.value, record.timestamp_ms)
+        if event is not None:
             chunk.add(Entity.GROUP, event.group, record.offset, event)
 
     def _place_share_state(self, chunk: EventChunk, record: Record) -> None:

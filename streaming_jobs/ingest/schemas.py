@@ -29,6 +29,8 @@ class RowKind(StrEnum):
     SOURCE = "source"
     CONNECT = "connect"
     """The connectors of a Connect cluster, by their topic."""
+    PLACES = "places"
+    """By how many partitions of the offsets topic groups are placed, and what its growth did to them."""
     SUMMARIES = "summaries"
     """A list of summaries of groups that were judged."""
     BLOCK = "block"

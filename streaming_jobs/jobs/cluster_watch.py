@@ -31,7 +31,7 @@ from monitor.collectors.passes.health import PassCounter
 from monitor.collectors.remote_collector import RemoteCollector
 from monitor.config import ConfigError, SparkSettings
 from monitor.history.recorded import RecordedSettings
-from monitor.model import ALL_GROUPS, Shard
+from monitor.model import ALL_GROUPS, LogPlaces, Shard
 from monitor.protocol.kafka.group_metadata import OFFSETS_TOPIC
 from monitor.protocol.kafka.share_state import SHARE_STATE_TOPIC
 from monitor.readiness.first_pass import FirstPass
@@ -125,6 +125,7 @@ class ClusterWatch:
         self._planned_before = -1
         """The newest micro-batch that was planned when the query started."""
         self._share_partitions = 0
+        self._places = LogPlaces()
         self._has_missed_share_state = False
         self._recorder = Recorder(spark, target.name, shared.history) if shared.history.is_on else None
 
@@ -389,6 +390,7 @@ class ClusterWatch:
         passes = self._ends.bounds(self._cluster.events_topic)  # a first pass of this run is among them
         log_bounds = self._ends.bounds(self._log) if self._target.reads_log else passes
         self._checkpoint.require_logs(*{each.topic: each for each in (log_bounds, passes)}.values())
+        self._places = self._log_places(log_bounds) if self._target.reads_log else LogPlaces()
         bounds = log_bounds if self._target.reads_log else only_first_partition(passes)
         backlog = bounds.unread(self._checkpoint.read_until(bounds.topic))
         log.info("Cluster %s: %s has a backlog of %d offsets", self._target.name, self._log, backlog.records)
@@ -425,8 +427,9 @@ class ClusterWatch:
             freshness=self._freshness(),
             series=self._judging.series,
             connect_topics=connect_topics,
+            places=self._places,
+            note_partitions=self._note_partitions,
             recording_problem=None if self._recorder is None else self._recorder.tell_problem,
-            log_partitions=self._partitions.get(OFFSETS_TOPIC, 0),
             unread=lambda: unread_sentences(OFFSETS_TOPIC, self._ends.silent),
         )
         self._problems.lateness = lambda: publisher.lateness
@@ -461,6 +464,16 @@ class ClusterWatch:
         """Keep the id of what the first pass was over. Passes over others are refused from the next query on."""
         if self._source_id() is None:
             self._checkpoint.keep_id(self._source_name, source_id)
+
+    def _log_places(self, log_bounds: LogBounds) -> LogPlaces:
+        """Where in the offsets topic groups are: open as long as nothing is in the partitions that it has grown by."""
+        partitions, before = log_bounds.partition_count, self._checkpoint.layout.log_partitions
+        return LogPlaces(partitions, before if before is not None and before < partitions else 0)
+
+    def _note_partitions(self, partitions: int) -> None:
+        """Keep by how many partitions the brokers place groups."""
+        if self._checkpoint.layout.log_partitions != partitions:
+            self._checkpoint.keep_log_partitions(partitions)
 
     def _await_begin(self, query: StreamingQuery, begun: threading.Event) -> None:
         """Return when the query runs its first micro-batch, or has ended; or after a while, to hold nobody up."""
@@ -525,6 +538,7 @@ class ClusterWatch:
             text_partitions=self._target.text_partitions,
             source_id=self._source_id(),
             config_topics=config_topics,
+            places=self._places,
         )
 
     def _log_partitions(self, backlog: LogBounds) -> dict[str, int]:

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from monitor.history.recorded import EVENTS_VERSION, RecordedEntity, RecordedEvent, encode_events, recorded_name
 from monitor.history.tables import EVENTS, PLACE
-from monitor.model import AnyEvent, CommitRun, OffsetCommitted
+from monitor.model import AnyEvent, CommitRun, LogGrown, LogPlaces, OffsetCommitted
 from streaming_jobs.ingest.bucket_of import Entity
 from streaming_jobs.ingest.decoding import EventChunk, Record, arrow_rows
 from streaming_jobs.recording.arrow import arrow_schema
@@ -55,6 +55,10 @@ class RecordingChunk(EventChunk):
     def begin_record(self, record: Record) -> None:
         """What follows was told when this record was written."""
         self._at_ms = record.timestamp_ms
+
+    def note_growth(self, places: LogPlaces) -> None:
+        """Append it to the listings: it concerns each group, as these do."""
+        self.add(Entity.LISTING, "", 0, LogGrown(partitions=places.partitions, before=places.before))
 
     def add(self, entity: Entity, name: str, position: int, event: AnyEvent) -> None:
         """Append the event to its entity's row."""

@@ -58,6 +58,8 @@ class Layout(msgspec.Struct, frozen=True, kw_only=True):
 
     ``cluster_id``, ``log_id`` and ``events_id`` are those of the Kafka cluster, of its offsets topic, and of the events
     topic; ``source_id`` is that of another system that is read. None: not known yet, or there is none.
+
+    ``log_partitions`` is by how many partitions of the offsets topic the brokers placed groups last; None: not known.
     """
 
     cluster: str
@@ -71,6 +73,7 @@ class Layout(msgspec.Struct, frozen=True, kw_only=True):
     log_id: str | None = None
     events_id: str | None = None
     source_id: str | None = None
+    log_partitions: int | None = None
     version: int = LAYOUT_VERSION
 
 
@@ -197,6 +200,10 @@ class Checkpoint:
     def keep_id(self, name: str, found: str | None) -> None:
         """Take this for the id of a source from now on; None: of what is read next. Raises FilesError."""
         self._write(msgspec.structs.replace(self.layout, **{name: found}))
+
+    def keep_log_partitions(self, partitions: int) -> None:
+        """Keep by how many partitions of the offsets topic the brokers place groups. Raises FilesError."""
+        self._write(msgspec.structs.replace(self.layout, log_partitions=partitions))
 
     def _require_end(self, log: LogBounds, read: Mapping[int, int]) -> None:
         written = {bounds.partition: bounds.written for bounds in log.partitions}

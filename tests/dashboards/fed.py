@@ -40,7 +40,7 @@ from monitor.model import (
 from monitor.model import Source as KnownFrom
 from monitor.web.views.summary import summary_of
 from tests.support.answering import Answer, answering
-from tests.web.examples import connect, falling_behind, orders, shared, streams, unattended
+from tests.web.examples import connect, falling_behind, newer_broker, orders, shared, streams, unattended
 
 AWKWARD: Final = "team.a|b (old) + \\n\\d"
 """A group whose name means something else as a regular expression."""
@@ -66,7 +66,7 @@ def exposed(tick: int) -> bytes:
         _shared(tick),
         *_summed(tick),
     )
-    summaries = [summary_of(verdict) for verdict in verdicts]
+    summaries = [summary_of(verdict) for verdict in (*verdicts, newer_broker("newer"))]
     blocks = (
         *render_groups(verdicts, RULES),
         *render_commits(_committed(now_ms), RULES),

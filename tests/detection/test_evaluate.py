@@ -14,8 +14,18 @@ from monitor.detection.evaluate import RULES, facts_of, findings_of
 from monitor.detection.ownership.assignment_view import view_assignment
 from monitor.detection.ownership.catalog_view import Topics
 from monitor.detection.rules.rule import Rule
-from monitor.model import Finding, FindingKind, Phase, TopicPartitions
+from monitor.model import (
+    Finding,
+    FindingKind,
+    Phase,
+    TopicPartitions,
+    UnknownVersion,
+    UnreadCommit,
+    UnreadMembership,
+    UnreadRecord,
+)
 from monitor.model.findings import Behind, Evidence, Observation, RecordsLost
+from monitor.topics.uses import group_use
 from tests.support.builders import (
     ASSIGNED,
     CREATED,
@@ -230,3 +240,28 @@ def test_the_arguments_are_left_as_they_are():
     before = (repr(state), repr(topics))
     assert evaluate(state, topics, NOW, DetectionSettings()) == evaluate(state, topics, NOW, DetectionSettings())
     assert (repr(state), repr(topics)) == before
+
+
+def test_a_group_whose_members_are_unknown_has_lag_and_no_verdict_on_owners():
+    """Its topic has grown since the generation that could be read last, which has no owner for what came."""
+    topics = catalog(topic("t", 4, grown=2))
+    known = group(member("C0", ["t"], {"t": [0, 1]}), offsets=[commit("t", 0, 90), commit("t", 1, 100)])
+    assert {found.kind for found in findings(known, topics)} == {FindingKind.ORPHANED, FindingKind.DRIFT}, "as it seems"
+    record = UnreadRecord(2, "GroupMetadata", 5, 4, NOW - 1_000)
+    state = replace(known, phase=Phase.OFFSETS_ONLY, members=(), unread=UnreadMembership((record,), known))
+    verdict = evaluate(state, topics, NOW, DetectionSettings())
+    assert (verdict.findings, verdict.members, verdict.lag) == ((), (), 10)
+    assert verdict.unknown_versions == (UnknownVersion("GroupMetadata", 5, 4, NOW - 1_000),)
+    assert not group_use(state, topics).is_complete
+
+
+def test_a_lag_without_the_partitions_whose_commits_are_unknown_is_none():
+    topics = catalog(topic("t", 2), topic("u", 1))
+    state = group(member("C0", ["t", "u"], {"t": [0, 1], "u": [0]}), offsets=[commit("t", 1, 90), commit("u", 0, 95)])
+    state = replace(state, unread_commits=(UnreadCommit("t", 0, 5, 4, NOW - 1_000),))
+    verdict = evaluate(state, topics, NOW, DetectionSettings())
+    assert (verdict.lag, verdict.status, verdict.lag_ms, verdict.stable_lag) == (None, None, None, None)
+    assert [(each.topic, each.lag) for each in verdict.topics] == [("t", None), ("u", 5)]
+    assert [row.lag for row in verdict.partitions] == [None, 10, 5]
+    assert verdict.unknown_versions == (UnknownVersion("OffsetCommit", 5, 4, NOW - 1_000, partitions=1),)
+    assert not group_use(state, topics).is_complete

@@ -14,6 +14,9 @@ from monitor.model import (
     Rebalance,
     RebalanceCause,
     TopicPartitions,
+    UnreadCommit,
+    UnreadMembership,
+    UnreadRecord,
     WireForm,
 )
 from monitor.protocol.kafka.sticky_user_data import PriorAssignment, write_sticky
@@ -52,6 +55,20 @@ def test_the_empty_name_of_a_group_is_written_out():
     """Kafka takes it as a name."""
     (state,) = told(of_group(replace(RANGE, group="")))[About.GROUP]
     assert state.startswith("(empty name) of cluster c is a kafka-classic group")
+
+
+def test_a_newer_brokers_group_is_told_without_members():
+    """A silence about members would read as if there were none."""
+    record = UnreadRecord(2, "GroupMetadata", 5, 4, NOW - 1_000)
+    hidden = replace(RANGE, phase=Phase.OFFSETS_ONLY, members=(), unread=UnreadMembership((record,), RANGE))
+    found = told(of_group(hidden))
+    assert "The group's members are unknown since" in found[About.GROUP][1]
+    assert About.MEMBERS not in found
+    lost = replace(RANGE, offsets=RANGE.offsets[1:], unread_commits=(UnreadCommit("t", 0, 5, 4, NOW - 1_000),))
+    assert told(of_group(lost))[About.LAG] == ["Its lag is unknown: so are committed offsets of it."]
+    assert told(of_partition(lost, "t", 0))[About.OFFSETS] == [
+        "The committed offset is unknown: it is written in version 5 of OffsetCommit."
+    ]
 
 
 def test_a_healthy_group_is_told_whole():

@@ -74,6 +74,7 @@ from tests.web.examples import (
     HOSTILE_NAMES,
     NOW_MS,
     falling_behind,
+    newer_broker,
     offsets_only,
     orders,
     ready_cluster,
@@ -423,7 +424,7 @@ def test_every_metric_of_the_table_is_rendered_and_no_other():
                 *render_catalog(catalog()),
                 *render_catalog(busy_catalog()),
                 *render_commits(committed_group(), SeriesRules(commit_times=True)),
-                *render_cluster("main", [summary_of(orders())]),
+                *render_cluster("main", [summary_of(orders()), summary_of(newer_broker("n"))]),
             )
         ),
     )

@@ -72,3 +72,8 @@ def test_a_group_that_nobody_joined_says_so():
 )
 def test_nothing_else_is_listed(use):
     assert find_unused("main", use, NOW_MS) == ()
+
+
+def test_nothing_is_to_be_deleted_of_a_group_of_which_not_all_can_be_read():
+    assert find_unused("main", replace(EMPTY, is_complete=False), NOW_MS) == ()
+    assert find_unused("main", replace(LIVE, is_complete=False), NOW_MS) == ()

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from operator import attrgetter
 
+from msgspec.structs import replace
+
 from monitor.metrics.render import packed, prepared, render_groups
 from monitor.model import (
     Certainty,
@@ -30,6 +32,7 @@ from monitor.model import (
     TaskVerdict,
     TopicLag,
     TopicPartition,
+    UnknownVersion,
 )
 from monitor.model.evidence import TaskBalance
 from monitor.snapshot_file import ClusterInputs
@@ -286,6 +289,12 @@ def offsets_only(group: str, cluster: str = "main") -> GroupVerdict:
         evaluated_ms=NOW_MS,
         partitions=(PartitionVerdict(topic=group, partition=0, committed=1, end=3, lag=2),),
     )
+
+
+def newer_broker(group: str) -> GroupVerdict:
+    """A group whose members are unknown for a minute: the broker writes version 5 of their records."""
+    version = UnknownVersion("GroupMetadata", version=5, newest=4, since_ms=NOW_MS - 60_000)
+    return replace(offsets_only(group), unknown_versions=(version,))
 
 
 def unattended(group: str) -> GroupVerdict:

@@ -9,7 +9,7 @@ covers it. For alerts, which ask whether something is too old, the lower bound i
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from operator import attrgetter
 
 from monitor.detection.ownership.context import Facts
@@ -128,8 +128,8 @@ def total(lags: Iterable[int | None]) -> int | None:
     return min(MOST, sum(known)) if known else None
 
 
-def lag_by_topic(rows: Sequence[PartitionVerdict]) -> tuple[TopicLag, ...]:
-    """One line for each topic of the rows, which are sorted."""
+def lag_by_topic(rows: Sequence[PartitionVerdict], unread: Container[str] = ()) -> tuple[TopicLag, ...]:
+    """One line for each topic of the rows, which are sorted. Of ``unread`` topics the lag is not known."""
     lines: list[TopicLag] = []
     start = 0
     while start < len(rows):
@@ -137,6 +137,9 @@ def lag_by_topic(rows: Sequence[PartitionVerdict]) -> tuple[TopicLag, ...]:
         end = len(rows) if rows[-1].topic == topic else bisect_right(rows, topic, lo=start, key=attrgetter("topic"))
         own = rows[start:end]
         age_ms = max([row.lag_ms for row in own if row.lag_ms is not None], default=None)
-        lines.append(TopicLag(topic, total([row.lag for row in own]), age_ms, end - start))
+        if topic in unread:
+            lines.append(TopicLag(topic, None, None, end - start))
+        else:
+            lines.append(TopicLag(topic, total([row.lag for row in own]), age_ms, end - start))
         start = end
     return tuple(lines)

@@ -9,6 +9,7 @@ from monitor.protocol.offsets_topic.decoder import (
     key_group,
     topic_key_of,
 )
+from monitor.protocol.offsets_topic.unread import unread_event
 
 __all__ = [
     "CommitPlace",
@@ -19,4 +20,5 @@ __all__ = [
     "key_group",
     "read_record",
     "topic_key_of",
+    "unread_event",
 ]

@@ -8,6 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+_UNKNOWN_VERSIONS: Final = (
+    "Versions of its records that groupwatch does not read, so its members or offsets are unknown; absent: none."
+)
+
 FIELDS: Final[Mapping[str, str]] = {
     "cluster": "The cluster, as the configuration names it.",
     "group": "The group.",
@@ -126,12 +130,20 @@ SPECIAL: Final[Mapping[str, Mapping[str, str]]] = {
         "last_success_ms": "When its newest complete pass was written (ms since the epoch).",
         "pass_ms": "How long its newest pass took (ms).",
     },
+    "UnknownVersion": {
+        "record": "The type of the records, in Kafka's words.",
+        "version": "The newest version in which they are written.",
+        "newest": "The newest version that groupwatch reads.",
+        "since_ms": "When the first of them was written (ms since the epoch).",
+        "partitions": "How many partitions are committed by them; absent: they are about the members.",
+    },
     "GroupSummary": {
         "sink_groups": "Of a Connect cluster: the consumer groups that its connectors have if they are sinks.",
         "assignor": "The assignor that the group uses; null: none, or unknown.",
         "members": "Number of members; null: the group is known only by its commits.",
         "findings": "Its findings, worst first.",
         "libraries": "Its members by client library, most first; absent: none, or no Kafka group.",
+        "unknown_versions": _UNKNOWN_VERSIONS,
         "unjudged": "Why it could not be evaluated; other fields are then of the previous evaluation. Null: evaluated.",
     },
     "Finding": {
@@ -178,6 +190,7 @@ SPECIAL: Final[Mapping[str, Mapping[str, str]]] = {
             "Whether delivery_limit is that of the settings, as the configs of the group could not be read."
         ),
         "delivery_limit": "Share groups: a record is given up after so many deliveries.",
+        "unknown_versions": _UNKNOWN_VERSIONS,
         "lag_at_least_ms": (
             "Lower bound of the age of the oldest record of the lag (ms): as lag_ms, but also where the record is "
             "older than the history of its partition."

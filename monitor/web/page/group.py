@@ -9,6 +9,7 @@ from monitor.messages.client_libraries import REMARKS, library_name
 from monitor.messages.formatting import age, lasted, rate
 from monitor.messages.notification import utc
 from monitor.messages.units import unit_of
+from monitor.messages.unknown_versions import group_sentence
 from monitor.model import (
     KINDS,
     STATIC_LEAVE_EPOCH,
@@ -160,6 +161,7 @@ class GroupPage(Value):
     deliveries: tuple[DeliveryLine, ...] = ()
     task_map: tuple[TaskPart, ...] = ()
     connect: ConnectPart = NOTHING
+    unknown: str | None = None
 
 
 def group_page(
@@ -200,6 +202,7 @@ def group_page(
         deliveries=delivery_lines(verdict),
         task_map=() if verdict.connect is not None else task_map(verdict, holders),
         connect=connect_part(verdict, groups, holders, limit),
+        unknown=group_sentence(verdict.unknown_versions) if verdict.unknown_versions else None,
     )
 
 

@@ -140,7 +140,7 @@ def _warning(cluster: ClusterSnapshot) -> str | None:
     said = (sentence for each in cluster.collectors for sentence in (each.problem, each.warning))
     beside = [sentence for sentence in said if sentence is not None and sentence not in (cluster.problem or "")]
     own = [cluster.unread, cluster.findings_problem, cluster.recording_problem]
-    return " ".join([*(each for each in own if each is not None), *beside]) or None
+    return " ".join([*cluster.notices, *(each for each in own if each is not None), *beside]) or None
 
 
 def _group_line(summary: GroupSummary) -> GroupLine:

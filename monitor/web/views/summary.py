@@ -36,6 +36,7 @@ def summary_of(verdict: GroupVerdict) -> GroupSummary:
         findings=verdict.findings,
         libraries=_libraries(verdict),
         sink_groups=_sink_groups(verdict),
+        unknown_versions=verdict.unknown_versions,
     )
 
 

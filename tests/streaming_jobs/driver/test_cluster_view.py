@@ -2,7 +2,7 @@
 
 import msgspec
 
-from monitor.model import DecodeFailed, GroupState, PartitionObserved, PassCompleted, TopicObserved
+from monitor.model import DecodeFailed, GroupState, GrownLog, PartitionObserved, PassCompleted, TopicObserved
 from monitor.tracking.decode_errors import fold_decode_errors
 from monitor.tracking.serialization import encode_state
 from monitor.tracking.topic import fold_topic
@@ -89,3 +89,12 @@ def test_a_pass_that_names_more_topics_than_were_seen_takes_none_away():
     assert catalog.topics["b"].pass_ms == 200
     view.take([topic(0, "b", 300), completed(0, 300, topics=1)])
     assert (sorted(view.catalog().topics), view.unseen) == (["b"], 0)
+
+
+def test_what_a_growth_of_the_offsets_topic_did_is_known_of_all_buckets():
+    view = ClusterView("c")
+    growths = (GrownLog(7, 3, 5_000, 2, ("b",)), GrownLog(7, 3, 5_000, 1, ("a",)))
+    view.take([BucketRow(n, RowKind.PLACES, "", encode_state(grown)) for n, grown in enumerate(growths)])
+    assert view.grown_log() == GrownLog(7, 3, 5_000, 3, ("a", "b"))
+    view.take([BucketRow(0, RowKind.WHOLE, "", b"")])
+    assert view.grown_log() == growths[1]

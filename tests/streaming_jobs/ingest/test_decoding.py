@@ -10,10 +10,13 @@ from hypothesis import strategies as st
 
 from monitor.model import (
     AnyEvent,
+    CommitUnread,
     DecodeFailed,
+    GroupKind,
     OffsetCommitted,
     PartitionObserved,
     PassCompleted,
+    RecordUnread,
     Rewind,
     TopicObserved,
 )
@@ -49,6 +52,27 @@ def records(*rows: tuple[int, int, bytes | None, bytes | None]) -> pa.RecordBatc
 def decoded(decoder, batch: pa.RecordBatch) -> list[dict]:
     (out,) = decoder([batch])
     return [{**row, "payload": DECODE_EVENTS(row["payload"])} for row in out.to_pylist()]
+
+
+def test_a_record_of_a_version_that_is_not_known_is_counted_and_told_to_its_group():
+    """Of the members, and of a commit; a value that is damaged is only counted."""
+    key = bytes.fromhex("0002 0002 6731")
+    log = records((3, 10, key, b"\0\5new"), (3, 11, KEY_G1_T0_7, b"\0\6new"), (3, 12, key, b"\0\4"))
+    group, source = sorted(decoded(OffsetsLogDecoder("c", 8), log), key=lambda row: row["entity"])
+    assert group["name"] == "g1"
+    assert group["payload"] == [
+        RecordUnread(
+            group="g1",
+            kind=GroupKind.CLASSIC,
+            record_type=2,
+            record="GroupMetadata",
+            version=5,
+            newest=4,
+            stored_ms=1000,
+        ),
+        CommitUnread(group="g1", topic="t0", partition=7, version=6, newest=4, stored_ms=1000),
+    ]
+    assert [event.reason for event in source["payload"]] == ["unknown_value_version"] * 2 + ["underflow"]
 
 
 def test_the_events_of_one_group_in_a_chunk_are_one_row_in_log_order():

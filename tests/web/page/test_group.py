@@ -14,7 +14,7 @@ from monitor.web.views.overview import ClusterLine, overview
 from monitor.web.views.summary import verdict_json
 from tests.detection.ownership.test_client_libraries import verdict_on as captured_verdict
 from tests.support.captured_groups import catalog_of, lab, metaq, metaq_catalog, queues, rocketmq, topic, verdict_on
-from tests.web.examples import ready_cluster, snapshot
+from tests.web.examples import newer_broker, ready_cluster, snapshot
 
 PAGES = Pages()
 
@@ -33,6 +33,12 @@ def test_a_group_that_is_read_says_so_and_has_no_epoch():
     assert "Epoch" not in page
     assert "Paused" not in page, "polls do not show it"
     assert "broker-a-7" in page
+
+
+def test_the_page_of_a_newer_brokers_group_says_why_its_members_are_unknown():
+    page = page_of(newer_broker("late"))
+    assert "The brokers write version 5 of GroupMetadata; this groupwatch reads 0 to 4." in page
+    assert "<dt>Members</dt><dd>unknown</dd>" in page
 
 
 def test_the_page_of_a_metaq_group_speaks_of_bytes():
