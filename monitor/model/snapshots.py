@@ -140,7 +140,8 @@ class ClusterSnapshot(Value):
     the first batch on until then. ``clock_behind_ms`` is to be added to its times to have those of the machine's clock,
     which has been set lately unless it is 0. ``tells_findings``: they are published in a topic, unless there is a
     ``findings_problem``; ``is_recorded`` and ``recording_problem`` likewise. ``problem`` is about reading; ``stalled``
-    says that micro-batches no longer end. ``collectors`` are those that run in this process.
+    says that micro-batches no longer end. ``is_missing``: it was away before it was ever ready, and is not ready yet;
+    the others do not wait for it. ``collectors`` are those that run in this process.
     """
 
     cluster: str
@@ -157,6 +158,7 @@ class ClusterSnapshot(Value):
     clock_behind_ms: int = 0
     problem: str | None = None
     stalled: bool = False
+    is_missing: bool = False
     tells_findings: bool = False
     findings_problem: str | None = None
     is_recorded: bool = False
@@ -192,5 +194,9 @@ class Snapshot(Value):
 
     @property
     def ready(self) -> bool:
-        """Whether every cluster has been read up to the end that was seen at start, and none has stalled since."""
-        return bool(self.clusters) and all(cluster.ready and not cluster.stalled for cluster in self.clusters)
+        """Whether every cluster has been read up to the end that was seen at start, and none has stalled since.
+
+        A cluster that is missing is not waited for, unless all are.
+        """
+        awaited = [cluster for cluster in self.clusters if not cluster.is_missing]
+        return bool(awaited) and all(cluster.ready and not cluster.stalled for cluster in awaited)

@@ -104,19 +104,25 @@ class SnapshotStore:
         if judge is not None and cluster.evaluated_ms is not None:
             self._remember(cluster, cluster.evaluated_ms)
 
-    def report_problem(self, cluster: str, problem: str | None, *, stalled: bool = False) -> None:
+    def report_problem(
+        self, cluster: str, problem: str | None, *, stalled: bool = False, is_away: bool = False
+    ) -> None:
         """Say what is wrong with a cluster's source; its groups stay as they were last seen, and grow stale.
 
         Args:
             cluster: its name.
             problem: what is wrong, in a sentence; None: nothing.
             stalled: it is that micro-batches no longer end.
+            is_away: it is that the cluster does not answer. Until it is ready, the others do not wait for it.
         """
         with self._lock:
             known = self._clusters[cluster]
-            if (known.problem, known.stalled) == (problem, stalled):
+            is_missing = known.is_missing or (is_away and not known.ready)
+            if (known.problem, known.stalled, known.is_missing) == (problem, stalled, is_missing):
                 return
-            self._clusters[cluster] = msgspec.structs.replace(known, problem=problem, stalled=stalled)
+            self._clusters[cluster] = msgspec.structs.replace(
+                known, problem=problem, stalled=stalled, is_missing=is_missing
+            )
             self._snapshot = self._assemble()
 
     def report_collectors(self, cluster: str, collectors: tuple[CollectorHealth, ...]) -> None:

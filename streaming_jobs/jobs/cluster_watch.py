@@ -222,7 +222,12 @@ class ClusterWatch:
         self._show_problem()
 
     def _show_problem(self) -> None:
-        self._store.report_problem(self._target.name, self._problems.sentence, stalled=self._problems.has_stalled)
+        self._store.report_problem(
+            self._target.name,
+            self._problems.sentence,
+            stalled=self._problems.has_stalled,
+            is_away=self._target.problem is not None,
+        )
 
     def look(self) -> str | None:
         """See whether micro-batches still end, and show it if not; a sentence once nothing will come of waiting.
