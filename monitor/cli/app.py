@@ -56,7 +56,7 @@ def groupwatch(
 
 
 @app.command()
-def run(
+def run(  # noqa: PLR0913, PLR0917 -- they are the options of the command
     config: Annotated[
         Path | None, typer.Option(help="The configuration file (TOML). GROUPWATCH_* variables override it.")
     ] = None,
@@ -72,13 +72,17 @@ def run(
         str | None,
         typer.Option(help="Also expose lags under another exporter's metric names: kafka_exporter (docs/metrics.md)."),
     ] = None,
+    strict: Annotated[
+        bool,
+        typer.Option("--strict", help="Exit if any cluster does not answer, instead of starting with those that do."),
+    ] = False,
     verbose: Annotated[bool, typer.Option(help="Log more.")] = False,
 ) -> None:
     """Watch the configured clusters until stopped."""
     _log_to_terminal(verbose)
     from streaming_jobs.jobs.main import run_job  # noqa: PLC0415 -- Spark loads slowly, and --help must not wait for it
 
-    _exit_with(lambda: run_job(config, rebuild=rebuild, shard=shard, compat=compat))
+    _exit_with(lambda: run_job(config, rebuild=rebuild, shard=shard, compat=compat, strict=strict))
 
 
 @app.command()

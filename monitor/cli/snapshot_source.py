@@ -83,9 +83,8 @@ def census_from_job(
         SourceError: as :func:`inputs_from_job`.
     """
     chosen = {} if cluster is None else {"cluster": cluster}
-    query = urlencode(chosen | ({"partial": "1"} if partial else {}), errors="replace")
-    path = f"{LIBRARIES_API}?{query}" if query else LIBRARIES_API
-    return value_from_job(url, path, way_in, tuple[LibraryUse, ...])
+    query = urlencode(chosen | {"partial": "1" if partial else "0"}, errors="replace")
+    return value_from_job(url, f"{LIBRARIES_API}?{query}", way_in, tuple[LibraryUse, ...])
 
 
 def inputs_from_recording(folder: str, cluster: str, group: str, at: str, now_ms: int) -> GroupInputs:

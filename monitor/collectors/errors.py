@@ -11,6 +11,10 @@ class ConnectionFailed(CollectorError):  # noqa: N818 - it reads as what happene
     """No usable connection: no answer, wrong password, no TLS, or the cluster went away."""
 
 
+class ClusterAway(ConnectionFailed):
+    """The cluster or a part of it does not answer, or not in time: it may come back, as no wrong setting is known."""
+
+
 class AnotherSource(CollectorError):  # noqa: N818 - it reads as what happened
     """What answers at the address is not what was read before: a new cluster, a new ZooKeeper. Nothing heals that."""
 

@@ -142,9 +142,10 @@ class ClusterSnapshot(Value):
     the first batch on until then. ``clock_behind_ms`` is to be added to its times to have those of the machine's clock,
     which has been set lately unless it is 0. ``tells_findings``: they are published in a topic, unless there is a
     ``findings_problem``; ``is_recorded`` and ``recording_problem`` likewise. ``problem`` is about reading; ``unread``
-    says which partitions are not read though the others are; ``stalled``
-    says that the groups have not been evaluated for too long, whatever the reason. ``collectors`` are those that run in
-    this process. ``notices`` are sentences about many of its groups at once.
+    says which partitions are not read though the others are; ``stalled`` says that the groups have not been evaluated
+    for too long, whatever the reason. ``is_missing``: it was away before it was ever ready, and is not ready yet; the
+    others do not wait for it. ``collectors`` are those that run in this process. ``notices`` are sentences about many
+    of its groups at once.
     """
 
     cluster: str
@@ -162,6 +163,7 @@ class ClusterSnapshot(Value):
     problem: str | None = None
     unread: str | None = None
     stalled: bool = False
+    is_missing: bool = False
     tells_findings: bool = False
     findings_problem: str | None = None
     is_recorded: bool = False
@@ -208,5 +210,9 @@ class Snapshot(Value):
 
     @property
     def ready(self) -> bool:
-        """Whether every cluster has been read up to the end that was seen at start, and is still being evaluated."""
-        return bool(self.clusters) and all(cluster.ready and not cluster.stalled for cluster in self.clusters)
+        """Whether every cluster has been read up to the end that was seen at start, and is still being evaluated.
+
+        A cluster that is missing is not waited for, unless all are.
+        """
+        awaited = [cluster for cluster in self.clusters if not cluster.is_missing]
+        return bool(awaited) and all(cluster.ready and not cluster.stalled for cluster in awaited)

@@ -360,6 +360,7 @@ class MicroBatchPublisher:
         shown = msgspec.structs.replace(
             known,
             ready=True,
+            is_missing=False,
             warm_up=None,
             evaluated_ms=batch.now_ms,
             groups=groups,

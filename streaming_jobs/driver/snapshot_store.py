@@ -105,7 +105,13 @@ class SnapshotStore:
             self._remember(cluster, cluster.evaluated_ms)
 
     def report_problem(
-        self, cluster: str, problem: str | None, *, unread: str | None = None, stalled: bool = False
+        self,
+        cluster: str,
+        problem: str | None,
+        *,
+        unread: str | None = None,
+        stalled: bool = False,
+        is_away: bool = False,
     ) -> None:
         """Say what is wrong with a cluster's source; its groups stay as they were last seen, and grow stale.
 
@@ -114,12 +120,19 @@ class SnapshotStore:
             problem: what is wrong, in a sentence; None: nothing.
             unread: which partitions are not read though the others are, in a sentence; None: all are.
             stalled: it is that micro-batches no longer end.
+            is_away: it is that the cluster does not answer. Until it is ready, the others do not wait for it.
         """
         with self._lock:
             known = self._clusters[cluster]
-            if (known.problem, known.unread, known.stalled) == (problem, unread, stalled):
+            told = msgspec.structs.replace(
+                known,
+                problem=problem,
+                unread=unread,
+                stalled=stalled,
+                is_missing=known.is_missing or (is_away and not known.ready),
+            )
+            if _condition(told) == _condition(known):
                 return
-            told = msgspec.structs.replace(known, problem=problem, unread=unread, stalled=stalled)
             self._clusters[cluster] = told
             self._snapshot = self._assemble()
 
@@ -165,3 +178,8 @@ class _ClusterInputs:
             return self._judge.inputs(group)
         except Exception as error:
             raise NotJudgedError(f"{type(error).__name__}: {error}") from error
+
+
+def _condition(cluster: ClusterSnapshot) -> tuple[object, ...]:
+    """What ``report_problem`` may change, without the groups."""
+    return cluster.problem, cluster.unread, cluster.stalled, cluster.is_missing

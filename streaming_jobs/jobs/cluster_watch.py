@@ -243,6 +243,7 @@ class ClusterWatch:
             self._problems.sentence,
             unread=self._unread_problem(),
             stalled=self._problems.has_stalled,
+            is_away=self._target.problem is not None,
         )
 
     def look(self) -> str | None:

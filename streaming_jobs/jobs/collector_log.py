@@ -16,9 +16,9 @@ class CollectorLog:
     """
 
     def __init__(self, collector: PassCounter) -> None:
-        """Nothing has been told."""
+        """What is known to be wrong already was told by whoever found it."""
         self._collector = collector
-        self._told: str | None = None
+        self._told = collector.problem
 
     def __call__(self) -> None:
         """See the class."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -63,6 +63,7 @@ class Job:
         rebuild: bool = False,
         readers: MakeReader | None = None,
         lifetime: Lifetime | None = None,
+        away: Mapping[str, str] | None = None,
     ) -> None:
         """Prepare a job; nothing starts yet.
 
@@ -74,6 +75,7 @@ class Job:
             rebuild: put the state of every cluster aside and read the logs again from their beginning.
             readers: gives the readers of what is read as a whole; None: those of groupwatch.
             lifetime: of the command; None: that of the block.
+            away: why each Kafka cluster that does not answer now is away, by its name; None: nobody has asked.
         """
         self._settings = settings
         self._store = store
@@ -82,6 +84,7 @@ class Job:
         self._rebuild = rebuild
         self._readers = readers
         self._lifetime = Lifetime() if lifetime is None else lifetime
+        self._away = away or {}
         self._watches: list[ClusterWatch] = []
         self._stopped = threading.Event()
         self._spark: SparkSession | None = None
@@ -137,6 +140,8 @@ class Job:
         try:
             for watched in self._watch_list(self._spark):
                 self._lifetime.go_on()
+                if (sentence := self._away.get(watched.carrier.name)) is not None:
+                    watched.expect_problem(sentence)
                 watch = ClusterWatch(self._spark, watched, spark, shared, self._store)
                 self._watches.append(watch)
                 watch.claim(rebuild=self._rebuild)

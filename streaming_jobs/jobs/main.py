@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Final
 
 from monitor.checks.config_checks import require_startable
-from monitor.collectors.errors import CollectorError, NotYetReadable
-from monitor.collectors.kafka.preflight import check
+from monitor.collectors.errors import CollectorError
 from monitor.config import ConfigError, Settings, load, with_compat, with_shard
 from monitor.java_runtime.errors import EmbeddedError
 from monitor.web.server import ListenError
 from streaming_jobs.driver.served_before import serve_again
 from streaming_jobs.driver.snapshot_store import SnapshotStore
+from streaming_jobs.jobs.clusters_away import find_away, show_away
 from streaming_jobs.jobs.jars import needed_jars
 from streaming_jobs.jobs.job import Job
 from streaming_jobs.jobs.pushing import findings_delivery, metrics_push
@@ -39,44 +39,47 @@ CANNOT_START: Final = (
 """Errors whose text is the whole story: what is not as it must be, and where. They end a command with exit code 2."""
 
 
-def run_job(config: Path | None, *, rebuild: bool = False, shard: str | None = None, compat: str | None = None) -> None:
+def run_job(
+    config: Path | None,
+    *,
+    rebuild: bool = False,
+    shard: str | None = None,
+    compat: str | None = None,
+    strict: bool = False,
+) -> None:
     """Watch the clusters of a configuration until SIGINT or SIGTERM.
+
+    It starts with those that answer, and watches the others once they do.
 
     Args:
         config: the configuration file; None: variables only.
         rebuild: begin anew with the logs' beginning.
         shard: this job's share of the groups; goes before the configuration's.
         compat: by which other exporters' names metrics are given as well; goes before the configuration's.
+        strict: start only if every cluster answers.
 
     Raises:
         ConfigError, CollectorError, ListenError, EmbeddedError, CheckpointError: the job cannot start (CANNOT_START).
         JobFailed: it started, and met an error that no restart can heal.
     """
     settings = with_compat(with_shard(load(config), shard), compat)
-    Lifetime().run(partial(_watch, settings, rebuild=rebuild))
+    Lifetime().run(partial(_watch, settings, rebuild=rebuild, strict=strict))
 
 
-def _watch(settings: Settings, lifetime: Lifetime, *, rebuild: bool) -> None:
+def _watch(settings: Settings, lifetime: Lifetime, *, rebuild: bool, strict: bool) -> None:
     lifetime.at_cut_off(kill_jvm)
     require_startable(settings, for_job=True)
     store = SnapshotStore(settings.watched_names, settings.shard, settings.metrics.max_series)
     if not rebuild:
         serve_again(settings, store)
-    _check_clusters(settings, lifetime)  # before the port opens: a job that cannot start answers no scrape and no probe
+    # Before the port opens: a job that cannot start answers no scrape and no probe.
+    away = find_away(settings, lifetime, strict=strict)
+    show_away(settings, store, away)
     with http_server(store, settings.http, history=settings.history) as server, metrics_push(store, settings):
         jars = needed_jars(settings, lifetime.progress)
         lifetime.go_on()
         delivery = findings_delivery(store, settings)
-        with delivery, Job(settings, store, jars, rebuild=rebuild, lifetime=lifetime) as job:
+        with delivery, Job(settings, store, jars, rebuild=rebuild, lifetime=lifetime, away=away) as job:
             log.info("The page is %s/, the metrics %s/metrics", server.url, server.url)
             job.wait(lifetime.stopping)
             log.info("Stopping")
-
-
-def _check_clusters(settings: Settings, lifetime: Lifetime) -> None:
-    for cluster in settings.clusters.values():
-        lifetime.go_on()
-        try:
-            check(cluster)
-        except NotYetReadable as missing:
-            log.warning("%s Waiting for it.", missing)

@@ -68,6 +68,11 @@ class WatchTarget:
         problems = dict.fromkeys(each.problem for each in self.awaited if each.problem is not None)
         return " ".join(problems) or None
 
+    def expect_problem(self, sentence: str) -> None:
+        """Take this for the problem of the collectors until they have made a pass: the cluster was found away."""
+        for collector in self.awaited:
+            collector.problem = sentence
+
     @property
     def has_begun(self) -> bool:
         """Whether there is something to read: all that is awaited has written a pass, be it an incomplete one.

@@ -148,6 +148,49 @@ def test_readyz_of_ready_clusters():
     assert client(Snapshot()).get("/readyz").status_code == 503
 
 
+MISSING = ClusterSnapshot(cluster="away", is_missing=True, problem="No broker answers at x:1.")
+"""A cluster that was away at the start."""
+
+
+@pytest.mark.parametrize(
+    ("clusters", "status", "told"),
+    [
+        pytest.param(
+            (ready_cluster(), MISSING), 200, "ready\naway: No broker answers at x:1.\n", id="beside a ready one"
+        ),
+        pytest.param((MISSING,), 503, "away: No broker answers at x:1.\n", id="the only one"),
+        pytest.param((MISSING, MISSING), 503, "away: No broker answers at x:1.\n" * 2, id="all"),
+        pytest.param(
+            (ready_cluster(), ClusterSnapshot(cluster="away", is_missing=True)),
+            200,
+            "ready\naway: Starting: the first micro-batch has not been processed.\n",
+            id="it has come, and its backlog takes nothing from the others",
+        ),
+        pytest.param(
+            (ClusterSnapshot(cluster="c"), MISSING),
+            503,
+            "c: Starting: the first micro-batch has not been processed.\naway: No broker answers at x:1.\n",
+            id="those that are there are waited for",
+        ),
+        pytest.param(
+            (ready_cluster(), msgspec.structs.replace(ready_cluster(cluster="gone"), problem="No broker answers.")),
+            200,
+            "ready\ngone: No broker answers.\n",
+            id="one that goes away later is named",
+        ),
+        pytest.param(
+            (msgspec.structs.replace(ready_cluster(), problem="no batch ended.", stalled=True), MISSING),
+            503,
+            "main: no batch ended.\naway: No broker answers at x:1.\n",
+            id="the ready one has stalled",
+        ),
+    ],
+)
+def test_readyz_names_the_clusters_that_are_missing_and_does_not_wait_for_them(clusters, status, told):
+    answer = client(Snapshot(clusters=clusters)).get("/readyz")
+    assert (answer.status_code, answer.text) == (status, told)
+
+
 WRITTEN = {".": "~.", "..": "~..", "~.": "~~.", "~~..": "~~~.."}
 """Names that are not only percent-encoded, as clients take dots that stand alone out of a path."""
 

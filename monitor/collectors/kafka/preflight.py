@@ -22,7 +22,7 @@ from kafka.errors import (
 from msgspec.structs import replace
 
 from monitor.collectors.errors import (
-    ConnectionFailed,
+    ClusterAway,
     CoordinatorMissing,
     OffsetsTopicMissing,
     PermissionMissing,
@@ -127,7 +127,7 @@ def check(cluster: ClusterSettings, limit_s: float = CONNECT_LIMIT_S) -> Cluster
 
     Raises:
         ConfigError: the client properties cannot be used.
-        ConnectionFailed: no broker let the user in within ``limit_s`` seconds.
+        ConnectionFailed: no broker let the user in within ``limit_s`` seconds (ClusterAway: none responded).
         PermissionMissing: names the first missing permission.
         OffsetsTopicMissing: no group has ever committed here.
         CoordinatorMissing: no coordinator answers.
@@ -249,7 +249,7 @@ def _check_offsets_topic(cluster: ClusterSettings, described: Described) -> None
     _check_may_read(cluster, described)
     leaderless = [p["partition_index"] for p in described["partitions"] if p["leader_id"] < 0]
     if leaderless:
-        raise ConnectionFailed(
+        raise ClusterAway(
             f"Cluster {cluster.name}: {len(leaderless)} of {len(described['partitions'])} partitions of"
             f" {OFFSETS_TOPIC} have no leader now. Check the brokers."
         )

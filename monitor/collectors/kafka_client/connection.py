@@ -10,6 +10,8 @@ import logging
 import re
 import socket
 import ssl
+import struct
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -33,7 +35,7 @@ from kafka.errors import (
 from kafka.net.compat import KafkaNetClient
 from kafka.net.sasl.oauth import AbstractTokenProvider
 
-from monitor.collectors.errors import ConnectionFailed
+from monitor.collectors.errors import ClusterAway, ConnectionFailed
 from monitor.collectors.kafka_client.client_properties import kafka_python_arguments, wants_idempotence
 from monitor.collectors.kafka_client.iam import uses_iam
 from monitor.collectors.kafka_client.java_values import LONGEST_WAIT_MS, REQUEST_MS
@@ -49,10 +51,16 @@ CONNECT_LIMIT_S: Final = 10.0
 REQUEST_LIMIT_MS: Final = REQUEST_MS
 SETUP_LIMIT_MS: Final = 5_000
 """How long one broker may take to let a client in; it is doubled after each failure."""
+OVERTIME_S: Final = 1.0
+"""How much longer than its limit a connection may take that is just being made."""
 PROBE_LIMIT_S: Final = 2.0
 REFUSAL_LIMIT_S: Final = 1.0
 CLOSE_LIMIT_S: Final = 1.0
 POLL_S: Final = 0.005
+
+_API_VERSIONS: Final = struct.pack(">ihhih", 10, 18, 0, 0, -1)
+"""An ApiVersionsRequest of version 0, to which every broker since 0.10 responds before the login. One that does not
+know it closes the connection."""
 
 CERTIFICATE_REFUSED: Final = re.compile("ALERT.*(CERTIFICATE|UNKNOWN_CA)")
 """OpenSSL's reasons for alerts by which a server refuses the certificate of a client, or wants one."""
@@ -171,7 +179,7 @@ def explain_request_errors(cluster: ClusterSettings) -> Iterator[None]:
     try:
         yield
     except KafkaError as error:
-        raise ConnectionFailed(_explanation(cluster, error, CONNECT_LIMIT_S)) from None
+        raise _connection_error(cluster, error, CONNECT_LIMIT_S, is_let_in=True) from None
 
 
 _OF_THE_CLIENT: Final[Mapping[type[BaseException], str]] = MappingProxyType(
@@ -221,18 +229,19 @@ def _open(
     attempts = [*_bootstrap_attempts(cluster.addresses, limit_s)]
     for number, (servers, attempt_s) in enumerate(attempts, 1):
         try:
-            return client(
-                **arguments | {"bootstrap_servers": list(servers)},
-                bootstrap_timeout_ms=int(attempt_s * 1000),
-                kafka_client=net_client,
-            )
+            with _time_limit(attempt_s + OVERTIME_S, nets):
+                return client(
+                    **arguments | {"bootstrap_servers": list(servers)},
+                    bootstrap_timeout_ms=int(attempt_s * 1000),
+                    kafka_client=net_client,
+                )
         except KafkaError as error:
             # A client that fails in its constructor leaves its thread running and its sockets open.
             for net in nets:
                 net.close()
             nets.clear()
             if number == len(attempts) or not isinstance(error, KafkaTimeoutError):
-                raise ConnectionFailed(_explanation(cluster, error, limit_s)) from None
+                raise _connection_error(cluster, error, limit_s) from None
     raise AssertionError("there is always an attempt")
 
 
@@ -256,6 +265,26 @@ def _bootstrap_attempts(addresses: Sequence[str], limit_s: float) -> Iterator[tu
         yield [address], each_s
 
 
+@contextmanager
+def _time_limit(limit_s: float, nets: list[KafkaNetClient]) -> Iterator[None]:
+    """Close these after so many seconds, unless the block ends before; what waits for them then fails.
+
+    kafka-python keeps to no limit in the TLS handshake: it would wait for ever for a broker that hangs.
+    """
+
+    def close() -> None:
+        for net in nets:
+            net.close()
+
+    timer = threading.Timer(limit_s, close)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
 def _require_login(cluster: ClusterSettings, arguments: Mapping[str, Any], limit_s: float) -> None:
     """See that there is a token or a ticket: a client would try for its whole limit, and not know why it failed."""
     provider: AbstractTokenProvider | None = arguments.get("sasl_oauth_token_provider")
@@ -266,24 +295,41 @@ def _require_login(cluster: ClusterSettings, arguments: Mapping[str, Any], limit
         if tickets is not None:
             tickets.require([_host(address) for address in cluster.addresses], limit_s)
     except (TokenError, TicketError) as error:
-        raise ConnectionFailed(_explanation(cluster, error, 0)) from None
+        raise _connection_error(cluster, error, 0) from None
 
 
 def _without_requests(record: logging.LogRecord) -> bool:
     return record.levelno > logging.DEBUG
 
 
-def _explanation(cluster: ClusterSettings, error: KafkaError, limit_s: float) -> str:
+def _connection_error(
+    cluster: ClusterSettings, error: KafkaError, limit_s: float, *, is_let_in: bool = False
+) -> ConnectionFailed:
+    """The error as a sentence: ClusterAway if nothing says that a setting or a permission is wrong.
+
+    ``is_let_in``: the client has logged in before.
+    """
     start = f"Cluster {cluster.name}: "
+    refusal = _refusal(cluster, error)
+    if refusal is not None:
+        return ConnectionFailed(start + refusal)
+    try:
+        return ClusterAway(start + _probe_result(cluster, error, limit_s, is_let_in=is_let_in))
+    except _WrongSetting as wrong:
+        return ConnectionFailed(f"{start}{wrong}")
+
+
+def _refusal(cluster: ClusterSettings, error: KafkaError) -> str | None:
+    """Why nobody lets the user in, if the error tells it."""
     if isinstance(error, TokenError | TicketError):
-        return f"{start}{error.args[0]}"
+        return str(error.args[0])
     if isinstance(error, SaslAuthenticationFailedError):
-        return f"{start}the broker refused the login (SaslAuthenticationFailed). {_what_to_check(cluster)}"
+        return f"the broker refused the login (SaslAuthenticationFailed). {_what_to_check(cluster)}"
     if isinstance(error, UnsupportedSaslMechanismError | IllegalSaslStateError):
-        return f"{start}the broker does not accept this SASL mechanism ({error_name(error)}). Check sasl.mechanism."
+        return f"the broker does not accept this SASL mechanism ({error_name(error)}). Check sasl.mechanism."
     if isinstance(error, AuthorizationError):
-        return f"{start}the user is not allowed to do this ({error_name(error)}). Check its ACLs."
-    return start + _probe_result(cluster, error, limit_s)
+        return f"the user is not allowed to do this ({error_name(error)}). Check its ACLs."
+    return None
 
 
 def _what_to_check(cluster: ClusterSettings) -> str:
@@ -298,33 +344,48 @@ def _what_to_check(cluster: ClusterSettings) -> str:
     return "Check the user name, the password and sasl.mechanism."
 
 
-def _probe_result(cluster: ClusterSettings, error: KafkaError, limit_s: float) -> str:
-    """What a plain connection to the addresses tells about an error that tells nothing."""
+class _WrongSetting(Exception):  # noqa: N818 - it reads as what was found
+    """What a connection shows to be wrong, as a sentence."""
+
+
+def _probe_result(cluster: ClusterSettings, error: KafkaError, limit_s: float, *, is_let_in: bool) -> str:
+    """What a plain connection to the addresses tells about an error that tells nothing.
+
+    Raises:
+        _WrongSetting: TLS or the login fails.
+    """
     context: ssl.SSLContext | None = kafka_python_arguments(cluster).get("ssl_context")
+    tried, unknown_names = f"tried for {limit_s:g} s", 0
     for address in cluster.addresses:
         try:
-            _probe(address, context)
-        except ssl.SSLCertVerificationError as failure:
-            reason = f"TLS: the certificate of {address} is not trusted ({failure.verify_message})."
-            return f"{reason} Check ssl.truststore.location."
+            is_silent = _probe(address, context)
         except ssl.SSLError as failure:
-            return _tls_reason(cluster, address, failure)
-        except OSError:
+            raise _WrongSetting(_tls_reason(cluster, address, failure)) from None
+        except OSError as failure:
+            unknown_names += isinstance(failure, socket.gaierror)
             continue
-        if cluster.client_properties().get("security.protocol", "").upper().startswith("SASL"):
-            # kafka-python misses an answer that comes together with the end of the connection, as a refusal does.
-            return (
-                f"{address} closes the connection at the login ({error_name(error)}, tried for {limit_s:g} s)."
-                f" {_what_to_check(cluster)}"
-            )
-        return (
-            f"{address} accepts connections but sends no usable response ({error_name(error)}, tried for"
-            f" {limit_s:g} s). Check security.protocol, and the addresses that the brokers advertise."
-        )
-    return f"no broker answers at {cluster.bootstrap_servers} (tried for {limit_s:g} s). Check bootstrap_servers."
+        if is_silent:
+            advice = "Check the broker and bootstrap_servers."
+            return f"{address} accepts connections but does not respond ({tried}). {advice}"
+        return _unusable(cluster, address, f"({error_name(error)}, {tried})", is_let_in=is_let_in)
+    if unknown_names == len(cluster.addresses):
+        return f"no host name of {cluster.bootstrap_servers} resolves ({tried}). Check bootstrap_servers and the DNS."
+    return f"no broker answers at {cluster.bootstrap_servers} ({tried}). Check bootstrap_servers."
+
+
+def _unusable(cluster: ClusterSettings, address: str, told: str, *, is_let_in: bool) -> str:
+    """What to say of an address that responds, but not as it should. Raises like ``_probe_result``."""
+    if cluster.client_properties().get("security.protocol", "").upper().startswith("SASL") and not is_let_in:
+        # kafka-python misses an answer that comes together with the end of the connection, as a refusal does.
+        raise _WrongSetting(f"{address} closes the connection at the login {told}. {_what_to_check(cluster)}")
+    advice = "Check security.protocol, and the addresses that the brokers advertise."
+    return f"{address} accepts connections but sends no usable response {told}. {advice}"
 
 
 def _tls_reason(cluster: ClusterSettings, address: str, failure: ssl.SSLError) -> str:
+    if isinstance(failure, ssl.SSLCertVerificationError):
+        reason = f"TLS: the certificate of {address} is not trusted ({failure.verify_message})."
+        return f"{reason} Check ssl.truststore.location."
     reason = failure.reason or "no TLS response"
     if CERTIFICATE_REFUSED.search(reason) is None:
         return f"TLS with {address} failed ({reason}). Check security.protocol and the certificates."
@@ -337,17 +398,31 @@ def _host(address: str) -> str:
     return address.rpartition(":")[0].strip("[]")
 
 
-def _probe(address: str, context: ssl.SSLContext | None) -> None:
-    """Connect, and agree on TLS if a context is given."""
+def _probe(address: str, context: ssl.SSLContext | None) -> bool:
+    """Connect, and agree on TLS if a context is given; whether the broker then leaves a request without a response."""
     host, port = _host(address), address.rpartition(":")[2]
     with socket.create_connection((host, int(port)), timeout=PROBE_LIMIT_S) as plain:
-        if context is not None:
-            try:
-                encrypted = context.wrap_socket(plain, server_hostname=host)
-            except TimeoutError:
-                raise ssl.SSLError("no TLS response") from None
-            with encrypted:
-                _await_refusal(encrypted)
+        if context is None:
+            return _is_silent(plain)
+        try:
+            encrypted = context.wrap_socket(plain, server_hostname=host)
+        except TimeoutError:
+            return True
+        with encrypted:
+            _await_refusal(encrypted)
+            return _is_silent(encrypted)
+
+
+def _is_silent(connection: socket.socket) -> bool:
+    connection.settimeout(PROBE_LIMIT_S)
+    try:
+        connection.sendall(_API_VERSIONS)
+        connection.recv(1)
+    except TimeoutError:
+        return True
+    except OSError:  # it was closed, which a listener does that expects something else
+        return False
+    return False
 
 
 def _await_refusal(encrypted: ssl.SSLSocket) -> None:

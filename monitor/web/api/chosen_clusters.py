@@ -1,7 +1,8 @@
-"""The clusters that a list covers. A list never leaves one out unless its reader has said that it may.
+"""The clusters that a list covers. One that is away must not hide the others, and none is left out in silence.
 
-Whoever polls for findings takes a list without any for "all is well". So a list is refused while nothing is known of
-one of its clusters; and one that is as old as to be called stale says so in a header.
+A list of all clusters has those whose groups are known, and names the others in a header. A list of named clusters is
+refused while nothing is known of one of them, and so is a snapshot, which is kept as a file without headers. A list
+that is as old as to be called stale says so in a header.
 """
 
 from __future__ import annotations
@@ -40,15 +41,17 @@ class ChosenClusters(Value):
         return {header: _as_header(clusters) for header, clusters in of_header if clusters}
 
 
-def chosen_clusters(snapshot: Snapshot, query: Query, *, to_judge: bool = False) -> ChosenClusters:
+def chosen_clusters(
+    snapshot: Snapshot, query: Query, *, to_judge: bool = False, is_whole: bool = False
+) -> ChosenClusters:
     """The clusters that the parameters ``cluster`` name, all if there are none.
 
     ``to_judge``: their groups must be such that each can be judged again, which an evaluation of before a restart is
-    not enough for.
+    not enough for. ``is_whole``: none is left out unless the query says ``partial``.
 
     Raises:
-        HTTPException: 404, one is not watched; 503 (NotKnownYet), the groups of one are not known and the query
-            does not say ``partial``, or those of none are.
+        HTTPException: 404, one is not watched; 503 (NotKnownYet), the groups of none are known, or those of one are
+            not that may not be left out.
     """
     names = query.texts("cluster")
     chosen: Sequence[ClusterSnapshot] = [named(snapshot, name) for name in names] if names else snapshot.clusters
@@ -56,7 +59,8 @@ def chosen_clusters(snapshot: Snapshot, query: Query, *, to_judge: bool = False)
     left_out = tuple(each for each in chosen if each not in known)
     if not known:
         raise NotKnownYet(left_out)
-    if left_out and not query.is_on(PARTIAL):
+    may_leave_out = not (names or is_whole) if query.text(PARTIAL) is None else query.is_on(PARTIAL)
+    if left_out and not may_leave_out:
         raise NotKnownYet(left_out, _HINT)
     return ChosenClusters(known=known, left_out=left_out, are_all=not names)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+import msgspec
+
 from monitor.explain.statements import Explanation
 from monitor.explain.what_if import WhatIf
 from monitor.history.report.facts import IncidentReport
@@ -71,8 +73,12 @@ _LIMIT: Final = Parameter(
 PARTIAL: Final = "partial"
 _PARTIAL: Final = Parameter(
     name=PARTIAL,
-    meaning="Return the ready clusters although others are not. The header X-Not-Ready names the others.",
+    meaning="Whether clusters that are not ready are left out and named in the header X-Not-Ready (1), or the response "
+    "is a 503 (0). Default: 1, and 0 if a cluster is named.",
     is_switch=True,
+)
+_PARTIAL_SNAPSHOT: Final = msgspec.structs.replace(
+    _PARTIAL, meaning="Leave out clusters that are not ready. The header X-Not-Ready names them."
 )
 _AT: Final = Parameter(
     name="at",
@@ -231,7 +237,7 @@ ADDRESSES: Final = (
         name="snapshot",
         meaning="The inputs of the verdicts on all groups, as lines of JSON (docs/explain.md).",
         answer=Answer(media="application/x-ndjson"),
-        parameters=(_PARTIAL,),
+        parameters=(_PARTIAL_SNAPSHOT,),
     ),
     Address(
         path=f"{SAVED}{GROUP}",

@@ -35,7 +35,7 @@ _OF_NAMES: Final = frozenset({"404"})
 
 _HEADERS: Final = {
     NOT_READY: {
-        "description": "With partial: the clusters that are left out, as they are not ready; percent-encoded.",
+        "description": "The clusters that are left out, as they are not ready; percent-encoded.",
         "schema": {"type": "string"},
     },
     STALE: {

@@ -148,7 +148,7 @@ class _Listing:
     def _listed(
         self, request: Request, query: Query, wanted: Wanted, lists: Callable[[Snapshot, Wanted], Listed]
     ) -> Response:
-        """The list that is wanted, of one snapshot: that of which it was seen that all clusters are ready."""
+        """The list that is wanted, of one snapshot: that of which it was seen which clusters are ready."""
         snapshot = self._source.read()
         chosen = chosen_clusters(snapshot, query)
         listed = lists(snapshot, msgspec.structs.replace(wanted, clusters=chosen.names))
@@ -156,7 +156,7 @@ class _Listing:
 
     def _saved(self, request: Request, query: Query) -> Response:
         """All groups, one by one: Starlette asks for the pieces in a thread, and a scrape need not wait for them."""
-        chosen = chosen_clusters(self._source.read(), query, to_judge=True)
+        chosen = chosen_clusters(self._source.read(), query, to_judge=True, is_whole=True)
         found = ((cluster, self._source.inputs(cluster.cluster)) for cluster in chosen.known)
         evaluated = [
             Evaluated(inputs=inputs, groups=tuple(summary.group for summary in cluster.groups))

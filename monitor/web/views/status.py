@@ -28,13 +28,13 @@ def _still_to_do(cluster: ClusterSnapshot) -> str:
 
 
 def readiness_text(snapshot: Snapshot) -> str:
-    """The shard, if there are several; a line for each cluster that is not ready or has stalled, "ready" if none is."""
+    """The shard, if there are several; "ready" if the snapshot is; a line for each cluster that is not, or not read."""
     if not snapshot.clusters:
         return "No cluster is watched.\n"
     share = "" if snapshot.shard.is_all else f"{shard_sentence(snapshot.shard)}\n"
-    waiting = [each for each in snapshot.clusters if each.stalled or not each.ready]
-    lines = [f"{visible(each.cluster)}: {cluster_sentence(each)}\n" for each in waiting]
-    return share + ("".join(lines) or "ready\n")
+    troubled = [each for each in snapshot.clusters if each.problem is not None or each.stalled or not each.ready]
+    lines = [f"{visible(each.cluster)}: {cluster_sentence(each)}\n" for each in troubled]
+    return share + ("ready\n" if snapshot.ready else "") + "".join(lines)
 
 
 def shard_sentence(shard: Shard) -> str:

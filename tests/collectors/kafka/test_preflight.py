@@ -7,6 +7,7 @@ import socket
 import ssl
 import subprocess
 import threading
+from contextlib import suppress
 
 import pytest
 from kafka import KafkaConsumer, TopicPartition
@@ -22,6 +23,7 @@ from kafka.admin import (
 from kafka.structs import OffsetAndMetadata
 
 from monitor.collectors.errors import (
+    ClusterAway,
     CollectorError,
     ConnectionFailed,
     CoordinatorMissing,
@@ -103,6 +105,7 @@ def commit_once(kafka, user=None):
 def failure(cluster, kind, limit_s=3.0):
     with pytest.raises(kind) as caught:
         preflight.check(cluster, limit_s)
+    assert type(caught.value) is kind, "a refusal is not taken for a cluster that is away"
     return str(caught.value)
 
 
@@ -138,19 +141,50 @@ def test_a_wrong_address():
         port = free.getsockname()[1]
     cluster = ClusterSettings(name="prod", bootstrap_servers=f"127.0.0.1:{port}")
     threads = threading.active_count()
-    assert failure(cluster, ConnectionFailed, 0.5) == (
+    assert failure(cluster, ClusterAway, 0.5) == (
         f"Cluster prod: no broker answers at 127.0.0.1:{port} (tried for 0.5 s). Check bootstrap_servers."
     )
     assert threading.active_count() == threads, "the failed client leaves no thread behind"
 
 
-def test_a_server_that_is_no_broker():
+def test_a_name_that_does_not_resolve():
+    cluster = ClusterSettings(name="prod", bootstrap_servers="nohost.invalid:9092")
+    assert failure(cluster, ClusterAway, 0.5) == (
+        "Cluster prod: no host name of nohost.invalid:9092 resolves (tried for 0.5 s)."
+        " Check bootstrap_servers and the DNS."
+    )
+
+
+@pytest.mark.parametrize("protocol", ["PLAINTEXT", "SSL", "SASL_PLAINTEXT"])
+def test_a_broker_that_hangs_is_away_whatever_the_log_in(protocol):
+    """The system accepts connections for a process that is stopped."""
+    login = {"sasl.mechanism": "PLAIN", "sasl.username": "u", "sasl.password": "p"} if "SASL" in protocol else {}
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"127.0.0.1:{silent.getsockname()[1]}"
-        cluster = ClusterSettings(name="prod", bootstrap_servers=address)
-        sentence = failure(cluster, ConnectionFailed, 0.5)
+        client = {"security.protocol": protocol, **login}
+        sentence = failure(ClusterSettings(name="prod", bootstrap_servers=address, client=client), ClusterAway, 0.5)
+    assert sentence == (
+        f"Cluster prod: {address} accepts connections but does not respond (tried for 0.5 s)."
+        " Check the broker and bootstrap_servers."
+    )
+
+
+def test_a_server_that_is_no_broker():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        thread = threading.Thread(target=close_each, args=(server,))
+        thread.start()
+        address = f"127.0.0.1:{server.getsockname()[1]}"
+        sentence = failure(ClusterSettings(name="prod", bootstrap_servers=address), ClusterAway, 0.5)
+        server.shutdown(socket.SHUT_RDWR)
+        thread.join(10)
     assert sentence.startswith(f"Cluster prod: {address} accepts connections but sends no usable response (")
     assert sentence.endswith("). Check security.protocol, and the addresses that the brokers advertise.")
+
+
+def close_each(server):
+    with suppress(OSError):
+        while True:
+            server.accept()[0].close()
 
 
 def test_a_certificate_that_is_not_trusted(tmp_path):

@@ -20,7 +20,7 @@ from tests.web.api.api_example import EXAMPLES, NOW_MS, Recorded, example
 
 PAGE: Final = Path(__file__).parents[3] / "docs" / "api.md"
 WIDTH: Final = 116
-REFUSED: Final = ("/api/v1/groups?sort=size", "/api/v1/findings")
+REFUSED: Final = ("/api/v1/groups?sort=size", "/api/v1/findings?partial=0")
 
 HEAD: Final = """\
 # The API
@@ -41,9 +41,11 @@ tests.web.api.api_page` writes this page, from the responses of a real server.)
   or -1.
 - **All data of one cluster** in a response is of one evaluation, `evaluated_ms`.
 - **Not ready** is never an empty list. Until something is known of a cluster, each request about its groups returns 503
-  with the text of `/readyz`, and `not_ready` names the cluster. So do lists of all clusters, even if others are ready.
-  Request those by `cluster`, or with `partial=1`, which omits clusters that are not ready and names them in the header
-  `X-Not-Ready`. A client that polls findings may close a finding that is missing in a 200, and only then.
+  with the text of `/readyz`, and `not_ready` names the cluster. A list of all clusters has those that are ready, and
+  names the others in the header `X-Not-Ready`; `/api/v1/clusters` has the reasons. It is a 503 if no cluster is ready.
+  So is a list with `partial=0` if one is not. With `partial=1`, lists of named clusters and snapshots omit such
+  clusters too. A client that polls findings may close a finding that is missing in a 200, unless `X-Not-Ready` names
+  its cluster.
 - **Stale** data is of the last evaluation before a restart, or before the cluster could not be read any more, for
   example because no broker responds (`groupwatch_up` 0). The API still returns it. Lists name such clusters in the
   header `X-Stale`, and `/api/v1/clusters` has their age. Of the last one before a restart there are only lists: a

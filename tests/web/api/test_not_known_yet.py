@@ -20,6 +20,8 @@ AWAY = ClusterSnapshot(cluster="away", problem="No broker answers.")
 SAYS = "Reading the backlog: 400 of 1,000 offsets still to read, about 12 s left."
 HINT = "With partial=1, the response leaves them out."
 LISTS = ("groups", "findings", "libraries", "snapshot")
+OF_READY_ONES = ("groups", "findings", "libraries")
+"""The lists that one cluster away does not take from those who read of the others."""
 
 
 def asked(shown: Snapshot, path: str, method: str = "GET", now_ms: int = NOW_MS) -> httpx.Response:
@@ -40,9 +42,18 @@ def test_a_list_is_refused_with_what_readyz_says_while_nothing_is_known(name: st
     assert asked(snapshot(WAITING), f"{name}{query}", "HEAD").status_code == 503
 
 
-@pytest.mark.parametrize("name", LISTS)
-def test_one_cluster_that_is_not_ready_is_enough_and_all_such_are_named(name: str):
-    answer = asked(snapshot(ready_cluster(orders()), WAITING, AWAY), name)
+@pytest.mark.parametrize("name", OF_READY_ONES)
+def test_a_list_of_all_has_the_clusters_that_are_ready_and_names_the_others(name: str):
+    shown = snapshot(ready_cluster(orders()), WAITING, AWAY)
+    answer = asked(shown, name)
+    assert (answer.status_code, answer.headers["x-not-ready"]) == (200, "slow, away")
+    assert answer.json() == asked(shown, f"{name}?cluster=main").json() != []
+    assert answer.json() == asked(shown, f"{name}?partial=1").json()
+
+
+@pytest.mark.parametrize("path", [f"{name}?partial=0" for name in LISTS] + ["snapshot"])
+def test_a_list_that_must_be_whole_is_refused_and_all_clusters_that_are_not_ready_are_named(path: str):
+    answer = asked(snapshot(ready_cluster(orders()), WAITING, AWAY), path)
     assert answer.status_code == 503
     sentences = f"The groups of slow are not known yet. {SAYS} The groups of away are not known yet. No broker answers."
     assert answer.json() == {"error": f"{sentences} {HINT}", "not_ready": ["slow", "away"]}

@@ -110,5 +110,8 @@ def test_what_could_be_deleted_is_checked_with_the_newest_state_and_spares_known
 def test_a_cluster_that_is_not_ready_is_named_and_not_shown_as_empty():
     client = Client(create_app(example(), lambda: NOW_MS))
     assert "so far: 1 cluster not ready" in client.get("/topics/").text
-    assert client.get("/api/v1/topics").status_code == 503
+    for name in ("topics", "unused"):
+        answer = client.get(f"/api/v1/{name}")
+        assert (answer.status_code, answer.headers["x-not-ready"]) == (200, "slow")
+        assert client.get(f"/api/v1/{name}?partial=0").status_code == 503
     assert client.get("/topics/slow/t").status_code == 503
