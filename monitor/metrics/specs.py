@@ -515,6 +515,14 @@ TOPIC_INCOMING_SKEW_RATIO: Final = MetricSpec(
     absent="nothing comes in; the rate of a partition is unknown, as in its first minute; the job is not the first "
     "shard",
 )
+TOPIC_TRUNCATED_RECORDS: Final = MetricSpec(
+    "groupwatch_topic_truncated_records_total",
+    "Records by which ends of the topic's partitions went back (unclean leader election, restored log), at least.",
+    scope=MetricScope.TOPIC,
+    labels=("cluster", "topic"),
+    absent="the topic has no id (Kafka before 2.8, RocketMQ, MetaQ); the detail is group; the job is not the first "
+    "shard",
+)
 PARTITION_LAST_COMMIT: Final = MetricSpec(
     "groupwatch_partition_last_commit_timestamp_seconds",
     "Time of the newest commit, by the broker's clock. Exposed if metrics.commit_times is set.",

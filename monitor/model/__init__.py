@@ -174,12 +174,14 @@ from monitor.model.streams import (
 from monitor.model.topic_use import GroupUse, TopicCommits
 from monitor.model.topics import (
     Catalog,
+    EndFall,
     EndOffsetAt,
     ErrorCount,
     PartitionState,
     Release,
     SourceState,
     TopicState,
+    Truncations,
 )
 from monitor.model.values import (
     MOST,
@@ -269,6 +271,7 @@ __all__ = [
     "DoubleWork",
     "DriftCause",
     "DriftKind",
+    "EndFall",
     "EndOffsetAt",
     "EpochStored",
     "Era",
@@ -383,6 +386,7 @@ __all__ = [
     "TopicState",
     "Topology",
     "TopologyStored",
+    "Truncations",
     "Value",
     "WarmUpProgress",
     "WireForm",

@@ -7,7 +7,7 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Final
 
-from monitor.history.chronicle.values import Chronicle, MemberThen, RewindThen
+from monitor.history.chronicle.values import Chronicle, LogTruncated, MemberThen, RewindThen
 from monitor.history.report.facts import (
     Departure,
     FindingThen,
@@ -34,7 +34,8 @@ from monitor.history.report.times import Clock, duration_text, time_between
 from monitor.history.story import PHASES
 from monitor.messages.formatting import counted, grouped
 from monitor.messages.names import LISTED, places, seconds, shown
-from monitor.model import KINDS, FindingKind, PartitionId, Phase
+from monitor.messages.truncation import truncation_sentence
+from monitor.model import KINDS, FindingKind, PartitionId, Phase, TopicPartition
 
 MOST_LINES: Final = 500
 """A timeline with more lines is cut: JSON has all facts."""
@@ -93,6 +94,7 @@ class Wording:
         """All that happened, in the order of time; at the same instant causes come before effects."""
         lines = [
             *self._topics(),
+            *self._truncations(),
             *(ReportLine(each.left.at_ms, self.restart(each)) for each in self._folded),
             *self._departures(),
             *self._arrivals(),
@@ -251,13 +253,21 @@ class Wording:
             yield ReportLine(each.at_ms, self.rewind(each))
 
     def rewind(self, each: RewindThen) -> str:
-        """That a committed offset went back, and which records are delivered again by that."""
+        """That a committed offset went back, and which records are delivered again by that: of a cut log, not all."""
         count = counted(each.before - each.after, self._report.unit)
         span = f"offsets {grouped(each.after)} to {grouped(each.before - 1)}"
-        return (
+        head = (
             f"The committed offset of {_partition(each.topic, each.partition)} went back from {grouped(each.before)} "
-            f"to {grouped(each.after)}: {count} ({span}) are delivered again."
+            f"to {grouped(each.after)}"
         )
+        if any(_explains(cut, each) for cut in self._report.truncations):
+            return f"{head}, as its log did: the records there before are gone."
+        return f"{head}: {count} ({span}) are delivered again."
+
+    def _truncations(self) -> Iterator[ReportLine]:
+        for each in self._report.truncations:
+            place = TopicPartition(each.topic, each.partition)
+            yield ReportLine(each.at_ms, truncation_sentence(place, each.before, each.after))
 
     def _loss(self, records: int | None) -> str:
         count = "Records" if records is None else f"At most {counted(records, self._report.unit)}"
@@ -300,6 +310,12 @@ class Wording:
             is_late = lag.caught_up_lag and lag.caught_up_oldest_ms is not None
             text += f", the oldest {duration_text(lag.caught_up_oldest_ms or 0)} old." if is_late else "."
             yield ReportLine(lag.caught_up_ms, text)
+
+
+def _explains(cut: LogTruncated, rewind: RewindThen) -> bool:
+    """Whether a commit went back from beyond the end of a truncated log to within it."""
+    is_there = (cut.topic, cut.partition) == (rewind.topic, rewind.partition)
+    return is_there and cut.from_ms <= rewind.at_ms and rewind.after <= cut.after < rewind.before
 
 
 def _partition(topic: str, partition: PartitionId) -> str:
