@@ -9,7 +9,6 @@ from dashboards.alerts.rule import (
     CLUSTER,
     COUNT,
     GROUP,
-    TOPIC,
     WAITING,
     AlertRule,
     Pace,
@@ -21,7 +20,6 @@ from dashboards.alerts.rule import (
 from dashboards.queries import in_state
 from monitor.metrics import specs
 from monitor.model import alerts
-from monitor.model.findings import Severity
 
 _CONSUMED: Final = series(specs.GROUP_CONSUMED_RECORDS_PER_SECOND)
 
@@ -56,7 +54,7 @@ of the members which were there 6 minutes ago does not count."""
 
 def lag_rules(pace: Pace) -> tuple[AlertRule, ...]:
     """By age where it is known. A group that is away has an alert of its own, where that can be told."""
-    return (*_time(pace), *_records(pace), *_progress(pace), *_logs(), *_retention(pace), *_deliveries(pace))
+    return (*_time(pace), *_records(pace), *_progress(pace), *_retention(pace), *_deliveries(pace))
 
 
 def _time(pace: Pace) -> tuple[AlertRule, ...]:
@@ -172,24 +170,6 @@ def _progress(pace: Pace) -> tuple[AlertRule, ...]:
             description=(
                 f"Group {GROUP} of cluster {CLUSTER} is reset or skips new records where it continues. The log was "
                 "truncated, or the committed offsets are those of another log."
-            ),
-        ),
-    )
-
-
-def _logs() -> tuple[AlertRule, ...]:
-    """Of topics, whoever reads them."""
-    return (
-        AlertRule(
-            name="GroupwatchLogTruncated",
-            severity=Severity.CRITICAL,
-            expr=f"increase({series(specs.TOPIC_TRUNCATED_RECORDS)}[10m]) > 0",
-            hold_s=0,
-            keep_s=3600,
-            summary=f"The log of {TOPIC} went back: at least {COUNT} records are gone",
-            description=(
-                f"Polls show that partitions of topic {TOPIC} of cluster {CLUSTER} end earlier than before. An unclean "
-                "leader election, a broker that lost its disk and a restored log do this."
             ),
         ),
     )

@@ -142,4 +142,3 @@ WAITING: Final = looked_up(", # records", specs.GROUP_LAG) + looked_up(", #bytes
 
 GROUP: Final = "{{ $labels.group }}"
 CLUSTER: Final = "{{ $labels.cluster }}"
-TOPIC: Final = "{{ $labels.topic }}"

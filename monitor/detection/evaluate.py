@@ -9,7 +9,12 @@ from typing import Final
 from msgspec.structs import replace
 
 from monitor.detection.lag.deliveries import commits_of, configs_of, read_deliveries, totals_of, with_lag
-from monitor.detection.lag.doubtful_ends import beyond_end_since_ms, former_lag, has_doubtful_end
+from monitor.detection.lag.doubtful_ends import (
+    beyond_end_since_ms,
+    former_lag,
+    has_doubtful_end,
+    may_precede_truncation,
+)
 from monitor.detection.lag.lag import (
     is_of_former_log,
     lag_at_least_ms,
@@ -436,6 +441,6 @@ class _Judge:
         since_ms = beyond_end_since_ms(commit, state)
         if since_ms is None:
             self.awaits_poll = True
-            return False
+            return may_precede_truncation(commit, state)
         self.beyond_end[place] = since_ms
         return True

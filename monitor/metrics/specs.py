@@ -68,7 +68,10 @@ def _rows_so_far(prefix: str) -> tuple[MetricSpec, ...]:
     return tuple(row for row in globals().values() if isinstance(row, MetricSpec) and row.name.startswith(prefix))
 
 
-_NO_LAG: Final = "there is no commit, or the end offset of the partition is unknown"
+_NO_LAG: Final = (
+    "there is no commit, or the end offset of the partition is unknown; the commit is beyond the end; the commit or "
+    "the end went back, until the next polls"
+)
 _NO_LAGS: Final = "no partition has a known lag"
 _NOT_JOINED: Final = "the group commits without joined members, so its members are unknown"
 _NOT_READ: Final = "a member cannot be decoded, or the assignor is unknown"

@@ -396,16 +396,6 @@ CASES = (
         summary="orders has committed offsets beyond the end of the log for 4m 0s",
         labels=GROUP | {"kind": "lag", "reason": "beyond_end"},
     ),
-    # At minute 6: the increase is seen for ten minutes, and the alert is kept for an hour more.
-    Case(
-        "GroupwatchLogTruncated",
-        "critical",
-        UP | {at("topic_truncated_records_total", topic="bills"): "0x5 50x120"},
-        fires=6,
-        gone=76,
-        summary="The log of bills went back: at least 50 records are gone",
-        labels={"cluster": "main", "topic": "bills"},
-    ),
     # Found from minute 0 to 20, held for two.
     Case(
         "GroupwatchRetentionClose",

@@ -53,7 +53,7 @@ ON_NO_DASHBOARD: Final = (
         PARTITION_LAST_COMMIT.name: "opt-in: for rules about commits; the boards show the age of the lag",
         PARTITION_COMMITS.name: "opt-in: for rules about commits",
         TOPIC_INCOMING_SKEW_RATIO.name: "the page of the topic shows it with the rate of each partition",
-        TOPIC_TRUNCATED_RECORDS.name: "an alert reports it, and the page of the topic shows when and where it was",
+        TOPIC_TRUNCATED_RECORDS.name: "the page of the topic shows it, with when and where it was",
     }
 )
 """Families that no dashboard shows, with the reason."""

@@ -279,7 +279,7 @@ def busy_catalog() -> Catalog:
         PartitionState(number, 1, end=60 * rate, ends=(EndOffsetAt(0, 0), EndOffsetAt(60_000, 60 * rate)))
         for number, rate in enumerate((30, 10))
     )
-    state = TopicState(cluster="main", topic="busy", pass_ms=1, partitions=partitions)
+    state = TopicState(cluster="main", topic="busy", pass_ms=1, topic_id="B", partitions=partitions)
     return Catalog(cluster="main", pass_ms=1, topics={"busy": state})
 
 

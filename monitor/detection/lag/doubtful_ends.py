@@ -54,6 +54,17 @@ def beyond_end_since_ms(commit: CommittedOffset, partition: PartitionState) -> i
     return since_ms if partition.truncation is None else max(since_ms, partition.truncation.at_ms)
 
 
+def may_precede_truncation(commit: CommittedOffset, partition: PartitionState) -> bool:
+    """Whether a commit beyond the end may be of the log before its truncation, and no newer than the poll, as usual.
+
+    A consumer that was reset has gone back since. Its commits beyond the end are as usual.
+    """
+    cut, rewind = partition.truncation, commit.last_rewind
+    if cut is None or commit.offset > cut.before or commit.committed_ms >= cut.at_ms + CLOCKS_MS:
+        return False
+    return rewind is None or rewind.at_ms < cut.from_ms
+
+
 def _first_beyond_ms(commit: CommittedOffset, end: int) -> int:
     """When the first of the newest commits was made that are all beyond the end.
 

@@ -60,7 +60,6 @@ SPECIAL: Final[Mapping[str, Mapping[str, str]]] = {
         "partitions": "Number of partitions.",
         "groups": "Groups that read the topic or have offsets in it.",
         "readers": "Groups that read it now.",
-        "truncation": "The newest time in a week that its end went back; null: none.",
     },
     "Truncation": {
         "from_ms": "When the end was last seen where it was before (ms since the epoch).",
@@ -82,6 +81,7 @@ SPECIAL: Final[Mapping[str, Mapping[str, str]]] = {
         "earliest": "The offset at which the log starts; null: unknown.",
         "end": "The end of the log; null: unknown.",
         "readers": "Groups that read it now.",
+        "truncation": "The newest time in a week that its end went back; null: none.",
     },
     "TopicGroup": {
         "is_reader": "Whether it reads the topic now; else it only has offsets in it.",

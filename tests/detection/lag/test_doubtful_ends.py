@@ -75,6 +75,13 @@ def test_commits_that_stay_beyond_the_end_of_a_truncated_log_are_a_finding_once_
     assert findings_at(55, POLLS, static) == [("lag", "beyond_end", 30)]
 
 
+def test_a_commit_from_shortly_before_the_truncation_has_no_lag_of_0_until_it_is_certainly_beyond_the_end():
+    """The poll at 40 confirms the truncation. That at 50 is 29 s younger than the commit, that at 60 39 s."""
+    polls, late = [*POLLS, poll(60, 3_800)], [committed(21, 16_032)]
+    assert [lag_at(second, polls, late) for second in (29, 30, 40, 50, 59, 60)] == [24, None, None, None, None, None]
+    assert [findings_at(second, polls, late) for second in (40, 59, 60)] == [[], [], [("lag", "beyond_end", 30)]]
+
+
 def test_the_finding_about_a_commit_beyond_the_end_closes_when_the_log_has_grown_past_it():
     polls = [*POLLS, poll(60, 16_031), poll(70, 16_040)]
     assert findings_at(60, polls, [committed(18, 16_032)]) == [("lag", "beyond_end", 30)]
