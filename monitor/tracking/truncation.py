@@ -39,7 +39,7 @@ def truncations_of(before: PartitionState, end: int | None, at_ms: int, *, is_sa
     known = before.truncations
     if known is None and (end is None or before.end is None or end >= before.end):
         return None
-    falling, known = _falling(before, end, at_ms), known or Truncations()
+    falling, known = _falling_end(before, end, at_ms), known or Truncations()
     newest, records = known.newest, known.records
     if falling is not None and end is not None and at_ms - falling.at_ms >= CONFIRMATION_MS:
         if is_same_topic:
@@ -59,7 +59,7 @@ def until(known: Truncations, at_ms: int) -> Truncations:
     return Truncations(None, newest, known.records)
 
 
-def _falling(before: PartitionState, end: int | None, at_ms: int) -> EndFall | None:
+def _falling_end(before: PartitionState, end: int | None, at_ms: int) -> EndFall | None:
     """The end that is below the old one as of a poll; one of the same instant as the poll before proves nothing."""
     known = before.falling
     if end is None:

@@ -445,7 +445,7 @@ def test_a_log_that_went_back_is_told_with_what_is_gone_and_no_record_of_it_as_d
         made.commit(second, 0, end(second) - 120)
     report = report_on(made)
     assert report.truncations == (LogTruncated(ms(70), "t", 0, 160, 50, ms(60)),)
-    assert report.lag.peak in (0, 4)
+    assert report.redelivered == 0
     assert [line.sentence for line in report.timeline[:2]] == [
         "The committed offset of partition 0 of t went back from 164 to 46, as its log did: the records there before "
         "are gone.",

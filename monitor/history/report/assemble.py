@@ -30,6 +30,7 @@ from monitor.history.report.partitions import (
     owned_twice,
     partitions_hit,
     records_lost,
+    redelivered_records,
 )
 from monitor.history.report.rebalances import rebalances_then
 from monitor.history.report.sentences import Wording
@@ -138,7 +139,7 @@ def _facts(chronicle: Chronicle, asked_until_ms: int, every_ms: int) -> Incident
         not_committed=not_committed(chronicle),
         rebalances=rebalances_then(chronicle),
         rewinds=chronicle.rewinds,
-        redelivered=chronicle.redelivered,
+        redelivered=redelivered_records(chronicle),
         lost=tuple(records_lost(chronicle, findings)),
         topics=chronicle.topics,
         truncations=chronicle.truncations,

@@ -7,7 +7,7 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Final
 
-from monitor.history.chronicle.values import Chronicle, LogTruncated, MemberThen, RewindThen
+from monitor.history.chronicle.values import Chronicle, MemberThen, RewindThen
 from monitor.history.report.facts import (
     Departure,
     FindingThen,
@@ -20,6 +20,7 @@ from monitor.history.report.facts import (
     Unowned,
 )
 from monitor.history.report.members import NOT_COMMITTING
+from monitor.history.report.partitions import is_with_its_log
 from monitor.history.report.people import People
 from monitor.history.report.rebalances import (
     delay_of,
@@ -260,7 +261,7 @@ class Wording:
             f"The committed offset of {_partition(each.topic, each.partition)} went back from {grouped(each.before)} "
             f"to {grouped(each.after)}"
         )
-        if any(_explains(cut, each) for cut in self._report.truncations):
+        if is_with_its_log(each, self._report.truncations):
             return f"{head}, as its log did: the records there before are gone."
         return f"{head}: {count} ({span}) are delivered again."
 
@@ -310,12 +311,6 @@ class Wording:
             is_late = lag.caught_up_lag and lag.caught_up_oldest_ms is not None
             text += f", the oldest {duration_text(lag.caught_up_oldest_ms or 0)} old." if is_late else "."
             yield ReportLine(lag.caught_up_ms, text)
-
-
-def _explains(cut: LogTruncated, rewind: RewindThen) -> bool:
-    """Whether a commit went back from beyond the end of a truncated log to within it."""
-    is_there = (cut.topic, cut.partition) == (rewind.topic, rewind.partition)
-    return is_there and cut.from_ms <= rewind.at_ms and rewind.after <= cut.after < rewind.before
 
 
 def _partition(topic: str, partition: PartitionId) -> str:

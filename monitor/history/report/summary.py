@@ -51,7 +51,7 @@ def _each_cause(report: IncidentReport, wording: Wording) -> Iterator[str]:
     yield "" if gone else _departures(report, wording)
     if report.deleted_ms is not None:
         yield f"The group was deleted at {wording.clock(report.deleted_ms)}"
-    yield _truncated(report, wording)
+    yield _truncations_text(report, wording)
     yield _rewound(report, wording)
     for each in report.topics:
         now = f"from {each.before} to {each.after} partitions"
@@ -185,7 +185,7 @@ def _one_departure(each: MemberLeft, wording: Wording) -> str:
     return f"{some} {GONE[each.departure]}: {name} at {at}{sign}"
 
 
-def _truncated(report: IncidentReport, wording: Wording) -> str:
+def _truncations_text(report: IncidentReport, wording: Wording) -> str:
     if not report.truncations:
         return ""
     where = {TopicPartition(each.topic, each.partition) for each in report.truncations}
