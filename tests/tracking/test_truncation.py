@@ -61,6 +61,12 @@ def test_polls_of_a_clock_that_was_set_back_confirm_nothing():
     assert states(*later) == (None, None, 0)
 
 
+def test_when_the_clock_is_set_back_a_truncation_is_dated_to_then_and_what_awaited_confirmation_is_none():
+    high, low = seen(140 * S, 1_000), seen(150 * S, 500)
+    assert states(high, low, seen(160 * S, 510), seen(80 * S, 520)) == (None, EndFall(80 * S, 80 * S, 1_000, 500), 500)
+    assert states(high, low, seen(80 * S, 510), seen(90 * S, 520)) == (None, None, 0)
+
+
 def test_of_an_end_that_falls_twice_within_seconds_the_lowest_counts():
     fall = EndFall(from_ms=20 * S, at_ms=30 * S, before=16_056, after=2_000)
     assert states(*BEFORE, seen(30 * S, 9_000), seen(33 * S, 2_000), seen(40 * S, 2_100)) == (None, fall, 14_056)
