@@ -63,7 +63,7 @@ def test_a_partition_whose_log_went_back_says_so():
     (sentence,) = told(of_partition(RANGE, "t", 0, catalog(cut)))[About.PARTITION]
     assert sentence.endswith(
         " The log of partition 0 of t went back from 16,056 to 3,590: at least 12,466 records are gone. An unclean "
-        "leader election does this, and so does a restored log. Found 1 min 0 s ago."
+        "leader election does this, and so does a restored log. Found 1 min ago."
     )
 
 
