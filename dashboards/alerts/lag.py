@@ -163,6 +163,15 @@ def _progress(pace: Pace) -> tuple[AlertRule, ...]:
                 "new topic is arbitrary."
             ),
         ),
+        row_rule(
+            alerts.OFFSETS_BEYOND_END,
+            pace,
+            summary=f"{GROUP} has committed offsets beyond the end of the log for {AGE}",
+            description=(
+                f"Group {GROUP} of cluster {CLUSTER} is reset or skips new records where it continues. The log was "
+                "truncated, or the committed offsets are those of another log."
+            ),
+        ),
     )
 
 

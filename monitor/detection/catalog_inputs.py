@@ -18,6 +18,8 @@ Concerns = tuple[object, ...]
 def concerns_of(group: GroupState, view: AssignmentView, topics: Topics) -> Concerns:
     """All that the verdict on a group for which no record waits depends on, besides its state and the time.
 
+    Nor may it wait for the next poll, as a commit is newer than its end (``Judged.has_ages``).
+
     A group whose members share partitions among themselves is judged as of the newest reading, which a pass of its
     topics may be (monitor.detection.ownership.self_assigned.grace_period.as_of_ms). Views are compared by value, and an
     equal one may have been made of a catalog of another age.

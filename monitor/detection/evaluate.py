@@ -9,6 +9,12 @@ from typing import Final
 from msgspec.structs import replace
 
 from monitor.detection.lag.deliveries import commits_of, configs_of, read_deliveries, totals_of, with_lag
+from monitor.detection.lag.doubtful_ends import (
+    beyond_end_since_ms,
+    former_lag,
+    has_doubtful_end,
+    may_precede_truncation,
+)
 from monitor.detection.lag.lag import (
     is_of_former_log,
     lag_at_least_ms,
@@ -115,7 +121,8 @@ def evaluate(group: GroupState, catalog: Catalog, now_ms: int, settings: Detecti
 class Judged(Value):
     """A verdict, and until when it holds while its inputs stay the same; None: for as long as they do.
 
-    ``has_ages``: but for its ages, that of the lag and those of findings, which grow meanwhile.
+    ``has_ages``: but for its ages, that of the lag and those of findings, which grow meanwhile. Where a commit is newer
+    than the end of its partition, the date of the next poll alone may change it, too.
     """
 
     verdict: GroupVerdict
@@ -164,8 +171,9 @@ def judge_until(
     facts = facts_of(group, topics, view, now_ms, settings)
     verdict = _verdict_of(facts, view, now_ms)
     next_ms = facts.moment.next_ms
+    has_ages = bool(verdict.lag or verdict.findings or facts.awaits_poll)
     is_never = next_ms == inf or facts.now_ms < now_ms  # time does not go on for a group until it is read again
-    return Judged(verdict, None if is_never else int(next_ms), has_ages=bool(verdict.lag or verdict.findings))
+    return Judged(verdict, None if is_never else int(next_ms), has_ages=has_ages)
 
 
 def _verdict_of(facts: Facts, view: AssignmentView, now_ms: int) -> GroupVerdict:
@@ -257,9 +265,10 @@ def _with_record(known: UnknownVersion | None, each: UnreadRecord | UnreadCommit
 
 def _status(facts: Facts, lag: int | None) -> LagStatus | None:
     """By Burrow's rules, which ask for commits: share groups make none."""
-    if lag is None or facts.deliveries is not None:
+    if facts.deliveries is not None:
         return None
-    return worst_of([row.status for row in facts.waiting if row.status]) or LagStatus.OK
+    rows = facts.partitions if facts.former_lag else facts.waiting  # of what went back, the lag is not known yet
+    return worst_of([row.status for row in rows if row.status]) or (None if lag is None else LagStatus.OK)
 
 
 def findings_of(facts: Facts, rules: Iterable[Rule]) -> tuple[Finding, ...]:
@@ -308,7 +317,8 @@ def facts_of(
     orphans = {} if is_settling else orphans_of(group, topics.catalog, view.ownership, view.expectation, known)
     is_all = known.keys() >= owners.keys() and known.keys() >= committed.keys()
     places = known if is_all else sorted(known.keys() | owners.keys() | committed.keys())
-    judged = _Judge(group, view, orphans, moment, settings.burrow).partition
+    judge = _Judge(group, view, orphans, moment, settings.burrow)
+    judged = judge.partition
     partitions = tuple([judged(place, known.get(place), committed.get(place)) for place in places])
     if shared is not None:
         partitions = with_lag(partitions, shared, configs_of(group))
@@ -333,6 +343,9 @@ def facts_of(
         tasks=_tasks(view, group, moment, orphans, known),
         sinks=view.sinks,
         sink=sink_of(group, topics),
+        beyond_end=judge.beyond_end,
+        former_lag=judge.former_lag,
+        awaits_poll=judge.awaits_poll,
     )
 
 
@@ -370,9 +383,26 @@ def _known(topics: Topics, ownership: Ownership, committed: Mapping[TopicPartiti
 
 
 class _Judge:
-    """Makes the row of a partition from what the group as a whole says of it."""
+    """Makes the row of a partition from what the group as a whole says of it.
 
-    __slots__ = ("_burrow", "_current", "_group", "_moment", "_orphans", "_owners", "_replayed")
+    ``beyond_end`` are the partitions so far whose commit is beyond the end, each with since when. ``former_lag`` are
+    those whose lag is unknown until the next polls, each with the lag that it had before. ``awaits_poll``: a newer date
+    of an end alone may change a row.
+    """
+
+    __slots__ = (
+        "_burrow",
+        "_commits_to_log",
+        "_current",
+        "_group",
+        "_moment",
+        "_orphans",
+        "_owners",
+        "_replayed",
+        "awaits_poll",
+        "beyond_end",
+        "former_lag",
+    )
 
     def __init__(
         self,
@@ -389,6 +419,10 @@ class _Judge:
         self._orphans = orphans
         self._moment = moment
         self._burrow = burrow
+        self._commits_to_log = KINDS[group.kind].commits_to_log
+        self.awaits_poll = False
+        self.beyond_end: dict[TopicPartition, int] = {}
+        self.former_lag: dict[TopicPartition, int] = {}
 
     def partition(
         self, place: TopicPartition, state: PartitionState | None, commit: CommittedOffset | None
@@ -404,6 +438,10 @@ class _Judge:
                 progress = progress_of(commit, state)
                 status = lag_status(progress, lag, told_until(self._group, state, self._moment), self._burrow)
                 pace = pace_of(progress)
+            may_be_unknown = state.truncations or commit.last_rewind or commit.offset > end
+            if may_be_unknown and self._is_lag_unknown(place, state, commit):
+                lag = age_ms = pace = stable = None
+                status = None if status is _OK else status  # of commits that went back, it stays
         current, replayed = self._current.get(place), self._replayed.get(place)
         return PartitionVerdict(
             place.topic,
@@ -421,3 +459,20 @@ class _Judge:
             pace,
             stable,
         )
+
+    def _is_lag_unknown(self, place: TopicPartition, state: PartitionState, commit: CommittedOffset) -> bool:
+        """Whether the commit and the end do not fit together (monitor.detection.lag.doubtful_ends)."""
+        if not self._commits_to_log:
+            return False
+        if has_doubtful_end(commit, state):
+            self.awaits_poll = True
+            self.former_lag[place] = former_lag(commit, state)
+            return True
+        if state.end is None or commit.offset <= state.end:
+            return False
+        since_ms = beyond_end_since_ms(commit, state)
+        if since_ms is None:
+            self.awaits_poll = True
+            return may_precede_truncation(commit, state)
+        self.beyond_end[place] = since_ms
+        return True

@@ -10,6 +10,7 @@ from monitor.explain.owner import why
 from monitor.explain.statements import About, Explanation, Judged, Statement, findings_told, judged, metadata_told
 from monitor.messages.formatting import age, counted
 from monitor.messages.names import era, listed, owner, ranges, shown, shown_group
+from monitor.messages.truncation import truncation_sentence
 from monitor.messages.units import unit_of
 from monitor.model import KINDS, MemberVerdict, PartitionId, PartitionVerdict, TopicPartition
 
@@ -64,6 +65,9 @@ def _existence(inputs: GroupInputs, place: TopicPartition) -> Statement:
     text = f"{name} was first seen {age(inputs.now_ms - found.first_seen_ms)} ago"
     if found.earliest is not None and found.end is not None:
         text += f"; its log ranges from offset {found.earliest} to {found.end}"
+    cut = found.truncation
+    if cut is not None:
+        text += f". {truncation_sentence(place, cut.before, cut.after)} Found {age(inputs.now_ms - cut.at_ms)} ago"
     return Statement(about=About.PARTITION, sentence=f"{text}.", since_ms=found.first_seen_ms)
 
 

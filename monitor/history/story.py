@@ -11,8 +11,9 @@ from monitor.history.chronicle.values import Chronicle
 from monitor.history.chronicle.writer import chronicle_of
 from monitor.history.replay import Recording
 from monitor.messages.formatting import lag_course, lasted
+from monitor.messages.truncation import truncation_sentence
 from monitor.messages.units import unit_of
-from monitor.model import KINDS, FindingNews, Phase, Value
+from monitor.model import KINDS, FindingNews, Phase, TopicPartition, Value
 
 PHASES: Final[Mapping[Phase, str]] = {
     Phase.EMPTY: "The group has no members anymore.",
@@ -28,9 +29,10 @@ class HappenedKind(StrEnum):
     OPENED = "opened"
     CLOSED = "closed"
     GROUP = "group"
+    LOG = "log"
 
 
-_ORDER: Final = (HappenedKind.GROUP, HappenedKind.REBALANCE, HappenedKind.CLOSED, HappenedKind.OPENED)
+_ORDER: Final = (HappenedKind.LOG, HappenedKind.GROUP, HappenedKind.REBALANCE, HappenedKind.CLOSED, HappenedKind.OPENED)
 """Of what happened at the same instant: causes come before effects."""
 
 
@@ -80,7 +82,7 @@ def tell_story(recording: Recording, cluster: str, group: str, since_ms: int, un
 
 def story_of(chronicle: Chronicle) -> GroupStory:
     """A chronicle in sentences."""
-    happened = (*_phases(chronicle), *_rebalances(chronicle), *_findings(chronicle))
+    happened = (*_logs(chronicle), *_phases(chronicle), *_rebalances(chronicle), *_findings(chronicle))
     return GroupStory(
         cluster=chronicle.cluster,
         group=chronicle.group,
@@ -90,6 +92,12 @@ def story_of(chronicle: Chronicle) -> GroupStory:
         lag=tuple(LagThen(point.at_ms, point.lag) for point in chronicle.points),
         unit=unit_of(chronicle.kind),
     )
+
+
+def _logs(chronicle: Chronicle) -> Iterator[Happened]:
+    for cut in chronicle.truncations:
+        place = TopicPartition(cut.topic, cut.partition)
+        yield Happened(cut.at_ms, HappenedKind.LOG, truncation_sentence(place, cut.before, cut.after))
 
 
 def _phases(chronicle: Chronicle) -> Iterator[Happened]:

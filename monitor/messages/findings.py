@@ -12,7 +12,7 @@ from typing import Final
 
 from monitor.messages.client_defects import DEFECTS
 from monitor.messages.client_libraries import project_name, project_names
-from monitor.messages.formatting import clock_time, counted
+from monitor.messages.formatting import clock_time, counted, grouped
 from monitor.messages.names import (
     LISTED,
     era,
@@ -52,6 +52,7 @@ from monitor.model.evidence import (
 from monitor.model.findings import (
     Abandoned,
     Behind,
+    BeyondEnd,
     CloseToLoss,
     CurrentDrift,
     DoubleOwned,
@@ -814,6 +815,20 @@ def _open_transaction(evidence: OpenTransaction, found: Observation, group: Grou
         f"All lag in {places(partitions)} is behind {transactions}. Consumers that read only committed records "
         "(read_committed) cannot proceed there."
     )
+
+
+@_sentence.register
+def _beyond_end(evidence: BeyondEnd, found: Observation, group: GroupState) -> str:
+    count = counted(evidence.committed - evidence.end, unit_of(group.kind))
+    there = f"{partition(evidence.furthest)} the group has committed {grouped(evidence.committed)}"
+    rest = (
+        f"which is {count} beyond the end of the log ({grouped(evidence.end)}). The lag there is unknown. A consumer "
+        "that continues there now is reset (auto.offset.reset). One that continues after the log has grown past the "
+        "offset skips all new records before it."
+    )
+    if len(found.partitions) == 1:
+        return f"In {there}, {rest}"
+    return f"Committed offsets of {places(found.partitions)} are beyond the end. In {there}, {rest}"
 
 
 @_sentence.register

@@ -28,6 +28,7 @@ from monitor.metrics.exposition_format import (
 from monitor.metrics.gzip_join import Run, deflated, gzip_of, run_of
 from monitor.metrics.kafka_exporter import add_as_kafka_exporter, add_topic_as_kafka_exporter
 from monitor.metrics.member_samples import add_members, add_owners
+from monitor.metrics.row_values import truncated_records
 from monitor.metrics.series_cap import CUT, fitted, render_left_out
 from monitor.metrics.series_filter import ALL_SERIES, Detail, SeriesRules
 from monitor.metrics.spec_types import ClusterMetric, MetricSpec
@@ -227,7 +228,7 @@ def render_commits(group: GroupState, rules: SeriesRules) -> tuple[FamilyBlock, 
 
 
 def render_catalog(catalog: Catalog, rules: SeriesRules = ALL_SERIES) -> tuple[FamilyBlock, ...]:
-    """The ends of all partitions of the cluster, and the skew of its topics: once, and not for each group."""
+    """The ends of all partitions of the cluster, and the skew and truncations of its topics: not for each group."""
     samples = Samples()
     for topic in catalog.topics.values():
         pairs = labels(cluster=catalog.cluster, topic=topic.topic)
@@ -239,6 +240,7 @@ def render_catalog(catalog: Catalog, rules: SeriesRules = ALL_SERIES) -> tuple[F
             OWN.add_log(samples, pairs, topic.partitions)
         if detail in (Detail.PARTITION, Detail.TOPIC):
             samples.add(specs.TOPIC_INCOMING_SKEW_RATIO, pairs, topic_inflow(topic.partitions).skew)
+            samples.add(specs.TOPIC_TRUNCATED_RECORDS, pairs, truncated_records(topic))
     return samples.blocks()
 
 

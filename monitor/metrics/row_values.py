@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from monitor.model import ClusterSnapshot, GroupKind, GroupVerdict, OffsetUnit, Phase, Sharing, Source
+from monitor.model import MOST, ClusterSnapshot, GroupKind, GroupVerdict, OffsetUnit, Phase, Sharing, Source, TopicState
 from monitor.model.kinds import kinds_with
 
 # The members of an enumeration are slow to look up, and this is asked of each group in each micro-batch.
@@ -182,3 +182,10 @@ def accepted_records(verdict: GroupVerdict) -> int | None:
 def last_answer_ms(verdict: GroupVerdict) -> int | None:
     """When a member last answered for a record; None: never."""
     return max([each.answered_ms for each in verdict.deliveries if each.answered_ms is not None], default=None)
+
+
+def truncated_records(topic: TopicState) -> int | None:
+    """The records by which ends of its partitions went back; None: without an id, that is not known."""
+    if topic.topic_id is None:
+        return None
+    return min(MOST, sum(each.truncations.records for each in topic.partitions if each.truncations is not None))

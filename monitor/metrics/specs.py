@@ -68,7 +68,10 @@ def _rows_so_far(prefix: str) -> tuple[MetricSpec, ...]:
     return tuple(row for row in globals().values() if isinstance(row, MetricSpec) and row.name.startswith(prefix))
 
 
-_NO_LAG: Final = "there is no commit, or the end offset of the partition is unknown"
+_NO_LAG: Final = (
+    "there is no commit, or the end offset of the partition is unknown; the commit is beyond the end; the commit or "
+    "the end went back, until the next polls"
+)
 _NO_LAGS: Final = "no partition has a known lag"
 _NOT_JOINED: Final = "the group commits without joined members, so its members are unknown"
 _NOT_READ: Final = "a member cannot be decoded, or the assignor is unknown"
@@ -513,6 +516,14 @@ TOPIC_INCOMING_SKEW_RATIO: Final = MetricSpec(
     scope=MetricScope.TOPIC,
     labels=("cluster", "topic"),
     absent="nothing comes in; the rate of a partition is unknown, as in its first minute; the job is not the first "
+    "shard",
+)
+TOPIC_TRUNCATED_RECORDS: Final = MetricSpec(
+    "groupwatch_topic_truncated_records_total",
+    "Records by which ends of the topic's partitions went back (unclean leader election, restored log), at least.",
+    scope=MetricScope.TOPIC,
+    labels=("cluster", "topic"),
+    absent="the topic has no id (Kafka before 2.8, RocketMQ, MetaQ); the detail is group; the job is not the first "
     "shard",
 )
 PARTITION_LAST_COMMIT: Final = MetricSpec(

@@ -184,12 +184,14 @@ from monitor.model.streams import (
 from monitor.model.topic_use import GroupUse, TopicCommits
 from monitor.model.topics import (
     Catalog,
+    EndFall,
     EndOffsetAt,
     ErrorCount,
     PartitionState,
     Release,
     SourceState,
     TopicState,
+    Truncations,
 )
 from monitor.model.values import (
     MOST,
@@ -281,6 +283,7 @@ __all__ = [
     "DoubleWork",
     "DriftCause",
     "DriftKind",
+    "EndFall",
     "EndOffsetAt",
     "EpochStored",
     "Era",
@@ -401,6 +404,7 @@ __all__ = [
     "TopicState",
     "Topology",
     "TopologyStored",
+    "Truncations",
     "UnknownVersion",
     "UnreadCommit",
     "UnreadEvent",

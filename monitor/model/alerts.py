@@ -148,6 +148,9 @@ OFFSETS_REWOUND: Final = StatusAlert(
 
 TRANSACTION_OPEN: Final = FindingAlert("GroupwatchTransactionOpen", "lag", "open_transaction", age_s=600)
 OFFSETS_OF_FORMER_TOPIC: Final = FindingAlert("GroupwatchOffsetsOfFormerTopic", "lag", "former_log", age_s=600)
+OFFSETS_BEYOND_END: Final = FindingAlert("GroupwatchOffsetsBeyondEnd", "lag", "beyond_end", age_s=120)
+"""A consumer that reads there is reset within seconds."""
+
 RETENTION_CLOSE: Final = FindingAlert("GroupwatchRetentionClose", "retention", "close_to_loss", hold_s=120)
 RECORDS_LOST: Final = FindingAlert("GroupwatchRecordsLost", "retention", "records_lost")
 RECORDS_GIVEN_UP: Final = GivenUpAlert("GroupwatchRecordsGivenUp", window_s=600)
@@ -191,6 +194,7 @@ GROUP_ALERTS: Final[tuple[GroupAlert, ...]] = (
     OFFSETS_REWOUND,
     TRANSACTION_OPEN,
     OFFSETS_OF_FORMER_TOPIC,
+    OFFSETS_BEYOND_END,
     RETENTION_CLOSE,
     RECORDS_LOST,
     RECORDS_GIVEN_UP,

@@ -268,6 +268,17 @@ class FormerLog(Evidence):
     """Commits from before the topics were deleted and created anew."""
 
 
+class BeyondEnd(Evidence):
+    """Committed offsets beyond the end of the log. ``furthest`` is the partition where it is the most records.
+
+    ``committed`` and ``end`` are those of that partition.
+    """
+
+    furthest: TopicPartition
+    committed: int
+    end: int
+
+
 class LongRebalance(Evidence):
     """``limit_ms`` is the threshold, not the age. The members are those known to keep the others waiting."""
 
@@ -726,6 +737,17 @@ FINDINGS: Final[tuple[FindingSpec, ...]] = (
         remembered=True,
     ),
     # The same for all of a group, often by intent or for a while: it is switched off or restarts.
+    FindingSpec(
+        FindingKind.LAG,
+        "beyond_end",
+        _CRITICAL,
+        advice=(
+            "Find out whether the log was truncated, or what committed these offsets. Then set the group's offsets to "
+            "where it should continue (kafka-consumer-groups.sh --reset-offsets), before new records fill the gap."
+        ),
+        mark="committed beyond the end",
+        jitters=True,
+    ),
     FindingSpec(
         FindingKind.UNATTENDED,
         "no_members",

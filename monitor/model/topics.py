@@ -22,6 +22,36 @@ class Release(msgspec.Struct, frozen=True, array_like=True, gc=False):
     offset: int
 
 
+class EndFall(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """That the end of a partition went back in the same topic.
+
+    ``from_ms`` is when a poll last saw it at ``before``, ``at_ms`` when one first saw it lower, and ``after`` the
+    lowest that was seen. The log may have ended later before, and earlier after: the difference is a lower bound.
+    """
+
+    from_ms: int
+    at_ms: int
+    before: int
+    after: int
+
+    @property
+    def records(self) -> int:
+        """At least so many offsets are no longer in the log."""
+        return self.before - self.after
+
+
+class Truncations(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """How the end of a partition went back (monitor.tracking.truncation).
+
+    ``falling``: polls see it below where it was, which is not confirmed yet. ``newest`` is the newest one that is, for
+    a week. ``records`` counts those of all confirmed ones.
+    """
+
+    falling: EndFall | None = None
+    newest: EndFall | None = None
+    records: int = 0
+
+
 class PartitionState(Value, gc=False):
     """One partition of a topic.
 
@@ -35,6 +65,8 @@ class PartitionState(Value, gc=False):
     ``woken`` is where the log stood still for long the last time, and when a collector first saw it go on.
 
     ``older`` are a few points of the end from before ``ends``, the further apart the older they are.
+
+    ``truncations`` None: the end has never gone back in this topic, as far as is known.
     """
 
     partition: PartitionId
@@ -51,6 +83,17 @@ class PartitionState(Value, gc=False):
     earliest_end: int | None = None
     woken: EndOffsetAt | None = None
     older: tuple[EndOffsetAt, ...] = ()
+    truncations: Truncations | None = None
+
+    @property
+    def falling(self) -> EndFall | None:
+        """What polls show of an end that may be going back."""
+        return self.truncations.falling if self.truncations is not None else None
+
+    @property
+    def truncation(self) -> EndFall | None:
+        """The newest time that the end went back."""
+        return self.truncations.newest if self.truncations is not None else None
 
 
 class TopicState(Value):

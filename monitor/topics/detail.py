@@ -19,14 +19,27 @@ from monitor.model import (
 from monitor.topics.uses import has_known_readers, is_reader
 
 
+class Truncation(Value):
+    """The end of a partition went back: polls saw it at ``before`` last at ``from_ms``, and lower from ``at_ms`` on."""
+
+    from_ms: int
+    at_ms: int
+    before: int
+    after: int
+
+
 class LogPartition(Value):
-    """A partition of the topic. ``per_second`` is what comes in; ``readers`` counts the groups that read it now."""
+    """A partition of the topic. ``per_second`` is what comes in; ``readers`` counts the groups that read it now.
+
+    ``truncation`` is the newest of the last week, if its end went back.
+    """
 
     partition: PartitionId
     earliest: int | None = None
     end: int | None = None
     per_second: float | None = None
     readers: int = 0
+    truncation: Truncation | None = None
 
 
 class GroupPartition(Value):
@@ -132,13 +145,14 @@ def topic_detail(inputs: TopicInputs) -> TopicDetail:
 
 
 def _log_partition(state: PartitionState, readers: int) -> LogPartition:
-    rate = partition_inflow(state)
+    rate, cut = partition_inflow(state), state.truncation
     return LogPartition(
         partition=state.partition,
         earliest=state.earliest,
         end=state.end,
         per_second=None if rate is None else round(rate, 3),
         readers=readers,
+        truncation=None if cut is None else Truncation(cut.from_ms, cut.at_ms, cut.before, cut.after),
     )
 
 

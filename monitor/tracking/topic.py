@@ -17,6 +17,7 @@ from monitor.model import (
     TopicObserved,
     TopicState,
 )
+from monitor.tracking.truncation import truncations_of, until
 
 MAX_POINTS: Final = 30
 """How many points of a partition's end are kept."""
@@ -60,7 +61,8 @@ def fold_topic(
     - A partition that is named by text is a broker's part of the topic (RocketMQ, MetaQ). Without it, its broker is
       away or lets fewer queues be read: it is forgotten, and the others stay as they are.
     - A broker that did not answer (None) leaves the number before.
-    - An end that goes backward (the log was truncated) clears the history of that partition.
+    - An end that goes backward (the log was truncated) clears the history of that partition. Whether it was truncated
+      is known some seconds later (monitor.tracking.truncation).
     - An end that goes on after IDLE_MS is kept: where it stood, and when it was seen to go on.
     - A last stable offset that stays where it is keeps its date; one that moves on has left a marker in the topic, and
       after LONG_GAP_MS a Release.
@@ -166,7 +168,10 @@ def _observe(cluster: str, topic: str, state: TopicState | None, event: TopicObs
         at_ms, former_ms, state = event.observed_ms, state.observed_ms, None
         known = {p: PartitionState(partition=p, first_seen_ms=at_ms, former_ms=former_ms) for p in known}
     seen = {partition.partition: partition for partition in event.partitions}
-    partitions = tuple(_observe_partition(known.get(p), seen[p], event.observed_ms) for p in sorted(seen))
+    is_same = state is not None and state.topic_id is not None and state.topic_id == event.topic_id
+    partitions = tuple(
+        _observe_partition(known.get(p), seen[p], event.observed_ms, is_same_topic=is_same) for p in sorted(seen)
+    )
     return TopicState(
         cluster=cluster,
         topic=topic,
@@ -196,6 +201,7 @@ def _with_clock_set_back(state: TopicState, event: TopicObserved) -> TopicState:
                 stable_ms=min(known.stable_ms, at_ms),
                 released=known.released and replace(known.released, at_ms=min(known.released.at_ms, at_ms)),
                 woken=known.woken and replace(known.woken, at_ms=min(known.woken.at_ms, at_ms)),
+                truncations=known.truncations and until(known.truncations, at_ms),
             )
             for known in state.partitions
         ),
@@ -215,7 +221,9 @@ def _is_recreated(state: TopicState, event: TopicObserved) -> bool:
     return any(isinstance(each.partition, int) and each.partition not in seen for each in state.partitions)
 
 
-def _observe_partition(state: PartitionState | None, seen: PartitionObserved, at_ms: int) -> PartitionState:
+def _observe_partition(
+    state: PartitionState | None, seen: PartitionObserved, at_ms: int, *, is_same_topic: bool
+) -> PartitionState:
     before = state or PartitionState(partition=seen.partition, first_seen_ms=at_ms)
     begins_anew = seen.earliest is not None and (seen.earliest != before.earliest or not before.earliest_ms)
     stable = before.stable if seen.end is None else seen.stable
@@ -239,6 +247,7 @@ def _observe_partition(state: PartitionState | None, seen: PartitionObserved, at
         earliest_end=end if begins_anew else before.earliest_end,
         woken=before.woken if lately or end == before.end else _end_before_growth(before, end, at_ms),
         older=before.older if begins_as_before else older_points(before, ends),
+        truncations=truncations_of(before, seen.end, at_ms, is_same_topic=is_same_topic),
     )
 
 

@@ -393,6 +393,15 @@ CASES = (
         summary="orders has offsets from before its topic was deleted and recreated 12m 0s ago",
         labels=GROUP | {"kind": "lag", "reason": "former_log"},
     ),
+    Case(
+        "GroupwatchOffsetsBeyondEnd",
+        "critical",
+        aged("lag", "beyond_end"),
+        fires=4,
+        gone=26,
+        summary="orders has committed offsets beyond the end of the log for 4m 0s",
+        labels=GROUP | {"kind": "lag", "reason": "beyond_end"},
+    ),
     # Found from minute 0 to 20, held for two.
     Case(
         "GroupwatchRetentionClose",

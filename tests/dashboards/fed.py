@@ -211,6 +211,7 @@ def _catalog(tick: int, now_ms: int) -> Catalog:
             cluster="main",
             topic=name,
             pass_ms=now_ms,
+            topic_id=f"id of {name}",
             partitions=tuple(_written(number, 1_000 + 10 * tick, now_ms) for number in numbers),
         )
         for name, numbers in names.items()

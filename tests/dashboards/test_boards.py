@@ -34,6 +34,7 @@ from monitor.metrics.specs import (
     PARTITION_COMMITS,
     PARTITION_LAST_COMMIT,
     TOPIC_INCOMING_SKEW_RATIO,
+    TOPIC_TRUNCATED_RECORDS,
 )
 from monitor.model import FindingKind
 from monitor.web.views.addresses import PAGE, GroupAddress, group_address
@@ -54,6 +55,7 @@ ON_NO_DASHBOARD: Final = (
         PARTITION_COMMITS.name: "opt-in: for rules about commits",
         CLUSTER_UNREADABLE_GROUPS.name: "the page has the sentence; the boards count the records that cannot be read",
         TOPIC_INCOMING_SKEW_RATIO.name: "the page of the topic shows it with the rate of each partition",
+        TOPIC_TRUNCATED_RECORDS.name: "the page of the topic shows it, with when and where it was",
     }
 )
 """Families that no dashboard shows, with the reason."""

@@ -22,6 +22,7 @@ from monitor.model import (
     Catalog,
     CommitPoint,
     CommittedOffset,
+    EndFall,
     EndOffsetAt,
     GroupKind,
     GroupState,
@@ -34,10 +35,12 @@ from monitor.model import (
     RebalanceInProgress,
     Reconciliation,
     Release,
+    Rewind,
     Sharing,
     Source,
     TopicPartitions,
     TopicState,
+    Truncations,
 )
 from monitor.model.commit_history import extend
 from tests.support.builders import NOW, catalog, redated
@@ -60,6 +63,9 @@ def rising(low: int, high: int) -> st.SearchStrategy[list[tuple[int, int]]]:
     return points.map(lambda each: list(zip(sorted(at for at, _ in each), sorted(o for _, o in each), strict=True)))
 
 
+FALLS = st.builds(EndFall, from_ms=LATELY, at_ms=LATELY, before=st.integers(41, 60), after=st.integers(20, 40))
+
+
 @st.composite
 def partition_states(draw: st.DrawFn, number: int) -> PartitionState:
     ends = draw(rising(20, 40))
@@ -76,6 +82,7 @@ def partition_states(draw: st.DrawFn, number: int) -> PartitionState:
         stable_ms=draw(LATELY) if stable is not None else 0,
         released=draw(st.none() | st.builds(Release, at_ms=LATELY, offset=st.integers(20, 40))),
         woken=draw(st.none() | st.builds(EndOffsetAt, at_ms=LATELY, offset=st.integers(20, 40))),
+        truncations=draw(st.none() | st.builds(Truncations, st.none() | FALLS, st.none() | FALLS, st.integers(0, 9))),
     )
 
 
@@ -84,7 +91,10 @@ def commits(draw: st.DrawFn, number: int) -> CommittedOffset:
     points = draw(rising(18, 41))
     history = extend(b"", [CommitPoint(at_ms, offset) for at_ms, offset in points])
     at_ms, offset = points[-1]
-    return CommittedOffset(topic=TOPIC, partition=number, offset=offset, committed_ms=at_ms, history=history)
+    rewind = draw(st.none() | st.builds(Rewind, LATELY, st.integers(30, 45), st.integers(18, 29)))
+    return CommittedOffset(
+        topic=TOPIC, partition=number, offset=offset, committed_ms=at_ms, history=history, last_rewind=rewind
+    )
 
 
 @st.composite

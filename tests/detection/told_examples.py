@@ -30,6 +30,7 @@ from monitor.model import (
     ConnectWorker,
     DeliveredSince,
     DoubleWork,
+    EndFall,
     EndOffsetAt,
     FindingKind,
     FormerTasks,
@@ -60,6 +61,7 @@ from monitor.model import (
     TopicPartitions,
     TopicState,
     Topology,
+    Truncations,
     WireForm,
     WorkerBehind,
 )
@@ -645,6 +647,7 @@ def _unread(w: World) -> Iterator[Example]:
         w.group(w.member(1, has=[0]), offsets=(w.commit(0, 900, "02:00:00"),)),
         w.catalog(w.topic("orders", changed(quiet(0, seen="02:31:00"), former_ms=at("02:30:00")))),
     )
+    yield from _beyond_the_end(w)
     yield Example(
         "more than is allowed",
         Kind.LAG,
@@ -654,6 +657,30 @@ def _unread(w: World) -> Iterator[Example]:
         alone,
         orders,
         DetectionSettings(lag_records=40),
+    )
+
+
+def _beyond_the_end(w: World) -> Iterator[Example]:
+    """Polls found the end at 1000 from 02:50:00 on; before, it was at 16056."""
+    fall = EndFall(at("02:49:50"), at("02:50:00"), 16_056, 1000)
+    truncated = changed(quiet(0), truncations=Truncations(None, fall, 15_056))
+    yield Example(
+        "the log was truncated",
+        Kind.LAG,
+        "beyond_end",
+        "02:50:00",
+        ("partition 0 of orders", "16,032", "15,032 records", "(1,000)"),
+        w.group(offsets=(w.commit(0, 16_032, "02:30:00"),)),
+        w.catalog(w.topic("orders", truncated)),
+    )
+    yield Example(
+        "offsets of another cluster were committed",
+        Kind.LAG,
+        "beyond_end",
+        "02:30:00",
+        ("2 partitions of orders (0-1)", "partition 1 of orders", "4,500", "3,500 records", "(1,000)"),
+        w.group(offsets=(w.commit(0, 1_001, "02:31:00"), w.commit(1, 4_500, "02:30:00"))),
+        w.catalog(w.topic("orders", quiet(0), quiet(1))),
     )
 
 

@@ -8,12 +8,14 @@ from monitor.explain.group import explain_group
 from monitor.explain.partition import explain_partition
 from monitor.explain.statements import About
 from monitor.model import (
+    EndFall,
     GroupKind,
     MemberState,
     Phase,
     Rebalance,
     RebalanceCause,
     TopicPartitions,
+    Truncations,
     UnreadCommit,
     UnreadMembership,
     UnreadRecord,
@@ -69,6 +71,17 @@ def test_a_newer_brokers_group_is_told_without_members():
     assert told(of_partition(lost, "t", 0))[About.OFFSETS] == [
         "The committed offset is unknown: it is written in version 5 of OffsetCommit."
     ]
+
+
+def test_a_partition_whose_log_went_back_says_so():
+    fall = EndFall(from_ms=NOW - 70_000, at_ms=NOW - 60_000, before=16_056, after=3_590)
+    known = topic("t", 1)
+    cut = replace(known, partitions=(replace(known.partitions[0], truncations=Truncations(None, fall, 12_466)),))
+    (sentence,) = told(of_partition(RANGE, "t", 0, catalog(cut)))[About.PARTITION]
+    assert sentence.endswith(
+        " The log of partition 0 of t went back from 16,056 to 3,590: at least 12,466 records are gone. An unclean "
+        "leader election does this, and so does a restored log. Found 1 min ago."
+    )
 
 
 def test_a_healthy_group_is_told_whole():

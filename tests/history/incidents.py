@@ -53,16 +53,19 @@ class Made:
         self._rows.append(RecordedRow(recorded_ms, entity, name, len(self._rows), events))
 
     def poll(
-        self, partitions: Callable[[int], int] = lambda _: 2, earliest: Callable[[int], int] = lambda _: 0
+        self,
+        partitions: Callable[[int], int] = lambda _: 2,
+        earliest: Callable[[int], int] = lambda _: 0,
+        ends: Callable[[int, int], int] = lambda second, _: end(second),
     ) -> None:
-        """The topic every ten seconds: how many partitions it has, and where they begin, by the second."""
+        """The topic every ten seconds: how many partitions it has, where they begin, and end, by the second."""
         for second in range(0, self.length_s + 1, 10):
             at_ms = ms(second)
             seen = tuple(
-                PartitionObserved(partition=n, earliest=earliest(second), end=end(second))
+                PartitionObserved(partition=n, earliest=earliest(second), end=ends(second, n))
                 for n in range(partitions(second))
             )
-            topic = TopicObserved(cluster="c", topic=self.topic, pass_ms=at_ms, observed_ms=at_ms, partitions=seen)
+            topic = TopicObserved("c", self.topic, pass_ms=at_ms, observed_ms=at_ms, partitions=seen, topic_id="T")
             self._add(RecordedEntity.TOPIC, self.topic, at_ms, topic)
             ended = PassCompleted(cluster="c", pass_ms=at_ms, completed_ms=at_ms, topics=1)
             self._add(RecordedEntity.PASS, "", at_ms, ended)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from monitor.history.chronicle.commit_gaps import commit_gaps
-from monitor.history.chronicle.values import CommitGap
+from monitor.history.chronicle.values import CommitGap, LogTruncated
 from monitor.history.recorded import NotRecordedError, RecordedEntity, RecordedEvent, RecordedRow, encode_events
 from monitor.history.report.assemble import group_report
 from monitor.history.report.cluster import Common, cluster_report
@@ -14,7 +14,7 @@ from monitor.history.report.recorded import recorded_cluster_report
 from monitor.history.walk import GroupWalk
 from monitor.model import CommitPoint, CommitRun, GroupKind, TopicPartition
 from monitor.model.findings import Severity
-from tests.history.incidents import Made, hung, killed, ms
+from tests.history.incidents import Made, end, hung, killed, ms
 from tests.history.memory import MemoryRecording
 
 T0, T1, T2 = (TopicPartition("t", number) for number in range(3))
@@ -408,13 +408,15 @@ def test_a_group_that_all_leave_and_that_is_deleted():
 
 
 def test_a_commit_that_goes_back_is_told_with_the_offsets_that_are_delivered_again():
+    """How far behind it is then, the poll at 70 shows: until then the log may have gone back with the commit."""
     made = Made(200)
     made.poll()
     made.assign(5, 1, {"a": [0, 1]})
     made.commits(range(10, 201, 5), 1)
     made.commits(range(10, 61, 5), 0)
     made.commit(62, 0, 100)
-    made.commits(range(65, 201, 5), 0)
+    made.commit(67, 0, 120)
+    made.commits(range(75, 201, 5), 0)
     report = report_on(made)
     assert [(each.at_ms, each.topic, each.partition, each.before, each.after) for each in report.rewinds] == [
         (ms(62), "t", 0, 160, 100)
@@ -426,7 +428,32 @@ def test_a_commit_that_goes_back_is_told_with_the_offsets_that_are_delivered_aga
     )
     assert report.summary[:2] == (
         "Committed offsets of 1 partition of t (0) went back at 02:15:02.0.",
-        "Peak lag: at least 60 records at 02:15:02.0 (before: 0). 60 records were delivered again.",
+        "Peak lag: at least 50 records at 02:15:10.0 (before: 0). 60 records were delivered again.",
+    )
+
+
+def test_a_log_that_went_back_is_told_with_what_is_gone_and_no_record_of_it_as_delivered_again():
+    """Partition 0 is truncated by 120 records at 65; its consumer is reset to 46 at 67. The poll at 70 sees 50."""
+    made = Made(200)
+    made.poll(ends=lambda second, partition: end(second) if partition or second < 65 else end(second) - 120)
+    made.assign(5, 1, {"a": [0, 1]})
+    made.commits(range(10, 201, 5), 1)
+    made.commits(range(10, 65, 5), 0)
+    made.commit(64, 0)
+    made.commit(67, 0, 46)
+    for second in range(70, 201, 5):
+        made.commit(second, 0, end(second) - 120)
+    report = report_on(made)
+    assert report.truncations == (LogTruncated(ms(70), "t", 0, 160, 50, ms(60)),)
+    assert report.redelivered == 0
+    assert [line.sentence for line in report.timeline[:2]] == [
+        "The committed offset of partition 0 of t went back from 164 to 46, as its log did: the records there before "
+        "are gone.",
+        "The log of partition 0 of t went back from 160 to 50: at least 110 records are gone. An unclean leader "
+        "election does this, and so does a restored log.",
+    ]
+    assert report.summary[0].startswith(
+        "The end of 1 partition of t (0) went back, found at 02:15:10.0: at least 110 records are gone. "
     )
 
 

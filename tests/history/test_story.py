@@ -44,7 +44,7 @@ def commit(second: int, partition: int, offset: int) -> RecordedEvent:
 def seen(second: int, end: int, partitions: int = 2) -> list[RecordedRow]:
     at_ms = START + second * 1_000
     observed = tuple(PartitionObserved(partition=n, earliest=0, end=end) for n in range(partitions))
-    topic = TopicObserved(cluster="c", topic="t", pass_ms=at_ms, observed_ms=at_ms, partitions=observed)
+    topic = TopicObserved(cluster="c", topic="t", pass_ms=at_ms, observed_ms=at_ms, partitions=observed, topic_id="T")
     ended = PassCompleted(cluster="c", pass_ms=at_ms, completed_ms=at_ms, topics=1)
     return [
         row(RecordedEntity.TOPIC, "t", second, [RecordedEvent(at_ms, topic)]),
@@ -71,6 +71,29 @@ HISTORY = recording(
     joined(240, 4, {}),
     RecordedEvent(START + 250_000, GroupDeleted("g", START + 250_000)),
 )
+
+
+def truncated(cut: int) -> MemoryRecording:
+    """The log ends at 100 and a record a second; at 65 it is cut by so many. Partition 0 had been committed before."""
+    ends = [(second, 100 + second - (cut if second >= 65 else 0)) for second in range(0, 300, 10)]
+    polls = [each for second, end in ends for each in seen(second, end, partitions=1)]
+    own = [row(RecordedEntity.GROUP, "g", 60, [commit(60, 0, 155)])]
+    return MemoryRecording([*polls, *own])
+
+
+def test_a_log_that_went_back_is_told_and_so_are_the_offsets_beyond_its_end_until_it_has_grown_past_them():
+    """The poll at 70 sees it gone back, that at 90 is 30 s younger than the commit, and that at 120 is past the commit.
+    The group is judged at 61, 71, ..."""
+    found = tell_story(truncated(60), "c", "g", START + 61_000, START + 131_000)
+    assert found is not None
+    told = [((each.at_ms - START) // 1_000, each.about.value, each.finding) for each in found.happened]
+    assert told == [(70, "log", None), (91, "opened", "lag/beyond_end"), (121, "closed", "lag/beyond_end")]
+    assert found.happened[0].sentence == (
+        "The log of partition 0 of t went back from 160 to 110: at least 50 records are gone. An unclean leader "
+        "election does this, and so does a restored log."
+    )
+    lags = {(each.at_ms - START) // 1_000: each.lag for each in found.lag}
+    assert [lags[second] for second in (61, 71, 81, 111, 121, 131)] == [5, None, None, None, 5, 15]
 
 
 def story(since: int, until: int) -> GroupStory:

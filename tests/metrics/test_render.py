@@ -45,6 +45,7 @@ from monitor.model import (
     ClusterSnapshot,
     CollectorHealth,
     CommittedOffset,
+    EndFall,
     EndOffsetAt,
     ErrorCount,
     FamilyBlock,
@@ -65,6 +66,7 @@ from monitor.model import (
     SourceState,
     TopicLag,
     TopicState,
+    Truncations,
     WarmUpProgress,
 )
 from monitor.web.views.overview import cluster_line
@@ -278,7 +280,7 @@ def busy_catalog() -> Catalog:
         PartitionState(number, 1, end=60 * rate, ends=(EndOffsetAt(0, 0), EndOffsetAt(60_000, 60 * rate)))
         for number, rate in enumerate((30, 10))
     )
-    state = TopicState(cluster="main", topic="busy", pass_ms=1, partitions=partitions)
+    state = TopicState(cluster="main", topic="busy", pass_ms=1, topic_id="B", partitions=partitions)
     return Catalog(cluster="main", pass_ms=1, topics={"busy": state})
 
 
@@ -466,6 +468,23 @@ def test_the_skew_of_a_topic_is_exposed_down_to_the_detail_of_topics():
         blocks = {each.family: each.samples for each in render_catalog(busy_catalog(), SeriesRules(detail=detail))}
         assert blocks[name] == f'{name}{{cluster="main",topic="busy"}} 1.5\n'
     assert render_catalog(busy_catalog(), SeriesRules(detail=Detail.GROUP)) == ()
+
+
+def test_the_truncated_records_of_a_topic_are_a_counter_from_0_on_where_topics_have_ids():
+    name = "groupwatch_topic_truncated_records_total"
+    fall = EndFall(from_ms=1, at_ms=2, before=90, after=50)
+    cut = PartitionState(partition=0, first_seen_ms=0, truncations=Truncations(None, fall, 47))
+    again = PartitionState(partition=1, first_seen_ms=0, truncations=Truncations(fall, None, 3))
+    whole = PartitionState(partition=2, first_seen_ms=0)
+
+    def exposed(*partitions, topic_id="id"):
+        topic = TopicState(cluster="main", topic="t", pass_ms=1, topic_id=topic_id, partitions=partitions)
+        blocks = render_catalog(Catalog(cluster="main", pass_ms=1, topics={"t": topic}))
+        return [each.samples for each in blocks if each.family == name]
+
+    assert exposed(cut, again, whole) == [f'{name}{{cluster="main",topic="t"}} 50\n']
+    assert exposed(whole) == [f'{name}{{cluster="main",topic="t"}} 0\n']
+    assert exposed(whole, topic_id=None) == []
 
 
 def test_the_lag_of_members_is_that_of_what_they_own():

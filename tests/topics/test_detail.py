@@ -4,8 +4,8 @@ from msgspec.structs import replace
 
 from monitor.detection.evaluate import evaluate
 from monitor.detection.thresholds.thresholds import DetectionSettings
-from monitor.model import GroupState, Phase
-from monitor.topics.detail import GroupPartition, Reading, TopicInputs, topic_detail
+from monitor.model import EndFall, GroupState, Phase, Truncations
+from monitor.topics.detail import GroupPartition, Reading, TopicInputs, Truncation, topic_detail
 from monitor.topics.uses import group_use
 from tests.support.builders import NOW, catalog, commit, group, member, topic
 
@@ -69,3 +69,11 @@ def test_without_every_group_it_is_unknown_what_no_group_reads():
 def test_a_topic_that_no_collector_sees_has_groups_and_no_partitions():
     found = topic_detail(TopicInputs("c", "orders", NOW, None, (STOPPED,)))
     assert (found.partitions, found.pass_ms, found.unread, len(found.groups)) == ((), None, (), 1)
+
+
+def test_a_partition_shows_when_its_end_went_back_last():
+    fall = EndFall(from_ms=1_000, at_ms=2_000, before=130, after=95)
+    cut = replace(ORDERS.partitions[1], truncations=Truncations(EndFall(8_000, 9_000, 99, 98), fall, 35))
+    state = replace(ORDERS, partitions=(ORDERS.partitions[0], cut, ORDERS.partitions[2]))
+    found = topic_detail(TopicInputs("c", "orders", NOW, state))
+    assert [each.truncation for each in found.partitions] == [None, Truncation(1_000, 2_000, 130, 95), None]

@@ -27,6 +27,7 @@ from monitor.model import (
     DeliveredSince,
     DeliveryState,
     DoubleWork,
+    EndFall,
     EndOffsetAt,
     ErrorCount,
     FormerTasks,
@@ -60,6 +61,7 @@ from monitor.model import (
     TopicPartitions,
     TopicState,
     Topology,
+    Truncations,
     WorkerBehind,
     WorkerHoldings,
     WorkSince,
@@ -110,6 +112,9 @@ TOPIC = TopicState(
         PartitionState(partition=0, first_seen_ms=1, racks=("r", None), ends=(EndOffsetAt(at_ms=1, offset=2),)),
         PartitionState(partition=1, first_seen_ms=1, end=9, stable=5, stable_ms=7, released=Release(at_ms=6, offset=4)),
         PartitionState(partition=2, first_seen_ms=1, end=9, earliest=2, earliest_end=8, woken=EndOffsetAt(3, 7)),
+        PartitionState(
+            partition=3, first_seen_ms=1, truncations=Truncations(EndFall(1, 2, 9, 8), EndFall(3, 4, 7, 5), 2)
+        ),
     ),
     observed_ms=2,
 )

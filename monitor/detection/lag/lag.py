@@ -39,8 +39,7 @@ def lag_records(committed: int | None, end: int | None) -> int | None:
 def is_of_former_log(commit: CommittedOffset, partition: PartitionState) -> bool:
     """Whether the commit was made before the topic was deleted and created anew: nothing can be counted from it.
 
-    A commit beyond the end is no sign of that: the end was looked at before, and by how much cannot be told where the
-    clocks of broker and collector differ.
+    A commit beyond the end is no sign of that (monitor.detection.lag.doubtful_ends).
     """
     return commit.committed_ms <= partition.former_ms
 

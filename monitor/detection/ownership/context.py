@@ -103,7 +103,10 @@ class Facts(Value):
     (monitor.detection.ownership.self_assigned.grace_period). ``deliveries`` are of a share group, which delivers
     a record ``delivery_limit`` times at most; None: it is none. ``task_view`` is of groups whose members have tasks,
     and ``tasks`` are those with why nobody runs them now. ``sinks`` are the members that are tasks of a sink of
-    Connect, by their client ids, and ``sink`` is the connector whose group it is, by its name.
+    Connect, by their client ids, and ``sink`` is the connector whose group it is, by its name. ``beyond_end`` are the
+    partitions whose commit is beyond the end of the log, with since when; ``former_lag`` those whose lag is unknown
+    until the next polls, with the records that waited before that (monitor.detection.lag.doubtful_ends).
+    ``awaits_poll``: by the date of the next poll alone, more may be known.
     """
 
     group: GroupState
@@ -125,6 +128,9 @@ class Facts(Value):
     tasks: tuple[TaskVerdict, ...] = ()
     sinks: tuple[SinkVerdict, ...] = ()
     sink: SinkState | None = None
+    beyond_end: dict[TopicPartition, int] = msgspec.field(default_factory=dict)
+    former_lag: dict[TopicPartition, int] = msgspec.field(default_factory=dict)
+    awaits_poll: bool = False
 
     @property
     def now_ms(self) -> int:

@@ -1,16 +1,16 @@
-"""Groups that are behind by more records than they may, or by commits that nothing can be counted from."""
+"""Groups that are behind by more records than they may, or by commits from which nothing can be counted."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from monitor.detection.lag.lag import is_of_former_log
 from monitor.detection.ownership.context import Facts
 from monitor.detection.rules.rule import Rule
-from monitor.model import EndOffsetAt, FindingKind, PartitionVerdict, TopicPartition
-from monitor.model.findings import Behind, FormerLog, Observation
+from monitor.model import EndOffsetAt, FindingKind, TopicPartition
+from monitor.model.findings import Behind, BeyondEnd, FormerLog, Observation
 
 
 def find_former_log(facts: Facts) -> Iterable[Observation]:
@@ -31,30 +31,50 @@ def find_former_log(facts: Facts) -> Iterable[Observation]:
         )
 
 
+def find_beyond_end(facts: Facts) -> Iterable[Observation]:
+    """Commits beyond the end, by a poll that is newer than they are: the log was truncated, or they are wrong."""
+    if not facts.beyond_end:
+        return
+    beyond = {place: facts.committed[place].offset - (facts.known[place].end or 0) for place in facts.beyond_end}
+    furthest = min(beyond, key=lambda place: (-beyond[place], place))
+    yield Observation(
+        kind=FindingKind.LAG,
+        reason="beyond_end",
+        since_ms=facts.not_later_than_now(min(facts.beyond_end.values())),
+        evidence=BeyondEnd(furthest, facts.committed[furthest].offset, facts.known[furthest].end or 0),
+        partitions=tuple(sorted(beyond)),
+    )
+
+
 def find_behind(facts: Facts) -> Iterable[Observation]:
-    """More records wait for the group than the settings allow; in any phase, also for a group without members."""
+    """More records wait for the group than the settings allow; in any phase, also for a group without members.
+
+    Where the lag is unknown until the next poll (monitor.detection.lag.doubtful_ends), it counts as it was before.
+    """
     threshold = facts.settings.lag_records
     if threshold is None:
         return
-    waiting = facts.waiting
-    if sum(row.lag or 0 for row in waiting) > threshold:
-        partitions = tuple(TopicPartition(row.topic, row.partition) for row in waiting)
+    lags = {TopicPartition(row.topic, row.partition): row.lag or 0 for row in facts.waiting}
+    if facts.former_lag:
+        lags |= {place: lag for place, lag in facts.former_lag.items() if lag}
+    if sum(lags.values()) > threshold:
         yield Observation(
             kind=FindingKind.LAG,
             reason="behind",
-            since_ms=_behind_since_ms(facts, waiting, threshold),
+            since_ms=_behind_since_ms(facts, lags, threshold),
             evidence=Behind(threshold),
-            partitions=partitions,
+            partitions=tuple(sorted(lags)),
         )
 
 
-def _behind_since_ms(facts: Facts, waiting: Sequence[PartitionVerdict], threshold: int) -> int:
+def _behind_since_ms(facts: Facts, lags: Mapping[TopicPartition, int], threshold: int) -> int:
     """The first observation by which the ends had passed the present commits by more than the threshold.
 
     Commits go forward, so the lag has been above the threshold at least since then. Now, if only the newest ends show
     it.
     """
-    behind_of = [(facts.known[TopicPartition(row.topic, row.partition)].ends, row.committed or 0) for row in waiting]
+    known = ((facts.known[place], lag) for place, lag in lags.items())
+    behind_of = [(state.ends, (state.end or 0) - lag) for state, lag in known]
     instants = sorted({end.at_ms for ends, _ in behind_of for end in ends if facts.has_come(end.at_ms)})
 
     def too_many(instant_ms: int) -> bool:
@@ -73,5 +93,6 @@ def _waited_at(ends: Sequence[EndOffsetAt], committed: int, instant_ms: int) -> 
 
 RULES: Final = (
     Rule(find_former_log, of_owners=False),
+    Rule(find_beyond_end, of_owners=False),
     Rule(find_behind, of_owners=False),
 )

@@ -142,6 +142,17 @@ class TopicChanged(Value):
     after: int
 
 
+class LogTruncated(Value):
+    """The end of a partition of the group went back: polls saw it at ``before`` last at ``from_ms``, and then lower."""
+
+    at_ms: int
+    topic: str
+    partition: PartitionId
+    before: int
+    after: int
+    from_ms: int
+
+
 class CommitGap(Value):
     """Two commits of a partition that followed one another, far apart. ``usual_ms`` is the usual time between two.
 
@@ -167,7 +178,7 @@ class Chronicle(Value):
 
     ``extremes`` are all partitions at the first instant, at the one with the most lag (``peak``: the group then; it
     need not be one of the steps), and at the last. ``gaps`` are there where they are asked for
-    (monitor.history.chronicle.commit_gaps).
+    (monitor.history.chronicle.commit_gaps). Of ``truncations``, the newest of each partition between two steps is told.
     """
 
     cluster: str
@@ -189,3 +200,4 @@ class Chronicle(Value):
     extremes: tuple[PartitionPoint, ...] = ()
     peak: GroupPoint | None = None
     gaps: tuple[CommitGap, ...] = ()
+    truncations: tuple[LogTruncated, ...] = ()

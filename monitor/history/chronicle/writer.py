@@ -22,6 +22,7 @@ from monitor.history.chronicle.followers import (
 from monitor.history.chronicle.values import (
     Chronicle,
     GroupPoint,
+    LogTruncated,
     PartitionPoint,
     PhaseBegun,
     RewindThen,
@@ -29,6 +30,7 @@ from monitor.history.chronicle.values import (
 from monitor.history.replay import Recording, beyond_reach
 from monitor.history.walk import GroupWalk
 from monitor.model import (
+    Catalog,
     GroupKind,
     GroupState,
     GroupSummary,
@@ -169,6 +171,7 @@ class _Follower:
         self._partition_points: list[PartitionPoint] = []
         self._rebalances: dict[tuple[int, int], Rebalance] = {}
         self._rewinds: set[RewindThen] = set()
+        self._truncations: set[LogTruncated] = set()
 
     def take_absence(self, at_ms: int) -> None:
         """There is no such group at this instant."""
@@ -188,6 +191,7 @@ class _Follower:
         self._topics.take(at_ms, inputs.catalog, view)
         self._extremes.take(verdict)
         self._note_group(group)
+        self._note_logs(verdict, inputs.catalog)
         if is_step:
             self._points.append(group_point(verdict))
             if self._partitions_every_ms is not None and at_ms % self._partitions_every_ms == 0:
@@ -205,6 +209,7 @@ class _Follower:
             return None
         ended = [each for each in self._rebalances.values() if since_ms < (each.ended_ms or 0) <= until_ms]
         rewinds = [each for each in self._rewinds if since_ms < each.at_ms <= until_ms]
+        cut = [each for each in self._truncations if since_ms < each.at_ms <= until_ms]
         return Chronicle(
             cluster=self._cluster,
             group=self._group,
@@ -224,6 +229,7 @@ class _Follower:
             redelivered=0 if self._redelivered is None else max(0, self._redelivered[1] - self._redelivered[0]),
             extremes=self._extremes.points(),
             peak=self._extremes.peak,
+            truncations=tuple(sorted(cut, key=lambda each: (each.at_ms, each.topic, str(each.partition)))),
         )
 
     def _note_phase(self, at_ms: int, phase: Phase) -> None:
@@ -242,6 +248,16 @@ class _Follower:
             last = offset.last_rewind
             if last is not None:
                 self._rewinds.add(RewindThen(last.at_ms, offset.topic, offset.partition, last.before, last.after))
+
+    def _note_logs(self, verdict: GroupVerdict, catalog: Catalog) -> None:
+        """The truncations of logs in which the group has partitions, as far as they are confirmed by now."""
+        for name in {row.topic for row in verdict.partitions} & catalog.topics.keys():
+            for each in catalog.topics[name].partitions:
+                cut = each.truncation
+                if cut is not None:
+                    self._truncations.add(
+                        LogTruncated(cut.at_ms, name, each.partition, cut.before, cut.after, cut.from_ms)
+                    )
 
 
 def _key(rebalance: Rebalance) -> tuple[int, int]:

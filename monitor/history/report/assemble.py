@@ -30,6 +30,7 @@ from monitor.history.report.partitions import (
     owned_twice,
     partitions_hit,
     records_lost,
+    redelivered_records,
 )
 from monitor.history.report.rebalances import rebalances_then
 from monitor.history.report.sentences import Wording
@@ -138,9 +139,10 @@ def _facts(chronicle: Chronicle, asked_until_ms: int, every_ms: int) -> Incident
         not_committed=not_committed(chronicle),
         rebalances=rebalances_then(chronicle),
         rewinds=chronicle.rewinds,
-        redelivered=chronicle.redelivered,
+        redelivered=redelivered_records(chronicle),
         lost=tuple(records_lost(chronicle, findings)),
         topics=chronicle.topics,
+        truncations=chronicle.truncations,
         findings=tuple(each for each in findings if not is_brief(each)),
         points=chronicle.points,
         owners=chronicle.owners,
@@ -191,6 +193,7 @@ def _disturbed_places(report: IncidentReport) -> Iterator[tuple[TopicPartition, 
     yield from (each.partitions for each in report.unowned)
     yield from (each.partitions for each in report.owned_twice)
     yield from (each.partitions for each in report.not_committed)
+    yield from ((TopicPartition(each.topic, each.partition),) for each in report.truncations)
 
 
 def _beginnings(report: IncidentReport) -> Iterator[int]:
@@ -198,6 +201,7 @@ def _beginnings(report: IncidentReport) -> Iterator[int]:
     yield from (each.at_ms for each in report.joined)
     yield from (each.at_ms for each in report.rewinds)
     yield from (each.at_ms for each in report.topics)
+    yield from (each.from_ms for each in report.truncations)
     yield from (each.at_ms for each in report.lost)
     yield from (each.from_ms for each in report.hung)
     yield from (each.from_ms for each in report.unowned)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Final
 
-from monitor.history.chronicle.values import GroupPoint, MemberThen, OwnerSpan, RewindThen, TopicChanged
+from monitor.history.chronicle.values import GroupPoint, LogTruncated, MemberThen, OwnerSpan, RewindThen, TopicChanged
 from monitor.model import GroupKind, PartitionId, RebalanceCause, TopicPartition, Value
 from monitor.model.findings import Severity
 
@@ -250,6 +250,7 @@ class IncidentReport(Value):
     redelivered: int = 0
     lost: tuple[Lost, ...] = ()
     topics: tuple[TopicChanged, ...] = ()
+    truncations: tuple[LogTruncated, ...] = ()
     lag: LagCourse = LagCourse()
     findings: tuple[FindingThen, ...] = ()
     hit: tuple[TopicPartition, ...] = ()

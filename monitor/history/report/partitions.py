@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from monitor.history.chronicle.values import Chronicle, CommitGap, OwnerSpan, RewindThen
+from monitor.history.chronicle.values import Chronicle, CommitGap, LogTruncated, OwnerSpan, RewindThen
 from monitor.history.report.facts import (
     FindingThen,
     Lost,
@@ -195,3 +195,19 @@ def _instants(chronicle: Chronicle, rows: Iterable[OffsetsThen]) -> Iterator[Off
 
 def _order(row: OffsetsThen) -> tuple[int, str]:
     return (row.partition, "") if isinstance(row.partition, int) else (0, row.partition)
+
+
+def is_with_its_log(rewind: RewindThen, truncations: Iterable[LogTruncated]) -> bool:
+    """Whether a commit went back from beyond the end of a truncated log to within it."""
+    return any(
+        (cut.topic, cut.partition) == (rewind.topic, rewind.partition)
+        and cut.from_ms <= rewind.at_ms
+        and rewind.after <= cut.after < rewind.before
+        for cut in truncations
+    )
+
+
+def redelivered_records(chronicle: Chronicle) -> int:
+    """The records that are delivered again, without those that are gone with the end of their logs."""
+    gone = [each for each in chronicle.rewinds if is_with_its_log(each, chronicle.truncations)]
+    return max(0, chronicle.redelivered - sum(each.before - each.after for each in gone))

@@ -20,6 +20,7 @@ from monitor.history.report.facts import (
     Unowned,
 )
 from monitor.history.report.members import NOT_COMMITTING
+from monitor.history.report.partitions import is_with_its_log
 from monitor.history.report.people import People
 from monitor.history.report.rebalances import (
     delay_of,
@@ -34,7 +35,8 @@ from monitor.history.report.times import Clock, duration_text, time_between
 from monitor.history.story import PHASES
 from monitor.messages.formatting import counted, grouped
 from monitor.messages.names import LISTED, places, seconds, shown
-from monitor.model import KINDS, FindingKind, PartitionId, Phase
+from monitor.messages.truncation import truncation_sentence
+from monitor.model import KINDS, FindingKind, PartitionId, Phase, TopicPartition
 
 MOST_LINES: Final = 500
 """A timeline with more lines is cut: JSON has all facts."""
@@ -93,6 +95,7 @@ class Wording:
         """All that happened, in the order of time; at the same instant causes come before effects."""
         lines = [
             *self._topics(),
+            *self._truncations(),
             *(ReportLine(each.left.at_ms, self.restart(each)) for each in self._folded),
             *self._departures(),
             *self._arrivals(),
@@ -251,13 +254,21 @@ class Wording:
             yield ReportLine(each.at_ms, self.rewind(each))
 
     def rewind(self, each: RewindThen) -> str:
-        """That a committed offset went back, and which records are delivered again by that."""
+        """That a committed offset went back, and which records are delivered again by that: of a cut log, not all."""
         count = counted(each.before - each.after, self._report.unit)
         span = f"offsets {grouped(each.after)} to {grouped(each.before - 1)}"
-        return (
+        head = (
             f"The committed offset of {_partition(each.topic, each.partition)} went back from {grouped(each.before)} "
-            f"to {grouped(each.after)}: {count} ({span}) are delivered again."
+            f"to {grouped(each.after)}"
         )
+        if is_with_its_log(each, self._report.truncations):
+            return f"{head}, as its log did: the records there before are gone."
+        return f"{head}: {count} ({span}) are delivered again."
+
+    def _truncations(self) -> Iterator[ReportLine]:
+        for each in self._report.truncations:
+            place = TopicPartition(each.topic, each.partition)
+            yield ReportLine(each.at_ms, truncation_sentence(place, each.before, each.after))
 
     def _loss(self, records: int | None) -> str:
         count = "Records" if records is None else f"At most {counted(records, self._report.unit)}"

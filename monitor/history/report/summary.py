@@ -51,6 +51,7 @@ def _each_cause(report: IncidentReport, wording: Wording) -> Iterator[str]:
     yield "" if gone else _departures(report, wording)
     if report.deleted_ms is not None:
         yield f"The group was deleted at {wording.clock(report.deleted_ms)}"
+    yield _truncations_text(report, wording)
     yield _rewound(report, wording)
     for each in report.topics:
         now = f"from {each.before} to {each.after} partitions"
@@ -182,6 +183,15 @@ def _one_departure(each: MemberLeft, wording: Wording) -> str:
     if each.departure in {Departure.LIKELY_TIMED_OUT, Departure.TIMED_OUT}:
         return f"{some} was lost: {name} {GONE[each.departure]} at {at}{sign}"
     return f"{some} {GONE[each.departure]}: {name} at {at}{sign}"
+
+
+def _truncations_text(report: IncidentReport, wording: Wording) -> str:
+    if not report.truncations:
+        return ""
+    where = {TopicPartition(each.topic, each.partition) for each in report.truncations}
+    gone = counted(sum(each.before - each.after for each in report.truncations), "record")
+    at = wording.clock(report.truncations[0].at_ms)
+    return f"The end of {places(where)} went back, found at {at}: at least {gone} are gone"
 
 
 def _rewound(report: IncidentReport, wording: Wording) -> str:

@@ -65,6 +65,12 @@ SPECIAL: Final[Mapping[str, Mapping[str, str]]] = {
         "groups": "Groups that read the topic or have offsets in it.",
         "readers": "Groups that read it now.",
     },
+    "Truncation": {
+        "from_ms": "When the end was last seen where it was before (ms since the epoch).",
+        "at_ms": "When a poll first found it lower (ms since the epoch).",
+        "before": "The end before, by the last poll that saw it.",
+        "after": "The lowest end after it, by the polls. At least the records between are gone.",
+    },
     "TopicDetail": {
         "evaluated_ms": "When the groups were evaluated (ms since the epoch).",
         "pass_ms": "When the poll began that saw the partitions (ms since the epoch); null: no collector sees the "
@@ -79,6 +85,7 @@ SPECIAL: Final[Mapping[str, Mapping[str, str]]] = {
         "earliest": "The offset at which the log starts; null: unknown.",
         "end": "The end of the log; null: unknown.",
         "readers": "Groups that read it now.",
+        "truncation": "The newest time in a week that its end went back; null: none.",
     },
     "TopicGroup": {
         "is_reader": "Whether it reads the topic now; else it only has offsets in it.",
@@ -402,7 +409,8 @@ SPECIAL: Final[Mapping[str, Mapping[str, str]]] = {
     },
     "Happened": {
         "at_ms": "When it happened (ms since the epoch).",
-        "about": "What it is about: a rebalance, a finding that opened or closed, or the group itself.",
+        "about": "What it is about: a rebalance, a finding that opened or closed, the group itself, or a log that went "
+        "back.",
         "finding": "The kind and reason of the finding.",
     },
     "IncidentReport": {
@@ -426,6 +434,7 @@ SPECIAL: Final[Mapping[str, Mapping[str, str]]] = {
         "redelivered": "The records of all of them, which are delivered again.",
         "lost": "What retention removed before it was committed.",
         "topics": "Topics of the group that grew or were deleted.",
+        "truncations": "Partitions of the group whose log went back; of several within one step, the newest.",
         "lag": "How the lag went.",
         "findings": "The findings of the span.",
         "hit": "The partitions that something happened to.",
@@ -527,6 +536,12 @@ SPECIAL: Final[Mapping[str, Mapping[str, str]]] = {
         "at_ms": "When that was found (ms since the epoch).",
         "before": "The number of partitions before.",
         "after": "The number of partitions after; 0: the topic was deleted.",
+    },
+    "LogTruncated": {
+        "at_ms": "When a poll first found the end lower than before (ms since the epoch).",
+        "before": "The end before, by the last poll that saw it.",
+        "after": "The lowest end after it, by the polls. At least the records between are gone.",
+        "from_ms": "When the end was last seen where it was before (ms since the epoch).",
     },
     "LagCourse": {
         "before": "The largest lag in the minutes before; null: unknown.",

@@ -46,6 +46,7 @@ _WORDS: Final = {
     HappenedKind.OPENED: "Opened",
     HappenedKind.CLOSED: "Closed",
     HappenedKind.GROUP: "Group",
+    HappenedKind.LOG: "Log",
 }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from itertools import islice
 from typing import Final
 
@@ -10,7 +10,8 @@ from msgspec.structs import replace
 
 from monitor.messages.formatting import age, rate, searchable
 from monitor.messages.notification import utc
-from monitor.model import PartitionId, Snapshot, Value
+from monitor.messages.truncation import truncation_sentence
+from monitor.model import PartitionId, Snapshot, TopicPartition, Value
 from monitor.topics.detail import GroupPartition, LogPartition, TopicDetail, TopicGroup
 from monitor.topics.unused import UNUSED_MS, Unused
 from monitor.web.page.member_labels import Holder, Holders
@@ -33,6 +34,8 @@ SHOWN_TOPICS: Final = 50
 """How many topics the page lists, unless it is to list all."""
 SHOWN_PARTITIONS: Final = 100
 """How many partitions a topic's page lists, and of each group, unless it is to list all."""
+SHOWN_TRUNCATIONS: Final = 10
+"""How many truncations of its partitions a topic's page lists."""
 UNREAD: Final = "unread"
 UNUSED: Final = "unused"
 """In the address of the list: only topics that no group reads, and what could be deleted."""
@@ -113,6 +116,7 @@ class TopicPage(Value):
     seen: str | None
     api_href: str
     share: str | None = None
+    truncations: tuple[str, ...] = ()
 
 
 def topics_page(snapshot: Snapshot, listings: TopicListings, options: PageOptions, now_ms: int) -> TopicsPage:
@@ -186,7 +190,16 @@ def topic_page(found: FoundTopic, snapshot: Snapshot, now_ms: int, limit: int | 
         seen=None if detail.pass_ms is None else utc(detail.pass_ms),
         api_href=TopicAddress(detail.cluster, detail.topic).under(TOPICS_API),
         share=None if snapshot.shard.is_all else shard_sentence(snapshot.shard),
+        truncations=tuple(_truncation_lines(detail)),
     )
+
+
+def _truncation_lines(detail: TopicDetail) -> Iterator[str]:
+    """The newest ones, each with when it was found."""
+    cut = [(each.truncation, each.partition) for each in detail.partitions if each.truncation is not None]
+    for found, partition in sorted(cut, key=lambda each: -each[0].at_ms)[:SHOWN_TRUNCATIONS]:
+        place = TopicPartition(detail.topic, partition)
+        yield f"{utc(found.at_ms)}: {truncation_sentence(place, found.before, found.after)}"
 
 
 def _log_line(row: LogPartition, detail: TopicDetail, unread: Set[PartitionId]) -> LogLine:

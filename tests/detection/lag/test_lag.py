@@ -207,8 +207,15 @@ def anew(*points, former=0):
         pytest.param(
             anew((100, 0), (200, 50), former=90), 20, 91, 30, [], id="committed after the topic was last seen"
         ),
-        pytest.param(partition((100, 90), (200, 50)), 80, 139, 0, [], id="beyond an end that was seen later"),
-        pytest.param(partition((100, 90), (200, 50)), 80, 140, 0, [], id="the end may be older than the commit"),
+        pytest.param(
+            partition((100, 40), (200, 50)),
+            80,
+            170,
+            None,
+            [("beyond_end", 170)],
+            id="beyond an end that was seen later",
+        ),
+        pytest.param(partition((100, 40), (200, 50)), 80, 171, 0, [], id="the end may be older than the commit"),
         pytest.param(partition((100, 90), (200, 80)), 80, 1, 0, [], id="at the end"),
     ],
 )

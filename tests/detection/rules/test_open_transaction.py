@@ -188,7 +188,7 @@ def test_a_marker_waits_for_no_members_and_in_no_abandoned_topic():
 
 
 def test_a_member_is_not_dead_where_only_a_marker_waits():
-    offsets = committed(0, 19, 500), committed(1, 20, 500), *GOING_ON
+    offsets = committed(0, 19, 500), committed(1, 10, 500), *GOING_ON
     rest = idle(1), busy(2), busy(3)
     assert [found[1] for found in told(pair(*offsets), topics_of(RESTED, *rest))] == ["silent"]
     assert told(pair(*offsets), marked(RESTED, *rest)) == []

@@ -41,6 +41,7 @@ CRITICAL = (
     ("orphaned", "revoked"),
     ("orphaned", "not_initialized"),
     ("poison", "given_up"),
+    ("lag", "beyond_end"),
     ("unattended", "no_members"),
     ("dead_member", "silent"),
     ("dead_member", "no_answer"),
@@ -189,7 +190,7 @@ def test_the_page_lists_groups_in_this_order_and_those_without_findings_last():
 
 def test_the_page_counts_kinds_in_the_order_of_the_worst_of_each():
     kinds = [
-        "retention", "double_owned", "orphaned", "poison", "unattended", "dead_member", "lag", "rebalance",
+        "retention", "double_owned", "orphaned", "poison", "lag", "unattended", "dead_member", "rebalance",
         "config_behind", "unreadable_members",
         "drift", "imbalance", "idle_members", "abandoned",
     ]  # fmt: skip
