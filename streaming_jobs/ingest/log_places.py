@@ -37,21 +37,28 @@ def select_placed_records(batch: pa.RecordBatch, places: LogPlaces) -> pa.Record
     if not places.partitions:
         return batch
     keys = batch.column("key").dictionary_encode()
-    groups = [None if key is None else key_group(key) for key in keys.dictionary.to_pylist()]
-    codes = keys.indices.fill_null(len(groups)).to_numpy(zero_copy_only=False)
+    distinct = keys.dictionary.to_pylist()
+    codes = keys.indices.fill_null(len(distinct)).to_numpy(zero_copy_only=False)
     partition = batch.column("partition").to_numpy(zero_copy_only=False)
-    fits = _fits(groups, places.partitions, partition, codes)
+    fits = _fits(distinct, places.partitions, partition, codes)
     if places.before:
-        fits |= _fits(groups, places.before, partition, codes)
+        fits |= _fits(distinct, places.before, partition, codes)
     return batch if fits.all() else batch.filter(pa.array(fits))
 
 
 def _fits(
-    groups: list[str | None], partitions: int, partition: NDArray[np.int32], codes: NDArray[np.int64]
+    keys: list[bytes], partitions: int, partition: NDArray[np.int32], codes: NDArray[np.int64]
 ) -> NDArray[np.bool_]:
-    own = np.array([*[-1 if group is None else group_place(group, partitions) for group in groups], -1])[codes]
+    own = np.array([*[_key_place(key, partitions) for key in keys], -1])[codes]
     fits: NDArray[np.bool_] = (own == partition) | (own < 0)
     return fits
+
+
+@lru_cache(maxsize=65_536)
+def _key_place(key: bytes, partitions: int) -> int:
+    """The partition of the group that a key names; -1: it names none. Most keys come in each micro-batch again."""
+    group = key_group(key)
+    return -1 if group is None else group_place(group, partitions)
 
 
 def parts_by_partition(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
