@@ -31,10 +31,6 @@ class OffsetsTopicMissing(NotYetReadable):
     """The cluster has no ``__consumer_offsets`` yet, because no group ever committed."""
 
 
-class CoordinatorMissing(NotYetReadable):
-    """No group coordinator answers, and Spark's Kafka source needs one before it reads."""
-
-
 class FindingsTopicReplaced(CollectorError):  # noqa: N818 - it reads as what happened
     """The findings topic is another one than that which was read: what was told there is gone."""
 

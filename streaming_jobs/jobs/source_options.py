@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from typing import Final
 from uuid import uuid4
 
-from monitor.collectors.kafka.preflight import READER_GROUPS
 from monitor.collectors.kafka_client.client_properties import spark_options
 from monitor.config import ClusterSettings
 from streaming_jobs.ingest.sources import FETCH_LIMIT_MS, LONGEST_FETCH_LIMIT_MS, fetch_limits
+
+READER_GROUPS: Final = "groupwatch"
+"""What the names of the consumers' groups begin with. No coordinator is asked about them: they assign themselves."""
 
 _SERVERS: Final = "kafka.bootstrap.servers"
 

@@ -5,16 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from typing import Final
-from uuid import uuid4
 
 from kafka import KafkaConsumer, TopicPartition
 from kafka.admin import KafkaAdminClient, OffsetSpec
 from kafka.errors import (
     AuthorizationError,
-    CoordinatorLoadInProgressError,
-    CoordinatorNotAvailableError,
     KafkaError,
-    NotCoordinatorError,
     TopicAlreadyExistsError,
     TopicAuthorizationFailedError,
     UnknownTopicOrPartitionError,
@@ -23,7 +19,6 @@ from msgspec.structs import replace
 
 from monitor.collectors.errors import (
     ClusterAway,
-    CoordinatorMissing,
     OffsetsTopicMissing,
     PermissionMissing,
 )
@@ -42,15 +37,6 @@ from monitor.protocol.kafka.group_metadata import OFFSETS_TOPIC
 from monitor.protocol.kafka.share_state import SHARE_STATE_TOPIC
 
 READ_UNCOMMITTED: Final = "read_uncommitted"
-READER_GROUPS: Final = "groupwatch"
-"""What the names of the groups begin with in whose name Spark's source asks for offsets, though it commits none."""
-
-READER_TRIES: Final = 30
-"""How many names for such a group are tried, each of which falls into a partition of the offsets topic by chance."""
-
-COORDINATOR_PAUSE_S: Final = 0.3
-"""How long to wait where no coordinator answers: the first question for one makes a cluster create its topic, and a
-broker that has just started still loads its partitions."""
 
 FETCH_LIMIT_MS: Final = 1000
 FETCH_SLICE_MS: Final = 20
@@ -130,7 +116,6 @@ def check(cluster: ClusterSettings, limit_s: float = CONNECT_LIMIT_S) -> Cluster
         ConnectionFailed: no broker let the user in within ``limit_s`` seconds (ClusterAway: none responded).
         PermissionMissing: names the first missing permission.
         OffsetsTopicMissing: no group has ever committed here.
-        CoordinatorMissing: no coordinator answers.
     """
     with open_admin(cluster, limit_s) as admin, explain_request_errors(cluster):
         brokers = len(admin.describe_cluster()["brokers"])
@@ -142,7 +127,6 @@ def check(cluster: ClusterSettings, limit_s: float = CONNECT_LIMIT_S) -> Cluster
         if missing is not None:
             raise missing
         _check_readable(cluster, [*logs, events_topic] if exists else logs, limit_s)
-        _answered_group(cluster, admin)  # last: a job can wait for a coordinator, and not for a permission
     return ClusterFacts(
         cluster=cluster.name,
         brokers=brokers,
@@ -312,41 +296,6 @@ def _check_creatable(cluster: ClusterSettings, admin: KafkaAdminClient) -> None:
         raise _may_not(cluster, "create", cluster.events_topic, error, "CREATE, DESCRIBE, READ and WRITE") from None
     except TopicAlreadyExistsError:
         return
-
-
-def reader_group(cluster: ClusterSettings) -> str:
-    """A new group in whose name Spark's source can ask for offsets: its coordinator answers.
-
-    A record that a coordinator cannot read keeps it from loading its partition of the offsets topic, for good, and
-    Spark's source would wait for it without end. The name is used for nothing else: Spark keeps its consumers by it.
-
-    Raises:
-        ConfigError, ConnectionFailed, PermissionMissing, CoordinatorMissing: as for ``check``.
-    """
-    with open_admin(cluster, CONNECT_LIMIT_S) as admin, explain_request_errors(cluster):
-        return _answered_group(cluster, admin)
-
-
-def _answered_group(cluster: ClusterSettings, admin: KafkaAdminClient) -> str:
-    refusal: KafkaError = CoordinatorNotAvailableError()
-    for _ in range(READER_TRIES):
-        group = f"{READER_GROUPS}-{uuid4().hex}"
-        try:
-            admin.list_group_offsets({group: None})
-        except AuthorizationError as error:
-            raise PermissionMissing(
-                f"Cluster {cluster.name}: user may not use groups whose names start with {READER_GROUPS}"
-                f" ({error_name(error)}). Grant DESCRIBE on the group prefix {READER_GROUPS}."
-            ) from None
-        except (NotCoordinatorError, CoordinatorNotAvailableError, CoordinatorLoadInProgressError) as error:
-            refusal = error
-            time.sleep(COORDINATOR_PAUSE_S)
-        else:
-            return group
-    raise CoordinatorMissing(
-        f"Cluster {cluster.name}: no group coordinator answers ({error_name(refusal)}), and Spark's Kafka source needs"
-        f" one before it reads. Check the brokers' logs about loading {OFFSETS_TOPIC}."
-    )
 
 
 def _check_readable(cluster: ClusterSettings, topics: Sequence[Described], limit_s: float) -> None:

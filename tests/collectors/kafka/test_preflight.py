@@ -15,7 +15,6 @@ from kafka.admin import (
     ACL,
     ACLOperation,
     ACLPermissionType,
-    ACLResourcePatternType,
     KafkaAdminClient,
     ResourcePattern,
     ResourceType,
@@ -26,7 +25,6 @@ from monitor.collectors.errors import (
     ClusterAway,
     CollectorError,
     ConnectionFailed,
-    CoordinatorMissing,
     OffsetsTopicMissing,
     PermissionMissing,
 )
@@ -37,10 +35,7 @@ from monitor.collectors.kafka.share_offsets import ShareOffsetsReader
 from monitor.config import ClusterSettings
 from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.demo.servers.settings import BrokerSettings
-from monitor.protocol.kafka.group_metadata import group_partition
 from monitor.protocol.kafka.share_state import SHARE_STATE_TOPIC
-from tests.support.brokers import SOON_BACK
-from tests.support.clients import produce_into_offsets_log
 from tests.support.job_process import eventually
 
 # kafka-python leaves the sockets of failed connections to the garbage collector.
@@ -83,12 +78,6 @@ def checked(cluster):
 def told(cluster, sentence):
     """The check says this, once the broker knows the newest grants: it learns them with a delay."""
     eventually(lambda: checked(cluster) == sentence, sentence, 15)
-
-
-def grant_groups(kafka, user):
-    pattern = ResourcePattern(ResourceType.GROUP, preflight.READER_GROUPS, ACLResourcePatternType.PREFIXED)
-    with KafkaAdminClient(**kafka.client_settings("root")) as admin:
-        admin.create_acls([ACL(f"User:{user}", "*", ACLOperation.DESCRIBE, ACLPermissionType.ALLOW, pattern)])
 
 
 def commit_once(kafka, user=None):
@@ -263,12 +252,6 @@ def test_missing_permissions_one_after_the_other(secured):
         " Grant CREATE, DESCRIBE, READ and WRITE on it.",
     )
     grant(secured, "watcher", events, ACLOperation.CREATE, ACLOperation.READ, ACLOperation.WRITE)
-    told(
-        watcher,
-        "Cluster prod: user may not use groups whose names start with groupwatch (GroupAuthorizationFailed)."
-        " Grant DESCRIBE on the group prefix groupwatch.",
-    )
-    grant_groups(secured, "watcher")
     eventually(lambda: checked(watcher) is None, "a check without a complaint", 15)
     assert not preflight.check(watcher).events_topic_exists
 
@@ -304,7 +287,6 @@ def test_an_events_topic_that_cannot_be_written_or_read(secured):
     grant(secured, "deaf", "other", ACLOperation.WRITE)
     for user in ("mute", "deaf"):
         grant(secured, user, "__consumer_offsets", ACLOperation.DESCRIBE, ACLOperation.READ)
-        grant_groups(secured, user)
     told(
         as_user(secured, "mute", events_topic="other"),
         "Cluster prod: user may not write other (TopicAuthorizationFailed). Grant WRITE on it.",
@@ -346,7 +328,6 @@ def test_a_collector_that_only_writes_needs_no_more_and_groups_by_answers_need_n
     eventually(may_write, "the grants", 15)
     asker = as_user(secured, "asker", events_topic=events, groups_from="admin")
     grant(secured, "asker", events, ACLOperation.DESCRIBE, ACLOperation.READ, ACLOperation.WRITE)
-    grant_groups(secured, "asker")
     told(asker, None)
     told(
         asker.model_copy(update={"groups_from": "log"}),
@@ -392,22 +373,3 @@ def preflight_and_a_pass(kafka, reopened=lambda: None):
         collector = KafkaCatalogCollector(cluster, connect_limit_s=2.0)
         assert not collector.attempt()
         assert password not in str(collector.problem)
-
-
-def test_a_coordinator_that_cannot_load_its_partition_is_not_asked_for_the_readers_group():
-    """Else Spark's source waits for it without end; a name is in one of two partitions by chance."""
-    with EmbeddedKafka(BrokerSettings(offsets_topic_partitions=2, properties=SOON_BACK)) as kafka:
-        commit_once(kafka)
-        produce_into_offsets_log(kafka.bootstrap_servers, b"\x00\x01\x00\x09short", b"x", 1)
-        kafka.kill()
-        kafka.start()
-        cluster = ClusterSettings(name="test", bootstrap_servers=kafka.bootstrap_servers)
-        groups = [preflight.reader_group(cluster) for _ in range(8)]
-        assert len(set(groups)) == 8
-        assert {group_partition(group, 2) for group in groups} == {0}
-        preflight.check(cluster)
-        produce_into_offsets_log(kafka.bootstrap_servers, b"\x00\x01\x00\x09short", b"x", 0)
-        kafka.kill()
-        kafka.start()
-        with pytest.raises(CoordinatorMissing, match="NotCoordinator"):
-            preflight.reader_group(cluster)
