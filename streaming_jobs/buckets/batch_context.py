@@ -17,6 +17,13 @@ from monitor.protocol.kafka.group_metadata import group_partition
 _PROPERTY: Final = "groupwatch.orders"
 
 
+class Unread(Value):
+    """That a partition of the offsets topic cannot be read now: a sentence, and since when (ms since the epoch)."""
+
+    sentence: str
+    since_ms: int
+
+
 class BatchContext(Value):
     """The context of a micro-batch.
 
@@ -28,7 +35,7 @@ class BatchContext(Value):
         catalog: the catalog to judge by, a key of :mod:`streaming_jobs.buckets.catalog_server`; None: nothing is judged
         yet.
         log_partitions: by how many partitions of the offsets topic the brokers place groups; 0: not known.
-        unread: those partitions of it that cannot be read now, each with the reason and since when, as a sentence.
+        unread: those partitions of it that cannot be read now.
     """
 
     run: str
@@ -37,15 +44,21 @@ class BatchContext(Value):
     known: int = -1
     catalog: str | None = None
     log_partitions: int = 0
-    unread: dict[int, str] = msgspec.field(default_factory=dict)
+    unread: dict[int, Unread] = msgspec.field(default_factory=dict)
 
-    def unread_reason(self, group: str) -> str | None:
-        """Why the records of a group cannot be read now, as a sentence; None: they can.
+    def unread_of(self, group: str) -> Unread | None:
+        """That the records of a group cannot be read now; None: they can.
 
-        >>> BatchContext(run="r", batch=1, now_ms=0, log_partitions=1, unread={0: "Gone."}).unread_reason("orders")
+        >>> unread = {0: Unread(sentence="Gone.", since_ms=5)}
+        >>> BatchContext(run="r", batch=1, now_ms=9, log_partitions=1, unread=unread).unread_of("orders").sentence
         'Gone.'
         """
         return self.unread.get(group_partition(group, self.log_partitions)) if self.unread else None
+
+    def instant_of(self, group: str) -> int:
+        """The instant of the verdict on a group: that of the batch, or that up to which its records were read."""
+        unread = self.unread_of(group)
+        return self.now_ms if unread is None else min(self.now_ms, unread.since_ms)
 
 
 def set_batch_context(context: SparkContext, batch_context: BatchContext) -> None:

@@ -26,7 +26,7 @@ from monitor.readiness.freshness import Freshness
 from monitor.readiness.next_batch import AT_ONCE_MS, GROUPS_QUIET_MS
 from monitor.readiness.trigger_lag import TriggerLag
 from monitor.readiness.warm_up import LogPosition, ReportedOffsets, WarmUp
-from streaming_jobs.buckets.batch_context import BatchContext, set_batch_context
+from streaming_jobs.buckets.batch_context import BatchContext, Unread, set_batch_context
 from streaming_jobs.buckets.catalog_server import CatalogServer
 from streaming_jobs.driver.batch_gate import BatchGate
 from streaming_jobs.driver.cluster_view import ClusterView
@@ -130,7 +130,7 @@ class MicroBatchPublisher:
     recording_problem: Callable[[], str | None] | None = None
     places: LogPlaces = field(default_factory=LogPlaces)
     note_partitions: Callable[[int], None] = lambda _: None
-    unread: Callable[[], dict[int, str]] = dict
+    unread: Callable[[], dict[int, Unread]] = dict
     _run: str = field(default_factory=lambda: uuid4().hex)
     _view: ClusterView = field(init=False)
     _views: AssignmentViewCache = field(default_factory=AssignmentViewCache)
@@ -367,7 +367,9 @@ class MicroBatchPublisher:
             notices=notices,
             blocks=(*self._view.blocks(), *packed(render_cluster(self.cluster, groups)), *judged_by.ends),
         )
-        return shown, VerdictsOnDemand(self._view, self._views, judged_by.topics, batch.now_ms, self.rules, self._uses)
+        return shown, VerdictsOnDemand(
+            self._view, self._views, judged_by.topics, batch.now_ms, self.rules, self._uses, batch
+        )
 
     def _notices(self, groups: tuple[GroupSummary, ...], now_ms: int) -> tuple[str, ...]:
         """What concerns many groups at once, in sentences; each is logged once, whatever the number of groups."""

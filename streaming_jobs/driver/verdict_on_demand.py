@@ -12,6 +12,7 @@ from monitor.detection.ownership.assignment_view import AssignmentView, Assignme
 from monitor.detection.ownership.catalog_view import Topics
 from monitor.detection.thresholds.overrides import DetectionRules
 from monitor.model import Catalog, GroupState, GroupUse, GroupVerdict
+from streaming_jobs.buckets.batch_context import BatchContext
 from streaming_jobs.driver.cluster_view import ClusterView
 from streaming_jobs.driver.group_uses import GroupUseCache
 
@@ -48,6 +49,11 @@ class VerdictsOnDemand:
     now_ms: int
     rules: DetectionRules
     use_cache: GroupUseCache = field(default_factory=GroupUseCache)
+    batch: BatchContext | None = None
+    """The micro-batch, which tells of which groups no records could be read; None: of all."""
+
+    def _instant_of(self, group: str) -> int:
+        return self.now_ms if self.batch is None else self.batch.instant_of(group)
 
     def __call__(self, group: str) -> GroupVerdict | None:
         """The verdict on it, made again from its state; None if there is no such group."""
@@ -55,7 +61,7 @@ class VerdictsOnDemand:
         if state is None:
             return None
         settings = self.rules.of(state.cluster, state.group)
-        return judge(state, self.topics, self.views.of(state, self.topics), self.now_ms, settings)
+        return judge(state, self.topics, self.views.of(state, self.topics), self._instant_of(group), settings)
 
     def inputs(self, group: str) -> GroupInputs | None:
         """What the verdict on it is made of, with the whole catalog; None if there is no such group."""
@@ -63,7 +69,7 @@ class VerdictsOnDemand:
         if state is None:
             return None
         settings = self.rules.of(state.cluster, state.group)
-        return GroupInputs(group=state, catalog=self.catalog, now_ms=self.now_ms, settings=settings)
+        return GroupInputs(group=state, catalog=self.catalog, now_ms=self._instant_of(group), settings=settings)
 
     def uses(self) -> tuple[GroupUse, ...]:
         """The groups with their topics. The times of commits may be older than the newest."""

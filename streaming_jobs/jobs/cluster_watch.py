@@ -52,7 +52,7 @@ from streaming_jobs.ingest.sources import events_log, kafka_log, ticks
 from streaming_jobs.jobs.collector_log import CollectorLog
 from streaming_jobs.jobs.reading_problems import ReadingProblems
 from streaming_jobs.jobs.source_options import SourceOptions
-from streaming_jobs.jobs.unread_partitions import UnreadLog, unread_problem, unread_sentences
+from streaming_jobs.jobs.unread_partitions import UnreadLog, unread_partitions, unread_problem
 from streaming_jobs.jobs.watch_targets import WatchTarget
 from streaming_jobs.recording.recorder import RecordedLogs, Recorder
 from streaming_jobs.recording.rows import recorded_rows
@@ -431,7 +431,7 @@ class ClusterWatch:
             places=self._places,
             note_partitions=self._note_partitions,
             recording_problem=None if self._recorder is None else self._recorder.tell_problem,
-            unread=lambda: unread_sentences(OFFSETS_TOPIC, self._ends.silent),
+            unread=lambda: unread_partitions(OFFSETS_TOPIC, self._ends.silent),
         )
         self._problems.lateness = lambda: publisher.lateness
         writer = (

@@ -11,6 +11,7 @@ from monitor.collectors.kafka.leader_table import Place
 from monitor.collectors.kafka.log_ends import Silence
 from monitor.messages.formatting import counted
 from monitor.messages.notification import utc
+from streaming_jobs.buckets.batch_context import Unread
 
 log = logging.getLogger(__name__)
 
@@ -18,14 +19,19 @@ LOGGED_AFTER_MS: Final = 3_000
 """A leader that moves is away for a second or two."""
 
 
-def unread_sentences(topic: str, silent: Mapping[Place, Silence]) -> dict[int, str]:
+def unread_partitions(topic: str, silent: Mapping[Place, Silence]) -> dict[int, Unread]:
     """Why each partition of a topic that is silent is not read, for its groups. It is a part of a sentence.
 
-    >>> unread_sentences("t", {("t", 3): Silence(reason="broker 2 (b2:9092) does not answer", since_ms=0)})
-    {3: 'Partition 3 of t has not been read since 1970-01-01 00:00:00 UTC: broker 2 (b2:9092) does not answer'}
+    >>> silent = {("t", 3): Silence(reason="broker 2 (b2:9092) does not answer", since_ms=0)}
+    >>> unread_partitions("t", silent)[3].sentence
+    'Partition 3 of t has not been read since 1970-01-01 00:00:00 UTC: broker 2 (b2:9092) does not answer'
     """
     return {
-        partition: f"Partition {partition} of {topic} has not been read since {utc(silence.since_ms)}: {silence.reason}"
+        partition: Unread(
+            sentence=f"Partition {partition} of {topic} has not been read since {utc(silence.since_ms)}:"
+            f" {silence.reason}",
+            since_ms=silence.since_ms,
+        )
         for (of, partition), silence in sorted(silent.items())
         if of == topic
     }

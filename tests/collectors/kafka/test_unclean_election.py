@@ -22,7 +22,7 @@ from tests.support.clients import produce
 from tests.support.job_process import eventually
 
 # kafka-python leaves the sockets of failed connections to the garbage collector.
-pytestmark = [pytest.mark.broker, pytest.mark.filterwarnings("ignore:unclosed <:ResourceWarning")]
+pytestmark = [pytest.mark.broker, pytest.mark.jobs, pytest.mark.filterwarnings("ignore:unclosed <:ResourceWarning")]
 
 SETTINGS = BrokerSettings(
     heap_mb=256,
