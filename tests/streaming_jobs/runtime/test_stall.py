@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import resource
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -351,6 +352,31 @@ def test_a_job_without_file_descriptors_names_the_limit_and_ends_with_1(servers:
         resource.prlimit(jvm_of(job), resource.RLIMIT_NOFILE, (50, hard))  # fewer than it has open: no more are opened
         assert job.wait() == 1
         assert "groupwatch stopped: Cluster test: groupwatch has no file descriptors left: the limit" in job.log()
+    finally:
+        job.kill_all()
+
+
+@pytest.mark.broker
+@pytest.mark.spark
+@pytest.mark.long
+@pytest.mark.timeout(900)
+def test_a_job_whose_query_fails_at_each_restart_ends_with_1(servers: str, tmp_path: Path):
+    is_broken, python = tmp_path / "broken", tmp_path / "python"
+    python.write_text(f'#!/bin/sh\n[ -e {is_broken} ] && exit 1\nexec {sys.executable} "$@"\n')
+    python.chmod(0o755)
+    job = StallingJob(tmp_path, servers, spark={"conf": {"spark.pyspark.python": str(python)}})
+    job.start()
+    try:
+        job.await_ready()
+        is_broken.touch()
+        for pid in job.python_workers:
+            os.kill(pid, signal.SIGKILL)
+        eventually(lambda: job.status("/readyz") == 503, "that it is not ready any more", 60)
+        assert "reading stopped: " in job.get_any("/readyz")
+        assert job.metrics().value(UP, cluster="test") == 0
+        assert job.wait(ENDS_WITHIN_S) == 1
+        assert job.log().count("restarting it") > 1
+        assert "groupwatch stopped: Cluster test: reading stopped: " in job.log()
     finally:
         job.kill_all()
 
