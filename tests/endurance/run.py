@@ -100,7 +100,7 @@ def endure(folder: Path, minutes: float, tell: Tell) -> dict[str, Any]:
         job.await_ready(READY_S)
         tell("the job is ready")
         for path in paths():  # the past can be read once the recording has begun
-            eventually(lambda path=path: job.status(path) == OK, f"an answer to {path}")
+            eventually(lambda path=path: job.status(path) == OK, f"an answer to {path}", READY_S)
         visitor = stack.enter_context(Visitor(job, [*paths()], VISIT_EVERY_S))
         samples: list[Sample] = []
         for sample in sampled(job, folder, minutes * 60):

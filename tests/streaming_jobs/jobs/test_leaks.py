@@ -16,7 +16,7 @@ from tests.endurance.census import Role, census
 from tests.endurance.growth import Allowance, Census, grown
 from tests.endurance.load import Commits
 from tests.support.clients import commit, create_topic
-from tests.support.job_process import JobProcess, eventually, running
+from tests.support.job_process import JobProcess, eventually
 
 pytestmark = [pytest.mark.broker, pytest.mark.spark]
 
@@ -55,8 +55,8 @@ def test_after_300_micro_batches_no_process_has_more_than_after_100(
     # One task for each stage: the least work for a micro-batch.
     spark = {"trigger_s": 0.0, "buckets": 1, "shuffle_partitions": 1}
     groups = [f"{group_name}-{number}" for number in range(GROUPS)]
-    load = Commits(bootstrap, group_name, groups, COMMIT_EVERY_S)
-    with running(JobProcess(tmp_path, clusters, spark=spark)) as job, load:
+    with JobProcess(tmp_path, clusters, spark=spark) as job, Commits(bootstrap, group_name, groups, COMMIT_EVERY_S):
+        job.await_ready(PATIENCE_S)
         warm = counts_from(job, WARM)
         last = counts_from(job, BATCHES)
     assert {each.role for counts in last for each in counts} == {*Role}
