@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+import signal
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from monitor.collectors.kafka.log_ends import LogEnds
+from monitor.collectors.kafka.leader_table import Place
+from monitor.collectors.kafka.log_ends import Ends, LogEnds
 from monitor.config import ClusterSettings
 from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.java_runtime.jars import spark_kafka_jars
 from streaming_jobs.ingest.offset_planner import plan_offsets
 from streaming_jobs.ingest.sources import fetch_limits, kafka_log
+from streaming_jobs.runtime.query_errors import is_fetch_timeout, trace_of
 from streaming_jobs.runtime.session import create_session, stop_session
-from tests.paused import hanging
+from tests.paused import hanging, jvm_of
 from tests.support.clients import admin, produce
-from tests.support.job_process import eventually
+from tests.support.job_process import PATIENCE_S, eventually
 from tests.support.two_brokers import create_on_both, two_brokers
 
 pytestmark = [
@@ -52,18 +57,20 @@ class Reader:
         self.bootstrap = bootstrap
         self.folder = folder
         self.seen: list[tuple[int, int]] = []
+        self.query: StreamingQuery
 
     def take(self, rows: DataFrame, _: int) -> None:
         self.seen += [(row.partition, row.offset) for row in rows.collect()]
 
     @contextmanager
-    def reading(self, topic: str, partitions: int) -> Iterator[LogEnds]:
+    def reading(self, topic: str, partitions: int, ends: LogEnds | None = None) -> Iterator[LogEnds]:
         """For the time of the block. It goes on where the block before has ended."""
-        ends = LogEnds(ClusterSettings(name="test", bootstrap_servers=self.bootstrap), [topic])
-        options = fetch_limits(5_000) | {"kafka.bootstrap.servers": self.bootstrap, "kafka.group.id": f"r-{topic}"}
+        ends = ends or LogEnds(ClusterSettings(name="test", bootstrap_servers=self.bootstrap), [topic])
+        options = fetch_limits(2_000) | {"kafka.bootstrap.servers": self.bootstrap, "kafka.group.id": f"r-{topic}"}
         rows = kafka_log(self.spark, {topic: partitions}, options, 1000)
         writer = rows.writeStream.foreachBatch(self.take).option("checkpointLocation", str(self.folder))
         query: StreamingQuery = writer.trigger(processingTime="0 seconds").start()
+        self.query = query
         try:
             plan_offsets(query, ends, lambda: not query.isActive)
             yield ends
@@ -121,3 +128,37 @@ def test_partitions_that_a_topic_has_got_are_read_from_their_start(
         eventually(lambda: ends.partition_count("grown") == 2, "the new partition")
     with reader.reading("grown", 2):
         reader.await_records((0, 0), (0, 1), (1, 0), (1, 1))
+
+
+class EndsBeforeAHang(LogEnds):
+    """Says where the logs end, and then the broker hangs that leads what there is to read."""
+
+    def __init__(self, bootstrap: str, topic: str, jvm: int) -> None:
+        super().__init__(ClusterSettings(name="test", bootstrap_servers=bootstrap), [topic])
+        self.jvm = jvm
+
+    def ask(self, read: Mapping[Place, int]) -> Ends:
+        found = super().ask(read)
+        if any(end > read[place] for place, end in found.ends.items()):
+            os.kill(self.jvm, signal.SIGSTOP)
+        return found
+
+
+def test_a_broker_that_hangs_after_the_planning_ends_the_query_with_a_timeout(
+    spark: SparkSession, brokers: tuple[EmbeddedKafka, EmbeddedKafka], tmp_path: Path
+):
+    """The next start reads the others, once the plan is taken back."""
+    first, second = brokers
+    create_on_both(first.bootstrap_servers, "within", [(1,), (2,)])
+    produce(first.bootstrap_servers, "within", {1: 1})
+    reader = Reader(spark, first.bootstrap_servers, tmp_path)
+    ends = EndsBeforeAHang(first.bootstrap_servers, "within", jvm_of(second))
+    try:
+        with reader.reading("within", 2, ends), pytest.raises(StreamingQueryException) as raised:
+            reader.query.awaitTermination(PATIENCE_S)
+    finally:
+        os.kill(ends.jvm, signal.SIGCONT)
+    assert is_fetch_timeout(raised.value), trace_of(raised.value)
+    assert (tmp_path / "offsets" / "0").exists()
+    assert not (tmp_path / "commits" / "0").exists()
+    assert reader.seen == []
