@@ -1,5 +1,6 @@
 # groupwatch as an image: the job, and the master and the workers of a Spark cluster for it (docs/deployment.md).
-# Bookworm, because the Debian after it has no Java 17 and Spark 4.2 is released for 17 and 21.
+# Bookworm, because the Debian after it has no Java 17 and Spark 4.2 is released for 17 and 21. Which Kafka connector
+# serves which PySpark: docs/decisions/0060.
 ARG BASE=python:3.11-slim-bookworm
 
 # What is installed with pip is made in a stage of its own: pip, its cache and what only tests need stay there.

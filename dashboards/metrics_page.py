@@ -8,7 +8,7 @@ from typing import Final
 
 from monitor.metrics import specs
 from monitor.metrics.spec_types import MetricKind, MetricScope, MetricSpec, unit_of
-from monitor.metrics.specs import HISTOGRAMS, KAFKA_EXPORTER, METRICS
+from monitor.metrics.specs import HISTOGRAMS, KAFKA_EXPORTER, METRICS, OF_THE_JVM
 
 PAGE: Final = Path(__file__).parents[1] / "docs" / "metrics.md"
 
@@ -99,7 +99,8 @@ _OF_PYTHON: Final = """\
 
 `process_*` (CPU, memory, open files, start) and `python_*` (garbage collection, version) come from
 [prometheus-client](https://prometheus.github.io/client_python/collector/). They describe the serving process, not
-Spark's JVM and its Python workers. Without `/proc` there is no `process_*`. """
+Spark's JVM and its Python workers: `groupwatch_jvm_*` describe the JVM of the driver. Without `/proc` there is neither.
+"""
 
 _OTLP: Final = f"""\
 
@@ -166,7 +167,7 @@ def metrics_page() -> str:
             _BEGIN,
             *_sections(),
             _PROCESS,
-            *_table(HISTOGRAMS),
+            *_table((*OF_THE_JVM, *HISTOGRAMS)),
             _OF_PYTHON,
             _OTLP,
             _COMPAT,

@@ -12,6 +12,9 @@ NAME = "{{ $labels.collector }} {{ $labels.name }}"
 SHARDS = f"last_over_time({series(specs.SHARDS)}[5m])"
 """The shards of which there was a sample in 5 minutes: in a rolling restart one or other is away, but none so long."""
 
+DESCRIPTORS_SHARE = 0.8
+"""Of the file descriptors that a JVM may have. A leak then leaves a quarter of the time that it has taken."""
+
 ON_ITSELF = "on (cluster, instance, job)"
 """Matches what one groupwatch says of a cluster with what the same says: a cluster may have several, its shards."""
 
@@ -183,6 +186,17 @@ def _errors() -> tuple[AlertRule, ...]:
             description=(
                 "Groups are watched as before. The recording continues where it stopped once it can be written, unless "
                 "compaction removes records first; the page names the problem."
+            ),
+        ),
+        AlertRule(
+            name="GroupwatchFileDescriptors",
+            severity=Severity.WARNING,
+            expr=f"{series(specs.JVM_OPEN_FDS)} / {series(specs.JVM_MAX_FDS)} > {DESCRIPTORS_SHARE}",
+            hold_s=300,
+            summary="groupwatch has {{ $value | humanizePercentage }} of its file descriptors open",
+            description=(
+                "The JVM of {{ $labels.instance }} may soon be able to open neither a file nor a connection. The job "
+                "then ends, and no alert about its groups can fire until it is started again."
             ),
         ),
         AlertRule(

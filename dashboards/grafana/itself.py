@@ -196,6 +196,20 @@ def scrape_samples() -> Panel:
     return graph("Series exposed", description, "short", query)
 
 
+def descriptors() -> Panel:
+    """How much of the JVM's file descriptors is used."""
+    opened, limit = specs.JVM_OPEN_FDS, specs.JVM_MAX_FDS
+    query = Query(expr=f"{everywhere(opened)} / {everywhere(limit)}", legend="{{instance}}")
+    return graph("File descriptors of the JVM in use", described(opened, limit), "percentunit", query)
+
+
+def jvm_threads() -> Panel:
+    """How many threads the JVM has."""
+    family = specs.JVM_THREADS
+    query = Query(expr=everywhere(family), legend="{{instance}}")
+    return graph("Threads of the JVM", described(family), "short", query)
+
+
 def left_out() -> Panel:
     """What a cap on the number of series left out."""
     family = specs.SERIES_LEFT_OUT
@@ -244,6 +258,7 @@ BOARD: Final = Board(
         Band(8, (warm_up, warm_up_time), "After a start"),
         Band(8, (collectors, passes, pass_duration), "Collectors"),
         Band(8, (scrape_duration, scrape_samples, left_out), "Scrapes"),
+        Band(8, (descriptors, jvm_threads), "The JVM"),
         Band(6, (versions, shards, shards_seen)),
     ),
 )

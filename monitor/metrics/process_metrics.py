@@ -1,5 +1,7 @@
 """What the process says of itself by prometheus_client: its CPU, memory and Python, and how long its work takes.
 
+It tells of the descriptors and threads of its JVM, too (monitor.metrics.jvm_process).
+
 A registry of ours, not the library's own. The library counts; the text is written here, as generate_latest takes two
 to four times as long (docs/decisions/0006).
 """
@@ -20,6 +22,7 @@ from prometheus_client import (
 
 from monitor.metrics import specs
 from monitor.metrics.exposition_format import labels, number
+from monitor.metrics.jvm_process import JvmProcess
 from monitor.metrics.spec_types import HistogramMetric, unit_of
 from monitor.model import CollectorHealth
 
@@ -36,11 +39,17 @@ class ProcessMetrics:
         ProcessCollector(registry=self._registry)
         PlatformCollector(registry=self._registry)
         GCCollector(registry=self._registry)
+        self._jvm = JvmProcess()
+        self._registry.register(self._jvm)
         self._micro_batch = self._histogram(specs.MICRO_BATCH_SECONDS)
         self._scrape = self._histogram(specs.SCRAPE_SECONDS)
         self._collector_pass = self._histogram(specs.COLLECTOR_PASS_SECONDS)
         self._otlp_push = self._histogram(specs.OTLP_PUSH_SECONDS)
         self._webhook_delivery = self._histogram(specs.WEBHOOK_DELIVERY_SECONDS)
+
+    def watch_jvm(self, pid: int) -> None:
+        """Tell of this process as the driver's JVM from now on."""
+        self._jvm.pid = pid
 
     def observe_micro_batch(self, cluster: str, duration_ms: int) -> None:
         """Count a completed micro-batch."""

@@ -839,6 +839,21 @@ WEBHOOK_DELIVERY_SECONDS: Final = HistogramMetric(
     absent="nothing was sent",
 )
 
+_NO_JVM: Final = "there is no JVM, as in `groupwatch collect`, or no `/proc`"
+
+JVM_OPEN_FDS: Final = MetricSpec(
+    "groupwatch_jvm_open_fds", "Open file descriptors of the driver's JVM, Spark's.", absent=_NO_JVM
+)
+JVM_MAX_FDS: Final = MetricSpec(
+    "groupwatch_jvm_max_fds",
+    "File descriptors that the driver's JVM may have open.",
+    absent=f"{_NO_JVM}, or they are not limited",
+)
+JVM_THREADS: Final = MetricSpec("groupwatch_jvm_threads", "Threads of the driver's JVM, Spark's.", absent=_NO_JVM)
+
+OF_THE_JVM: Final = (JVM_OPEN_FDS, JVM_MAX_FDS, JVM_THREADS)
+"""What the system says of the driver's JVM, read for each scrape (monitor.metrics.jvm_process)."""
+
 HISTOGRAMS: Final = (
     MICRO_BATCH_SECONDS,
     SCRAPE_SECONDS,

@@ -12,6 +12,7 @@ import msgspec
 from pyspark import SparkContext, TaskContext
 
 from monitor.model import Value
+from monitor.protocol.kafka.group_metadata import group_partition
 
 _PROPERTY: Final = "groupwatch.orders"
 
@@ -26,6 +27,8 @@ class BatchContext(Value):
         known: the newest micro-batch of which the driver has everything; -1: none, so it wants to be told all.
         catalog: the catalog to judge by, a key of :mod:`streaming_jobs.buckets.catalog_server`; None: nothing is judged
         yet.
+        log_partitions: how many partitions the offsets topic has; 0: the groups do not come by it.
+        unread: those of them that cannot be read now, each with the reason and since when, as a sentence.
     """
 
     run: str
@@ -33,6 +36,16 @@ class BatchContext(Value):
     now_ms: int
     known: int = -1
     catalog: str | None = None
+    log_partitions: int = 0
+    unread: dict[int, str] = msgspec.field(default_factory=dict)
+
+    def unread_reason(self, group: str) -> str | None:
+        """Why the records of a group cannot be read now, as a sentence; None: they can.
+
+        >>> BatchContext(run="r", batch=1, now_ms=0, log_partitions=1, unread={0: "Gone."}).unread_reason("orders")
+        'Gone.'
+        """
+        return self.unread.get(group_partition(group, self.log_partitions)) if self.unread else None
 
 
 def set_batch_context(context: SparkContext, batch_context: BatchContext) -> None:

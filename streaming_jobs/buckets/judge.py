@@ -92,8 +92,12 @@ class BucketEvaluator:
         evaluated: list[_EvaluatedGroup] = []
         changed: list[msgspec.Raw] = []
         for name, state in groups.items():
+            unread = context.unread_reason(name)
             try:
-                judged = self._last[name] = self._evaluate(name, state, topics, context.now_ms)
+                if unread is None:
+                    judged = self._last[name] = self._evaluate(name, state, topics, context.now_ms)
+                else:
+                    judged = self._failed_evaluation(name, state, unread)
             except Exception as error:  # one group's failure is its own; the others go on
                 reason = f"{type(error).__name__}: {error}"
                 yield BucketRow(self.number, RowKind.FAILURE, f"group/{name}", reason.encode("utf-8", "replace"))

@@ -92,9 +92,9 @@ class MicroBatchPublisher:
     the trigger; ``findings`` are published once the store has them. ``log_topic`` is
     what tells of the groups, ``own_topics`` grow by what groupwatch does, ``freshness`` whether groups are known well
     enough to be judged (None: always). ``connect_topics`` are the topics of configurations of Connect clusters, by
-    group. ``recording_problem`` tells why nothing is recorded now (None: nothing is to be). ``begun`` is
-    set once the query runs. Groups are judged by the catalog of the
-    micro-batch before: it has to be known when the micro-batch starts.
+    group. ``recording_problem`` tells why nothing is recorded now (None: nothing is to be). ``unread`` are those of the
+    offsets topic's ``log_partitions`` that cannot be read, each with a sentence. ``begun`` is set once the query runs.
+    Groups are judged by the catalog of the micro-batch before: it has to be known when the micro-batch starts.
     """
 
     spark: SparkSession
@@ -124,6 +124,8 @@ class MicroBatchPublisher:
     series: SeriesRules = ALL_SERIES
     connect_topics: Mapping[str, str] = field(default_factory=dict)
     recording_problem: Callable[[], str | None] | None = None
+    log_partitions: int = 0
+    unread: Callable[[], dict[int, str]] = dict
     _run: str = field(default_factory=lambda: uuid4().hex)
     _view: ClusterView = field(init=False)
     _views: AssignmentViewCache = field(default_factory=AssignmentViewCache)
@@ -226,6 +228,8 @@ class MicroBatchPublisher:
             now_ms=self.clock(),
             known=self._known,
             catalog=newest.key if newest is not None and ripe else None,
+            log_partitions=self.log_partitions,
+            unread=self.unread(),
         )
 
     def _is_fresh(self) -> bool:

@@ -20,17 +20,16 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from monitor.collectors.errors import CollectorError, NotYetReadable, PermissionMissing
+from monitor.collectors.kafka.leader_table import Place
+from monitor.collectors.kafka.log_ends import LogEnds
 from monitor.collectors.kafka.preflight import (
     LogBounds,
-    end_offsets,
-    reader_group,
     require_readable,
     share_state_partitions,
 )
-from monitor.collectors.kafka_client.client_properties import spark_options
 from monitor.collectors.passes.health import PassCounter
 from monitor.collectors.remote_collector import RemoteCollector
-from monitor.config import SparkSettings
+from monitor.config import ConfigError, SparkSettings
 from monitor.history.recorded import RecordedSettings
 from monitor.model import ALL_GROUPS, Shard
 from monitor.protocol.kafka.group_metadata import OFFSETS_TOPIC
@@ -48,20 +47,25 @@ from streaming_jobs.driver.log_news import LogNews
 from streaming_jobs.driver.publisher import MicroBatchPublisher
 from streaming_jobs.driver.shared import SharedEvaluation
 from streaming_jobs.driver.snapshot_store import SnapshotStore
+from streaming_jobs.ingest.offset_planner import plan_offsets
 from streaming_jobs.ingest.sources import events_log, kafka_log, ticks
 from streaming_jobs.jobs.collector_log import CollectorLog
 from streaming_jobs.jobs.reading_problems import ReadingProblems
+from streaming_jobs.jobs.source_options import SourceOptions
+from streaming_jobs.jobs.unread_partitions import UnreadLog, unread_problem, unread_sentences
 from streaming_jobs.jobs.watch_targets import WatchTarget
 from streaming_jobs.recording.recorder import RecordedLogs, Recorder
 from streaming_jobs.recording.rows import recorded_rows
 from streaming_jobs.runtime.checkpoint import PARTITIONS_KEY, Checkpoint, CheckpointError, Layout
 from streaming_jobs.runtime.clock import monotonic_ms, now_ms
+from streaming_jobs.runtime.hadoop_files import FilesError
 from streaming_jobs.runtime.lifetime import JobFailed
 from streaming_jobs.runtime.query_errors import (
     REBUILD,
     cause_of,
     fatal_sentence,
     is_disk_full,
+    is_fetch_timeout,
 )
 from streaming_jobs.runtime.session import JVM_GONE
 from streaming_jobs.runtime.spark_network import is_local
@@ -75,8 +79,9 @@ LONGEST_PAUSE_S: Final = 60.0
 END_LIMIT_S: Final = 15.0
 COMMIT_LIMIT_S: Final = 5.0
 """How long Spark may take to note the end of a micro-batch."""
-LOOK_FOR_LOGS_S: Final = 30
-"""How often it is looked for the log of share state, which the brokers create with the first share group."""
+LOOK_FOR_LOGS_S: Final = 2
+"""How often it is looked for the log of share state, which the brokers create with the first share group, and whether a
+log has got more partitions."""
 BEGIN_LIMIT_S: Final = 60.0
 """How long a query that starts may keep the others from starting."""
 
@@ -109,7 +114,16 @@ class ClusterWatch:
         self._findings = FindingsPublisher(target.carrier, shared.shard, target.name)
         self._fatal: JobFailed | CheckpointError | None = None
         self._problems = ReadingProblems(target, StallWatch(self._trigger_ms))
+        self._problems.of_brokers = self._unread_problem
+        self._unread_log = UnreadLog(target.name)
         self._checkpoint = Checkpoint(spark, settings.checkpoint or "", target.name)
+        is_here = is_local(str(spark.sparkContext.master))
+        self._options = SourceOptions(target.carrier, serves_tokens=is_here)
+        self._ends = self._new_ends()
+        self._partitions: dict[str, int] = {}
+        """How many partitions of each log the query reads."""
+        self._planned_before = -1
+        """The newest micro-batch that was planned when the query started."""
         self._share_partitions = 0
         self._has_missed_share_state = False
         self._recorder = Recorder(spark, target.name, shared.history) if shared.history.is_on else None
@@ -182,6 +196,7 @@ class ClusterWatch:
         for thread in self._threads:
             if thread.ident is not None:  # another cluster's error can end the job before this one was started
                 thread.join(timeout=max(0.0, deadline - time.monotonic()))
+        self._ends.close()
         self._findings.close()
         if self._recorder is not None:
             self._recorder.stop(max(0.0, deadline - time.monotonic()))
@@ -229,6 +244,7 @@ class ClusterWatch:
 
         Called once a second by a thread of its own: whatever hangs, this does not.
         """
+        self._unread_log.look(self._unread_problem(), monotonic_ms())
         hopeless = self._problems.look(monotonic_ms(), now_ms(), self._query)
         self._show_problem()
         return hopeless and f"Cluster {self._target.name}: {hopeless}"
@@ -249,28 +265,63 @@ class ClusterWatch:
             except Exception as error:
                 self._note(error)
                 comes_by_itself = isinstance(error, NotYetReadable)
+                if is_fetch_timeout(error) and self._has_left_out_brokers():
+                    pause_s = 0.0
             self._query, self._problems.is_starting = None, False
             self._problems.stall.stop()
             self._close_gate()
             if comes_by_itself or time.monotonic() - began > LONGEST_PAUSE_S:
                 pause_s = FIRST_PAUSE_S
             self._stopping.wait(pause_s)
-            pause_s = min(2 * pause_s, LONGEST_PAUSE_S)
+            pause_s = min(max(2 * pause_s, FIRST_PAUSE_S), LONGEST_PAUSE_S)
+
+    def _has_left_out_brokers(self) -> bool:
+        """Plan anew what could not be read in time; whether it was for brokers that do not answer.
+
+        Then the next micro-batch leaves them out. Otherwise it may take longer.
+        """
+        with suppress(FilesError):
+            self._checkpoint.forget_unread_plan(self._planned_before)
+        with suppress(CollectorError, ConfigError):
+            self._ends.ask(dict.fromkeys(self._read_places(), 0))
+        if not self._ends.silent:
+            self._options.wait_longer()
+        return bool(self._ends.silent)
+
+    def _unread_problem(self) -> str | None:
+        counts = {**self._partitions, self._cluster.events_topic: 1}
+        return unread_problem(self._target.name, counts, self._ends.silent)
+
+    def _read_places(self) -> list[Place]:
+        """The partitions of the logs that the query reads, and that of the collectors' events."""
+        logs = {**self._partitions, self._cluster.events_topic: 1}
+        return [(topic, number) for topic, count in logs.items() for number in range(count)]
 
     def _await_end(self, query: StreamingQuery) -> None:
-        """Wait for the end of the query. It is ended once there is a log of share state that it does not read."""
+        """Wait for the end of the query. It is ended once there is a log, or a partition of one, that it lacks."""
         while not query.awaitTermination(LOOK_FOR_LOGS_S):
-            if self._has_new_share_log():
-                log.info("Cluster %s: the log of share state can be read now; reading it", self._target.name)
+            news = self._grown_log() or self._new_share_log()
+            if news is not None:
+                log.info("Cluster %s: %s; reading it", self._target.name, news)
                 self._close_gate()
                 query.stop()
                 return
 
-    def _has_new_share_log(self) -> bool:
-        """Whether there is a log of share state that the query does not read; False as long as the brokers are away."""
+    def _grown_log(self) -> str | None:
+        """That a log has more partitions than the query reads, as the beginning of a sentence."""
+        for topic, count in self._partitions.items():
+            now = self._ends.partition_count(topic)
+            if now > count:
+                return f"{topic} has {now} partitions now instead of {count}"
+        return None
+
+    def _new_share_log(self) -> str | None:
+        """That there is a log of share state that the query does not read; None as long as the brokers are away."""
+        if self._share_partitions or not self._ends.partition_count(SHARE_STATE_TOPIC):
+            return None
         with suppress(CollectorError):
-            return not self._share_partitions and self._count_share_partitions() > 0
-        return False
+            return "the log of share state can be read now" if self._count_share_partitions() else None
+        return None
 
     def _count_share_partitions(self) -> int:
         """The partitions of the log of share state; 0: there is none yet, or the user may not read it: said once.
@@ -279,8 +330,9 @@ class ClusterWatch:
             CollectorError: the brokers do not say. A start without a log that was read before would read all of it anew
                 later.
         """
-        if not self._target.reads_log:
-            return 0
+        now = self._ends.partition_count(SHARE_STATE_TOPIC)
+        if not self._target.reads_log or not now or self._share_partitions:
+            return max(now, self._share_partitions) if self._target.reads_log else 0
         try:
             return share_state_partitions(self._cluster)
         except PermissionMissing as error:
@@ -327,15 +379,18 @@ class ClusterWatch:
 
     def _started_query(self) -> StreamingQuery:
         self._forget_former_events()
-        passes = end_offsets(self._cluster, self._cluster.events_topic)  # a first pass of this run is among them
-        log_bounds = end_offsets(self._cluster, self._log) if self._target.reads_log else passes
+        self._planned_before = self._checkpoint.newest_plan()
+        self._ends.accept_new_topics()
+        passes = self._ends.bounds(self._cluster.events_topic)  # a first pass of this run is among them
+        log_bounds = self._ends.bounds(self._log) if self._target.reads_log else passes
         self._checkpoint.require_logs(*{each.topic: each for each in (log_bounds, passes)}.values())
         bounds = log_bounds if self._target.reads_log else only_first_partition(passes)
         backlog = bounds.unread(self._checkpoint.read_until(bounds.topic))
         log.info("Cluster %s: %s has a backlog of %d offsets", self._target.name, self._log, backlog.records)
-        self._gate = self._new_gate()
+        self._gate = gate = self._new_gate()
         connect_topics = self._connect_topics()
         self._share_partitions = self._count_share_partitions()
+        self._partitions = self._log_partitions(log_bounds)
         publisher = MicroBatchPublisher(
             spark=self._spark,
             cluster=self._target.name,
@@ -347,7 +402,7 @@ class ClusterWatch:
             forget_plan=self._checkpoint.forget_plan,
             note_ready=partial(self._judging.served_before.forget, self._target.name),
             passes=FirstPass(
-                {0: passes.ends[0]},
+                {0: passes.ends.get(0, 0)},
                 own=self._judging.shard.is_first and self._target.collects,
                 by_readings=self._target.is_system,
             ),
@@ -366,6 +421,8 @@ class ClusterWatch:
             series=self._judging.series,
             connect_topics=connect_topics,
             recording_problem=None if self._recorder is None else self._recorder.tell_problem,
+            log_partitions=self._partitions.get(OFFSETS_TOPIC, 0),
+            unread=lambda: unread_sentences(OFFSETS_TOPIC, self._ends.silent),
         )
         self._problems.lateness = lambda: publisher.lateness
         writer = (
@@ -377,11 +434,12 @@ class ClusterWatch:
         )
         with self._judging.start_turn:
             query = writer.start()
+            plan_offsets(query, self._ends, lambda: gate.is_open or self._stopping.is_set())
             self._await_begin(query, publisher.begun)
         if self._recorder is not None:
             known = RecordedSettings(self._judging.rules, connect_topics)
             self._recorder.record(
-                RecordedLogs(self._recorded_rows(backlog, known), known, self._log_partitions(backlog))
+                RecordedLogs(self._recorded_rows(backlog, known), known, self._partitions, self._new_ends)
             )
         return query
 
@@ -426,7 +484,7 @@ class ClusterWatch:
 
     def _logs(self, backlog: LogBounds, config_topics: frozenset[str]) -> tuple[DataFrame | None, DataFrame]:
         """The log of groups, if they come by one, and the collectors' events."""
-        options = self._kafka_options() | {"kafka.group.id": reader_group(self._cluster)}
+        options = self._options.of_sources(self._ends.answering)
         most = self._settings.max_records_per_batch
         offsets_log = (
             kafka_log(self._spark, self._log_partitions(backlog), options | self._isolation(), most)
@@ -467,7 +525,7 @@ class ClusterWatch:
     def _log_partitions(self, backlog: LogBounds) -> dict[str, int]:
         """The logs of groups with their numbers of partitions."""
         of_shares = {SHARE_STATE_TOPIC: self._share_partitions} if self._share_partitions else {}
-        return {OFFSETS_TOPIC: len(backlog.ends), **of_shares}
+        return {OFFSETS_TOPIC: backlog.partition_count, **of_shares} if self._target.reads_log else {}
 
     def _close_gate(self) -> None:
         gate, self._gate = self._gate, None
@@ -476,13 +534,16 @@ class ClusterWatch:
             gate.close()
 
     def _new_gate(self) -> BatchGate:
-        options = self._kafka_options() | self._isolation()
+        options = self._options.of_clients() | self._isolation()
         news = LogNews(self._spark, options, self._log, self._cluster.events_topic)
         schedule = BatchSchedule(self._trigger_ms, int(self._target.interval_s * 1000))
         return BatchGate(schedule, news, self._problems.stall.evaluate, self._target.unchanged)
 
-    def _kafka_options(self) -> dict[str, str]:
-        return spark_options(self._cluster, serves_tokens=is_local(str(self._spark.sparkContext.master)))
+    def _new_ends(self) -> LogEnds:
+        """Tells where the logs end that a query reads: one for the live query, one for the recorder's."""
+        topics = {self._cluster.events_topic, *self._cluster.connect_configs.values()}
+        logs = {OFFSETS_TOPIC, SHARE_STATE_TOPIC} if self._target.reads_log else set()
+        return LogEnds(self._cluster, topics | logs, now_ms)
 
     def _isolation(self) -> dict[str, str]:
         return {"kafka.isolation.level": self._cluster.offsets_isolation}

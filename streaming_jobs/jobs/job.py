@@ -35,6 +35,7 @@ from streaming_jobs.runtime.session import (
     forget_files_to_delete,
     has_ended,
     jvm_end_limit_s,
+    jvm_pid,
     stop_session,
     with_java_property,
     with_token_endpoints,
@@ -120,8 +121,10 @@ class Job:
             self._jars,
             self._spark_properties(),
             self._spark_log,
+            queries=self._queries(),
             is_ending=lambda: self._lifetime.is_over,
         )
+        self._store.process.watch_jvm(jvm_pid(self._spark))
         self._shelf = CatalogServer(self._spark.conf.get("spark.driver.host") or "127.0.0.1")
         shared = SharedEvaluation(
             detection_rules(self._settings.detection),
@@ -143,6 +146,11 @@ class Job:
         for watch in self._watches:
             watch.start()
         threading.Thread(target=self._look, name="watchdog", daemon=True).start()
+
+    def _queries(self) -> int:
+        """How many queries will run: one for each cluster and system, and one for the recording of each."""
+        watched = len(self._settings.watched_names)
+        return 2 * watched if self._settings.history.is_on else watched
 
     def _look(self) -> None:
         """See whether every cluster is still read, in a thread that asks nobody who may hang."""

@@ -43,6 +43,8 @@ class ReadingProblems:
         """Why the query ended, as a sentence, until a micro-batch of the next one has ended."""
         self.is_query_waiting = False
         """Whether ``of_query`` is a condition that the query waits for, such as a full disk."""
+        self.of_brokers: Callable[[], str | None] = lambda: None
+        """Which brokers do not answer, so that not all is read, as a sentence."""
         self.lateness: Callable[[], str | None] = lambda: None
         """That no reading of the groups has come for long, as a sentence."""
         self.is_starting = False
@@ -71,7 +73,7 @@ class ReadingProblems:
         self._was_away |= collectors is not None
         if collectors is None and self._was_away:
             collectors = f"Cluster {self._target.name} answers again but is not read yet."
-        return self.of_query or collectors
+        return self.of_query or self.of_brokers() or collectors
 
     def look(self, passed_ms: int, now_ms: int, query: StreamingQuery | None) -> str | None:
         """See whether the cluster is still evaluated; a sentence if it is hopeless to wait for a micro-batch.
@@ -86,7 +88,8 @@ class ReadingProblems:
         self._note_batches()
         doing = self._doing(passed_ms, query)
         is_waiting = self.of_query is not None and self.is_query_waiting
-        excused = self._target.problem is not None or is_waiting or doing == BROKERS_ARE_SILENT
+        is_outside = self._target.problem is not None or self.of_brokers() is not None
+        excused = is_outside or is_waiting or doing == BROKERS_ARE_SILENT
         self.stall.look(passed_ms, excused=excused)
         if not self.stall.has_stalled(passed_ms):
             self._stalled = None

@@ -10,7 +10,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import quote
@@ -18,9 +18,11 @@ from urllib.parse import quote
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
+from monitor.collectors.kafka.log_ends import LogEnds
 from monitor.config import HistorySettings
 from monitor.history.recorded import RecordedSettings, encode_settings
 from monitor.history.tables import EVENTS, SETTINGS, day_of
+from streaming_jobs.ingest.offset_planner import plan_offsets
 from streaming_jobs.recording.delta import RecordedTables
 from streaming_jobs.recording.reach import Reach
 from streaming_jobs.recording.upkeep import Upkeep
@@ -38,11 +40,15 @@ UPKEEP_PAUSE_S: Final = 600.0
 
 @dataclass(frozen=True, slots=True)
 class RecordedLogs:
-    """What is recorded: how to read it, by what groups are judged meanwhile, and the partitions of the logs."""
+    """What is recorded: how to read it, by what groups are judged meanwhile, and the partitions of the logs.
+
+    ``new_ends`` makes what tells where they end.
+    """
 
     rows: Callable[[], DataFrame]
     settings: RecordedSettings
     partitions: Mapping[str, int]
+    new_ends: Callable[[], LogEnds]
 
 
 class Recorder:
@@ -110,8 +116,10 @@ class Recorder:
                 self._record_settings(logs.settings)
                 self._tables.create(EVENTS)
                 self._reach.begin_query()
-                self._query = self._start_query(logs.rows())
-                self._await_end(self._query, logs)
+                with closing(logs.new_ends()) as ends:
+                    self._query = self._start_query(logs.rows())
+                    plan_offsets(self._query, ends, self._stopping.is_set)
+                    self._await_end(self._query, logs)
                 pause_s = 0.0 if self._logs is not logs else pause_s
             except Exception as error:
                 self._note(error)

@@ -201,17 +201,36 @@ class Checkpoint:
     def _require_end(self, log: LogBounds, read: Mapping[int, int]) -> None:
         written = {bounds.partition: bounds.written for bounds in log.partitions}
         for partition, position in sorted(read.items()):
+            is_silent = partition not in written and partition < log.partition_count
             end = written.get(partition, 0)
-            if end < position:
+            if end < position and not is_silent:
                 raise CheckpointError(
                     f"The topic {log.topic} ends at offset {end} in partition {partition}, and the checkpoint"
                     f" {self.path} has read it to {position}: it was truncated or created again. To go on, {REBUILD}."
                 )
 
+    def newest_plan(self) -> int:
+        """The number of the newest micro-batch that was planned; -1: none was."""
+        names = self._files.names(f"{self.path}/offsets") if self.resumed else []
+        return max((int(name) for name in names if name.isdigit()), default=-1)
+
     def _newest_plan(self) -> str:
         """The newest file of Spark's offset log: where the next micro-batch begins, or is repeated."""
-        numbers = [int(name) for name in self._files.names(f"{self.path}/offsets") if name.isdigit()]
-        return self.planned(max(numbers)) if numbers else ""
+        newest = self.newest_plan()
+        return self.planned(newest) if newest >= 0 else ""
+
+    def forget_unread_plan(self, planned_before: int) -> None:
+        """Take back the plan of a micro-batch whose logs could not be read; nothing if it has ended, or is older.
+
+        None of its state is stored: the stateful stage begins once all has been read. Of a plan that was there before
+        the query started, an earlier run may have stored some (docs/decisions/0036).
+
+        Args:
+            planned_before: the newest plan when the query started.
+        """
+        newest = self.newest_plan()
+        if newest > planned_before and not self._files.exists(f"{self.path}/commits/{newest}"):
+            self.forget_plan(newest)
 
     @property
     def lost(self) -> str | None:

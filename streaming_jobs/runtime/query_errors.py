@@ -38,6 +38,11 @@ _EXECUTOR_GONE: Final = re.compile(
 _STATE_CORRUPT: Final = re.compile(r"\bStateCorruptError\b")
 """Spark gave the bytes back, and they are no state of ours."""
 
+_FETCH_TIMEOUT: Final = re.compile(
+    r"Cannot fetch record for offset|org\.apache\.kafka\.common\.errors\.TimeoutException|KAFKA_DATA_LOSS.*TIMEOUT"
+)
+"""What a task of Spark's Kafka source ends with if a broker does not answer it in time."""
+
 _READING_A_CHECKPOINT: Final = re.compile(
     r"execution\.streaming\.(?:runtime\.StreamMetadata\$\.read|state\.OperatorStateMetadata"
     r"|checkpointing\.(?:HDFSMetadataLog|OffsetSeq|CommitLog))"
@@ -115,6 +120,11 @@ def _spark_takes_no_tasks(error: BaseException) -> bool:
 def is_disk_full(error: BaseException) -> bool:
     """Whether a file system had no room left. That may heal, and damages nothing."""
     return _DISK_FULL.search(trace_of(error)) is not None
+
+
+def is_fetch_timeout(error: BaseException) -> bool:
+    """Whether the tasks of a micro-batch waited too long for a broker. That heals, or is planned otherwise."""
+    return _FETCH_TIMEOUT.search(trace_of(error)) is not None
 
 
 def _checkpoint_is_damaged(error: BaseException) -> bool:

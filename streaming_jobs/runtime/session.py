@@ -156,6 +156,7 @@ def create_session(  # noqa: PLR0913 -- two of them have a default
     conf: Mapping[str, str],
     log_file: Path | None = None,
     *,
+    queries: int = 1,
     is_ending: Callable[[], bool] = bool,
 ) -> SparkSession:
     """Start Spark. ``conf`` (the deployment's own) wins over the quiet defaults, never over what is required.
@@ -169,6 +170,7 @@ def create_session(  # noqa: PLR0913 -- two of them have a default
         jars: the Kafka connector's jars.
         conf: further Spark properties.
         log_file: where the JVM and its Python workers write; None: to this process's standard error.
+        queries: how many queries it will run. With a local master each has as many task slots as there are cores.
         is_ending: whether this process has been told to end; what the JVM writes then is no news.
 
     Raises:
@@ -187,7 +189,8 @@ def create_session(  # noqa: PLR0913 -- two of them have a default
     partitions = partitions_of(shuffle_partitions or local_cores(master))
     of_cluster = default_properties(master, {**conf, **submitted})
     chosen = {**DEFAULTS, DRIVER_OPTIONS: drivers_jvm(conf), **partitions, **of_cluster, **conf, **submitted}
-    own = {"spark.master": master, "spark.jars": all_jars(jars, chosen), **REQUIRED, **required_properties(master)}
+    slots = with_task_slots(master, queries)
+    own = {"spark.master": slots, "spark.jars": all_jars(jars, chosen), **REQUIRED, **required_properties(master)}
     require_authentication({**chosen, **own})
     with hide_secrets_in_errors(conf):
         if not submitted:  # under spark-submit the JVM runs already
@@ -322,6 +325,12 @@ def _show_to_driver(jars: Iterable[Path]) -> None:
         loader.addURL(jvm.java.net.URL(jar.as_uri()))
 
 
+def jvm_pid(spark: SparkSession) -> int:
+    """The process of the driver's JVM, on this machine, whoever has started it."""
+    jvm: Any = spark._jvm
+    return int(jvm.java.lang.ProcessHandle.current().pid())
+
+
 def has_ended(spark: SparkSession) -> bool:
     """Whether Spark has stopped itself, or its JVM has died: nothing in this process can start it again."""
     try:
@@ -378,6 +387,18 @@ def kill_jvm() -> None:
         _driver_jvm.kill()
         _driver_jvm.folder.close()
         _driver_jvm = SparkContext._gateway = SparkContext._jvm = None
+
+
+def with_task_slots(master: str, queries: int) -> str:
+    """A local master with as many task slots for each query as it has cores; another master as it is.
+
+    A task that waits for a broker takes a slot and no core. With slots of its own, the query of a cluster that hangs or
+    is throttled takes none from those of the others.
+
+    >>> with_task_slots("local[2]", 3), with_task_slots("spark://host:7077", 3)
+    ('local[6]', 'spark://host:7077')
+    """
+    return f"local[{local_cores(master) * max(1, queries)}]" if is_local(master) else master
 
 
 def local_cores(master: str) -> int:

@@ -60,6 +60,12 @@ def at(name: str, /, **labels: str) -> str:
     return f"groupwatch_{name}{{{written}}}"
 
 
+def of_the_jvm(open_fds: str) -> Series:
+    """The file descriptors of a JVM that may have 20,000."""
+    of_instance = '{instance="a:1", job="groupwatch"}'
+    return {f"groupwatch_jvm_open_fds{of_instance}": open_fds, f"groupwatch_jvm_max_fds{of_instance}": "20000x120"}
+
+
 UP = {at("up"): "1x120"}
 
 AGES = "0+60x20 stale"
@@ -627,6 +633,15 @@ CASES = (
         gone=26,
         summary="groupwatch cannot write the recording of c",
         labels={"cluster": "c"},
+    ),
+    Case(
+        "GroupwatchFileDescriptors",
+        "warning",
+        UP | of_the_jvm("16001x20 15999x60"),
+        fires=5,
+        gone=26,
+        summary="groupwatch has 80.01% of its file descriptors open",
+        labels={"instance": "a:1", "job": "groupwatch"},
     ),
     Case(
         "GroupwatchGroupsLeftOut",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -109,6 +110,7 @@ def target() -> Iterator[str]:
 def _of_the_process(tick: int, collectors: Iterable[CollectorHealth]) -> bytes:
     """What the process says of itself: with every scrape there was one micro-batch, scrape and pass more."""
     process = ProcessMetrics()
+    process.watch_jvm(os.getpid())  # any process has descriptors and threads
     for _ in range(tick):
         process.observe_micro_batch("main", 1_500)
         process.observe_scrape(0.002)

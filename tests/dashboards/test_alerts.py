@@ -16,7 +16,7 @@ from dashboards.kubernetes import kubernetes_files
 from dashboards.runbooks import runbooks_asked
 from monitor.metrics.render import STATES
 from monitor.metrics.spec_types import MetricScope
-from monitor.metrics.specs import FAMILIES
+from monitor.metrics.specs import FAMILIES, OF_THE_JVM
 from monitor.model.alerts import GROUP_ALERTS
 from tests.dashboards.alert_cases import CASES, SILENCES, UP, Series, Silence, of
 from tests.dashboards.promtool import as_silent_test, as_test, firing, run_cases
@@ -177,8 +177,9 @@ def test_the_table_of_alerts_is_not_stale():
 
 def test_alerts_about_groups_need_series_of_groups_and_none_below_as_the_pages_say():
     """So the detail "group" is enough for all of them, and with "cluster" none of them can fire."""
+    families = FAMILIES | {spec.name: spec for spec in OF_THE_JVM}
     for rule in RULES:
-        scopes = {FAMILIES[name].scope for name in re.findall(r"\bgroupwatch_\w+", rule.expr)}
+        scopes = {families[name].scope for name in re.findall(r"\bgroupwatch_\w+", rule.expr)}
         is_about_groups = any(name.startswith("groupwatch_group_") for name in re.findall(r"\w+", rule.expr))
         assert scopes == {MetricScope.GROUP} if is_about_groups else MetricScope.GROUP not in scopes, rule.name
         assert scopes <= {MetricScope.GROUP, MetricScope.CLUSTER, MetricScope.SELF}, rule.name

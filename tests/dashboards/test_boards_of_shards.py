@@ -64,6 +64,10 @@ BESIDES: Final = {
     # Chooses those of Prometheus' own series that are about groupwatch, instance by instance.
     ("itself: Scrape A", "groupwatch_build_info"): None,
     ("itself: Series exposed A", "groupwatch_build_info"): None,
+    # A line for each job: each has a JVM.
+    ("itself: File descriptors of the JVM in use A", "groupwatch_jvm_open_fds"): None,
+    ("itself: File descriptors of the JVM in use A", "groupwatch_jvm_max_fds"): None,
+    ("itself: Threads of the JVM A", "groupwatch_jvm_threads"): None,
 }
 
 WINDOW: Final = Window(scrape_s=15, shown_s=3600)

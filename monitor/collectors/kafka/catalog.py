@@ -35,6 +35,9 @@ from monitor.model import PassCompleted, TopicObserved
 
 CLOSE_LIMIT_S: Final = 1.0
 
+POLL_REQUEST_MS: Final = 5_000
+"""How long a request of a poll may take: with a broker that hangs, the next poll leaves it out."""
+
 RENEW_S: Final = 20.0
 """How often a new client is tried while the ends of some partitions are not told, as when they have no leader."""
 
@@ -205,7 +208,7 @@ class KafkaCatalogCollector(RetryingCollector):
 
     def _clients(self) -> tuple[KafkaAdminClient, KafkaProducer]:
         if self._admin is None:
-            self._admin = open_admin(self._cluster, self._connect_limit_s)
+            self._admin = open_admin(self._cluster, self._connect_limit_s, request_ms=POLL_REQUEST_MS)
             self.source.require(cluster_id_of(self._admin))  # before a topic is made there
         if self._producer is None:
             self.has_made_topic |= ensure_events_topic(self._admin, self._cluster.events_topic)
@@ -215,7 +218,7 @@ class KafkaCatalogCollector(RetryingCollector):
     def _renew_admin(self, old: KafkaAdminClient) -> None:
         """Take a new admin client; keep the old one if its bootstrap servers are those that are away."""
         try:
-            self._admin = open_admin(self._cluster, self._connect_limit_s)
+            self._admin = open_admin(self._cluster, self._connect_limit_s, request_ms=POLL_REQUEST_MS)
         except (CollectorError, ConfigError):
             return
         self._renewed_s = time.monotonic()

@@ -90,6 +90,8 @@ class LogBounds(Value, frozen=True):
     partitions: tuple[PartitionBounds, ...]
     topic_id: str | None = None
     cluster_id: str | None = None
+    partition_count: int = 0
+    """How many partitions there are, with those that do not say where they begin and end."""
 
     @property
     def begins(self) -> dict[int, int]:
@@ -169,7 +171,7 @@ def end_offsets(cluster: ClusterSettings, topic: str = OFFSETS_TOPIC, limit_s: f
     """
     with open_admin(cluster, limit_s) as admin, explain_request_errors(cluster):
         (described,) = admin.describe_topics([topic])
-        _check_described(cluster, described, "DESCRIBE and READ")
+        require_described(cluster, described)
         partitions, cluster_id = _partitions(described), cluster_id_of(admin)
         try:
             begins = admin.list_partition_offsets(dict.fromkeys(partitions, OffsetSpec.EARLIEST))
@@ -193,6 +195,7 @@ def end_offsets(cluster: ClusterSettings, topic: str = OFFSETS_TOPIC, limit_s: f
         ),
         topic_id=kafka_text(described.get("topic_id")),
         cluster_id=cluster_id,
+        partition_count=len(partitions),
     )
 
 
@@ -254,17 +257,24 @@ def _check_offsets_topic(cluster: ClusterSettings, described: Described) -> None
 
 def _check_may_read(cluster: ClusterSettings, described: Described) -> None:
     """The topic is there, and the user may see and read it."""
-    _check_described(cluster, described, "DESCRIBE and READ")
+    require_described(cluster, described)
     _check_granted(cluster, described, "READ")
 
 
-def _check_described(cluster: ClusterSettings, described: Described, needed: str) -> None:
+def require_described(cluster: ClusterSettings, described: Described) -> None:
+    """See that a broker has described a topic.
+
+    Raises:
+        OffsetsTopicMissing: it is not there.
+        PermissionMissing: the user may not see it.
+        KafkaError: anything else.
+    """
     error = topic_error(described)
     if error is None:
         return
     topic = described["name"]
     if issubclass(error, AuthorizationError):
-        raise _may_not(cluster, "read", topic, error(), needed)
+        raise _may_not(cluster, "read", topic, error(), "DESCRIBE and READ")
     if issubclass(error, UnknownTopicOrPartitionError):
         reason = "no consumer group has committed an offset yet" if topic == OFFSETS_TOPIC else "it was not created"
         raise OffsetsTopicMissing(f"Cluster {cluster.name}: there is no topic {topic}; {reason}.")

@@ -9,6 +9,7 @@ before it was below the end then, too; asked for before, that of every busy part
 
 from __future__ import annotations
 
+import time
 from base64 import urlsafe_b64encode
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,7 +19,14 @@ from typing import Any, Final
 import msgspec
 from kafka import TopicPartition
 from kafka.admin import KafkaAdminClient, OffsetSpec
-from kafka.errors import KafkaError, TopicAuthorizationFailedError, UnknownTopicOrPartitionError, for_code
+from kafka.errors import (
+    KafkaError,
+    KafkaTimeoutError,
+    RequestTimedOutError,
+    TopicAuthorizationFailedError,
+    UnknownTopicOrPartitionError,
+    for_code,
+)
 from kafka.protocol.consumer import IsolationLevel
 
 from monitor.model import PartitionObserved, TopicObserved
@@ -26,12 +34,29 @@ from monitor.model import PartitionObserved, TopicObserved
 OFFSETS_LIMIT_MS: Final = 1000
 """How long a partition whose leader moves is asked again within one pass."""
 
+SILENCE_S: Final = 10.0
+"""How long a broker that let a request time out is left out of the polls."""
+
 Offsets = Mapping[TopicPartition, int]
 Leaders = Mapping[int, Sequence[TopicPartition]]
 """Partitions by the broker that leads them."""
 
 Described = Mapping[str, Any]
 """A topic as kafka-python describes it: the fields of a MetadataResponse."""
+
+
+class SilentLeaders:
+    """The brokers that let a request time out. For a while they are not asked: each would hold up every poll."""
+
+    def __init__(self) -> None:
+        self._until_s: dict[int, float] = {}
+
+    def note(self, broker: int) -> None:
+        """Leave a broker out from now on."""
+        self._until_s[broker] = time.monotonic() + SILENCE_S
+
+    def __contains__(self, broker: int) -> bool:
+        return time.monotonic() < self._until_s.get(broker, 0.0)
 
 
 class StableOffsets:
@@ -44,6 +69,7 @@ class StableOffsets:
     def __init__(self) -> None:
         self._reached: dict[TopicPartition, int] = {}
         self._below: dict[TopicPartition, int] = {}
+        self.silent = SilentLeaders()
 
     def below(self, admin: KafkaAdminClient, leaders: Leaders, ends: Offsets) -> dict[TopicPartition, int]:
         """The last stable offsets of the partitions where these are below the end, which was asked for before.
@@ -57,6 +83,7 @@ class StableOffsets:
             {leader: places for leader, places in asked.items() if places},
             OffsetSpec.LATEST,
             IsolationLevel.READ_COMMITTED,
+            silent=self.silent,
         )
         unsure = {p for places in asked.values() for p in places if p not in told or told[p] < ends[p]}
         self._reached = {place: end for place, end in ends.items() if place not in unsure}
@@ -81,8 +108,8 @@ def observe_topics(
     racks = broker_racks(admin)
     topics = [topic for topic in admin.describe_topics() if is_watched(topic)]
     leaders = partitions_by_leader(topics)
-    earliest = list_offsets(admin, leaders, OffsetSpec.EARLIEST)
-    ends = list_offsets(admin, leaders, OffsetSpec.LATEST)
+    earliest = list_offsets(admin, leaders, OffsetSpec.EARLIEST, silent=stable.silent)
+    ends = list_offsets(admin, leaders, OffsetSpec.LATEST, silent=stable.silent)
     held_back = stable.below(admin, leaders, ends)
     return tuple(
         TopicObserved(
@@ -153,12 +180,16 @@ def list_offsets(
     leaders: Leaders,
     spec: OffsetSpec,
     isolation: IsolationLevel = IsolationLevel.READ_UNCOMMITTED,
+    *,
+    silent: SilentLeaders,
 ) -> dict[TopicPartition, int]:
     """The offsets that the leaders gave; partitions of a leader that does not answer are absent."""
     offsets: dict[TopicPartition, int] = {}
-    for partitions in leaders.values():
+    for broker, partitions in leaders.items():
         try:
-            offsets |= _offsets(admin, partitions, spec, isolation)
+            offsets |= {} if broker in silent else _offsets(admin, partitions, spec, isolation)
+        except (KafkaTimeoutError, RequestTimedOutError):
+            silent.note(broker)
         except KafkaError:
             continue
     return offsets

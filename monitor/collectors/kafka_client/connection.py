@@ -11,7 +11,7 @@ import re
 import socket
 import ssl
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import MappingProxyType
 from typing import Any, Final
@@ -47,6 +47,8 @@ log = logging.getLogger(__name__)
 
 CONNECT_LIMIT_S: Final = 10.0
 REQUEST_LIMIT_MS: Final = REQUEST_MS
+SETUP_LIMIT_MS: Final = 5_000
+"""How long one broker may take to let a client in; it is doubled after each failure."""
 PROBE_LIMIT_S: Final = 2.0
 REFUSAL_LIMIT_S: Final = 1.0
 CLOSE_LIMIT_S: Final = 1.0
@@ -59,17 +61,23 @@ _QUIET: Final = logging.CRITICAL + 1
 
 
 def open_admin(
-    cluster: ClusterSettings, limit_s: float = CONNECT_LIMIT_S, *, release: tuple[int, ...] | None = None
+    cluster: ClusterSettings,
+    limit_s: float = CONNECT_LIMIT_S,
+    *,
+    release: tuple[int, ...] | None = None,
+    request_ms: int = REQUEST_LIMIT_MS,
 ) -> KafkaAdminClient:
     """An admin client that has reached a broker.
 
-    ``release`` is that of brokers before 0.10, which cannot be asked for it; None: they are asked.
+    ``release`` is that of brokers before 0.10, which cannot be asked for it; None: they are asked. ``request_ms`` is
+    how long a request may take, unless the client properties say otherwise.
 
     Raises:
         ConfigError: the client properties cannot be used.
         ConnectionFailed: no broker let it in within ``limit_s`` seconds.
     """
-    return _open(KafkaAdminClient, cluster, limit_s, {} if release is None else {"api_version": release})
+    told = {} if release is None else {"api_version": release}
+    return _open(KafkaAdminClient, cluster, limit_s, told, request_ms)
 
 
 def open_producer(
@@ -193,24 +201,59 @@ def error_name(error: BaseException) -> str:
     return type(error).__name__.removesuffix("Error")
 
 
-def _open(client: Callable[..., Any], cluster: ClusterSettings, limit_s: float, more: dict[str, Any]) -> Any:  # noqa: ANN401 - one of three clients of a library without types
+def _open(
+    client: Callable[..., Any],
+    cluster: ClusterSettings,
+    limit_s: float,
+    more: dict[str, Any],
+    request_ms: int = REQUEST_LIMIT_MS,
+) -> Any:  # noqa: ANN401 - one of three clients of a library without types
     silence_client_logging()
-    arguments: dict[str, Any] = {"request_timeout_ms": REQUEST_LIMIT_MS, "reconnect_backoff_max_ms": 1000}
+    arguments: dict[str, Any] = {"request_timeout_ms": request_ms, "reconnect_backoff_max_ms": 1000}
     arguments |= kafka_python_arguments(cluster) | more
     _require_login(cluster, arguments, limit_s)
     nets: list[KafkaNetClient] = []
 
     def net_client(**configuration: Any) -> KafkaNetClient:  # noqa: ANN401 - passed through
-        nets.append(KafkaNetClient(**configuration))
+        nets.append(KafkaNetClient(**configuration, socket_connection_setup_timeout_ms=SETUP_LIMIT_MS))
         return nets[-1]
 
-    try:
-        return client(**arguments, bootstrap_timeout_ms=int(limit_s * 1000), kafka_client=net_client)
-    except KafkaError as error:
-        # A client that fails in its constructor leaves its thread running and its sockets open.
-        for net in nets:
-            net.close()
-        raise ConnectionFailed(_explanation(cluster, error, limit_s)) from None
+    attempts = [*_bootstrap_attempts(cluster.addresses, limit_s)]
+    for number, (servers, attempt_s) in enumerate(attempts, 1):
+        try:
+            return client(
+                **arguments | {"bootstrap_servers": list(servers)},
+                bootstrap_timeout_ms=int(attempt_s * 1000),
+                kafka_client=net_client,
+            )
+        except KafkaError as error:
+            # A client that fails in its constructor leaves its thread running and its sockets open.
+            for net in nets:
+                net.close()
+            nets.clear()
+            if number == len(attempts) or not isinstance(error, KafkaTimeoutError):
+                raise ConnectionFailed(_explanation(cluster, error, limit_s)) from None
+    raise AssertionError("there is always an attempt")
+
+
+def _bootstrap_attempts(addresses: Sequence[str], limit_s: float) -> Iterator[tuple[Sequence[str], float]]:
+    """Which addresses to begin with, and for how many seconds: all of them, then each by itself.
+
+    kafka-python begins with one by chance, and waits for it until its time is over, should it accept a connection and
+    say nothing.
+
+    >>> [*_bootstrap_attempts(["a:1"], 10)]
+    [(['a:1'], 10)]
+    >>> [*_bootstrap_attempts(["a:1", "b:1"], 12)]
+    [(['a:1', 'b:1'], 4.0), (['a:1'], 4.0), (['b:1'], 4.0)]
+    """
+    if len(addresses) == 1:
+        yield addresses, limit_s
+        return
+    each_s = limit_s / (1 + len(addresses))
+    yield addresses, each_s
+    for address in addresses:
+        yield [address], each_s
 
 
 def _require_login(cluster: ClusterSettings, arguments: Mapping[str, Any], limit_s: float) -> None:

@@ -122,6 +122,9 @@ def test_durations_of_micro_batches_and_passes_and_the_process_are_told(job: Job
     assert samples.value("groupwatch_collector_pass_seconds_count", cluster="test", collector="kafka", name="test") > 0
     assert samples.value("groupwatch_scrape_seconds_count") > 0
     assert samples.value("process_cpu_seconds_total") > 0
+    # those of the JVM: this driver has some 30 files and 20 threads
+    assert samples.value("groupwatch_jvm_threads") > 50
+    assert 200 < samples.value("groupwatch_jvm_open_fds") < samples.value("groupwatch_jvm_max_fds")
 
 
 def test_lag_falls_with_a_commit_and_rises_with_records(job: JobProcess, bootstrap: str, topic: str):

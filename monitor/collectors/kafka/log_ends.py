@@ -1,0 +1,448 @@
+"""Where the logs of some topics end, asked of each leader by itself: one that does not answer holds nobody up.
+
+Each leader gets a request of its own, all at the same time. One that does not answer in time is *silent*: its request
+stays under way, and its partitions have no end until it answers or another broker leads them. Nothing waits for it
+again.
+
+A request names the epoch of the leader that is asked (KIP-320), so a leader that has changed meanwhile refuses it. The
+new one is asked where the log of the epoch before ended. If that lies below what was read, the log was cut, as by an
+unclean election.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from typing import Any, Final
+
+import msgspec
+from kafka.admin import KafkaAdminClient
+from kafka.errors import (
+    IncompatibleBrokerVersion,
+    KafkaError,
+    SaslAuthenticationFailedError,
+    for_code,
+)
+from kafka.future import Future
+from kafka.protocol.consumer import IsolationLevel, ListOffsetsRequest, OffsetForLeaderEpochRequest
+
+from monitor.collectors.clock import wall_clock_ms
+from monitor.collectors.errors import AnotherSource, ConnectionFailed
+from monitor.collectors.kafka.leader_table import (
+    NO_EPOCH,
+    NO_LEADERS,
+    LeaderTable,
+    Place,
+    leader_table,
+    leaders_request,
+)
+from monitor.collectors.kafka.preflight import READ_UNCOMMITTED, LogBounds, PartitionBounds, require_described
+from monitor.collectors.kafka_client.connection import error_name, explain_request_errors, open_admin
+from monitor.config import ClusterSettings
+from monitor.model import Value
+
+ANSWER_S: Final = 2.0
+"""How long a leader that has answered before may take. Kafka's own clients wait for 30 s, and for every partition."""
+
+AGAIN_S: Final = 0.05
+"""How long one may take that has not answered lately. Its answer counts at the next question, too."""
+
+DESCRIBE_S: Final = 1.0
+"""How long one broker may take to say who leads; then the next one is asked."""
+
+KNOWN_LEADERS_S: Final = 5.0
+"""How old the knowledge of who leads may be while all leaders answer; it also shows new partitions."""
+
+ROUNDS: Final = 2
+"""How often one question is asked: once more of partitions whose leader has changed."""
+
+LATEST: Final = -1
+EARLIEST: Final = -2
+"""Kafka's timestamps for the end and the start of a log."""
+
+
+class Silence(Value, frozen=True):
+    """That a partition cannot be read: why, as the beginning of a sentence, and since when (ms since the epoch)."""
+
+    reason: str
+    since_ms: int
+
+
+class Ends(Value, frozen=True):
+    """Where logs end.
+
+    ``ends`` has the partitions whose leader answered. ``cut`` has those whose log was cut below what was read of them,
+    with the offset of the cut. ``silent`` has all others.
+    """
+
+    ends: Mapping[Place, int]
+    cut: Mapping[Place, int] = msgspec.field(default_factory=dict)
+    silent: Mapping[Place, Silence] = msgspec.field(default_factory=dict)
+
+
+class LogEnds:
+    """Asks where the logs of some topics of one cluster end. ``ask`` is one thread's at a time."""
+
+    def __init__(
+        self, cluster: ClusterSettings, topics: Iterable[str], clock: Callable[[], int] = wall_clock_ms
+    ) -> None:
+        """Nothing is connected yet.
+
+        Args:
+            cluster: the cluster; ``offsets_isolation`` says which ends count.
+            topics: all topics that will be asked for.
+            clock: gives the time in ms since the epoch, for ``Silence.since_ms``.
+        """
+        self._cluster = cluster
+        self._topics = sorted(set(topics))
+        self._clock = clock
+        self._admin: KafkaAdminClient | None = None
+        self._table = NO_LEADERS
+        self._last_led: dict[Place, str] = {}
+        """The broker that led each partition last, as sentences name it."""
+        self._described_s = float("-inf")
+        self._under_way: dict[tuple[int, str], Any] = {}
+        """The newest request to each broker, by what it asks for."""
+        self._quiet: set[int] = set()
+        self._epochs: dict[Place, int] = {}
+        self._silent: dict[Place, Silence] = {}
+        self._cut: dict[Place, int] = {}
+        """Where logs were cut, until whoever reads them has gone back to there."""
+        self._ids: dict[str, str] = {}
+        self._in_use = threading.Lock()
+        self._is_closed = False
+
+    @property
+    def silent(self) -> Mapping[Place, Silence]:
+        """The partitions that could not be asked last, for any thread. They are not read."""
+        return dict(self._silent)
+
+    def partition_count(self, topic: str) -> int:
+        """How many partitions a topic had when the brokers last said it; 0: unknown. For any thread."""
+        return self._table.partition_count(topic)
+
+    def ask(self, read: Mapping[Place, int]) -> Ends:
+        """Where the logs end now, of the partitions that are read.
+
+        Args:
+            read: the partitions, each with the offset up to which it has been read.
+
+        Raises:
+            ConfigError: the client properties cannot be used.
+            ConnectionFailed: no broker answers.
+            AnotherSource: a topic was created again.
+            OffsetsTopicMissing, PermissionMissing: a topic is gone, or the user may not see it.
+        """
+        with self._in_use, explain_request_errors(self._cluster):
+            manager = self._manager()
+            found: Ends = manager.run(self._ends, manager, read)
+            return found
+
+    def starts(self, places: Collection[Place]) -> dict[Place, int]:
+        """Where these logs start; those of silent leaders are absent. Raises like ``ask``."""
+        with self._in_use, explain_request_errors(self._cluster):
+            manager = self._manager()
+            found: dict[Place, int] = manager.run(self._starts, manager, places)
+            return found
+
+    def bounds(self, topic: str) -> LogBounds:
+        """Where the partitions of a topic start and end, without those that are silent. Raises like ``ask``."""
+        with self._in_use, explain_request_errors(self._cluster):
+            manager = self._manager()
+            found: LogBounds = manager.run(self._bounds, manager, topic)
+            return found
+
+    def accept_new_topics(self) -> None:
+        """Take topics that were created again for what is to be read: whoever starts to read compares their ids."""
+        self._ids, self._epochs, self._cut = {}, {}, {}
+
+    @property
+    def answering(self) -> tuple[str, ...]:
+        """The addresses of the brokers that answer, if one does not; empty: all do. For any thread."""
+        quiet, addresses = set(self._quiet), self._table.addresses
+        return tuple(address for broker, address in sorted(addresses.items()) if broker not in quiet) if quiet else ()
+
+    def close(self) -> None:
+        """Close the connections, for good."""
+        with self._in_use:
+            self._is_closed = True
+            if self._admin is not None:
+                self._admin.close()
+                self._admin = None
+
+    def _manager(self) -> Any:  # noqa: ANN401 -- kafka-python has no types
+        if self._is_closed:
+            raise ConnectionFailed(f"Cluster {self._cluster.name}: its query has ended.")
+        if self._admin is None:
+            self._admin = open_admin(self._cluster)
+        return self._admin._manager  # each leader by itself, all at once: there is no public way
+
+    async def _ends(self, manager: Any, read: Mapping[Place, int]) -> Ends:  # noqa: ANN401 -- as above
+        ends: dict[Place, int] = {}
+        reasons: dict[Place, str] = {}
+        missing = set(read)
+        for number in range(ROUNDS):
+            await self._know_leaders(manager, anew=number > 0)
+            for topic in {topic for topic, _ in missing}:
+                self._require_described(topic)
+            compared = await self._cuts(manager, {place: read[place] for place in missing})
+            self._cut |= {place: end for place, end in compared.items() if end is not None}
+            unsure = {place for place, end in compared.items() if end is None}
+            answers, reasons = await self._offsets(manager, missing - unsure, LATEST)
+            ends |= answers
+            missing -= answers.keys()
+            if not missing:
+                break
+        self._note(ends, {place: reasons.get(place) or self._without_answer(place) for place in missing})
+        self._cut = {place: end for place, end in self._cut.items() if place not in read or read[place] > end}
+        cut = {place: end for place, end in self._cut.items() if place in ends}
+        return Ends(ends=ends, cut=cut, silent={place: self._silent[place] for place in missing})
+
+    async def _starts(self, manager: Any, places: Collection[Place]) -> dict[Place, int]:  # noqa: ANN401 -- as above
+        await self._know_leaders(manager)
+        answers, _ = await self._offsets(manager, set(places), EARLIEST)
+        return answers
+
+    async def _bounds(self, manager: Any, topic: str) -> LogBounds:  # noqa: ANN401 -- as above
+        await self._know_leaders(manager)
+        self._require_described(topic)
+        places = [place for place in self._table.leaders if place[0] == topic]
+        written, _ = await self._offsets(manager, places, LATEST, READ_UNCOMMITTED)
+        ends = (await self._ends(manager, dict.fromkeys(places, 0))).ends
+        starts = await self._starts(manager, places)
+        return LogBounds(
+            topic=topic,
+            partitions=tuple(
+                PartitionBounds(partition=place[1], begin=starts[place], end=ends[place], written=written[place])
+                for place in sorted(places)
+                if place in starts and place in ends and place in written
+            ),
+            topic_id=self._table.topic_ids.get(topic),
+            cluster_id=self._table.cluster_id,
+            partition_count=len(places),
+        )
+
+    def _require_described(self, topic: str) -> None:
+        """Raises OffsetsTopicMissing or PermissionMissing if the topic is gone or forbidden."""
+        require_described(self._cluster, {"name": topic, "error_code": self._table.errors.get(topic, 0)})
+
+    def _note(self, ends: Collection[Place], silent: Mapping[Place, str]) -> None:
+        """Keep what is silent, each since it first was, and the epochs in which the others answered."""
+        now_ms = self._clock()
+        known = {place: silence for place, silence in self._silent.items() if place not in ends}
+        for place, reason in silent.items():
+            since_ms = known[place].since_ms if place in known else now_ms
+            known[place] = Silence(reason=reason, since_ms=since_ms)
+        self._silent = known
+        self._epochs |= {place: self._table.leaders[place].epoch for place in ends}
+
+    async def _know_leaders(self, manager: Any, *, anew: bool = False) -> None:  # noqa: ANN401 -- as above
+        """Ask who leads, if that is not known, is old, or has just turned out to be wrong."""
+        limit_s = 0.0 if anew else DESCRIBE_S if self._silent else KNOWN_LEADERS_S
+        if time.monotonic() - self._described_s < limit_s:
+            return
+        response = await self._described(manager)
+        manager.cluster.update_metadata(response)
+        self._take(leader_table(response))
+
+    def _take(self, table: LeaderTable) -> None:
+        """Take the leaders of now.
+
+        Raises:
+            AnotherSource: a topic is another one than before.
+        """
+        self._described_s = time.monotonic()
+        for topic, topic_id in table.topic_ids.items():
+            if topic_id and self._ids.setdefault(topic, topic_id) != topic_id:
+                raise AnotherSource(f"Cluster {self._cluster.name}: {topic} was created again.")
+        self._table = table
+        for place, leader in table.leaders.items():
+            if leader.broker >= 0:
+                self._last_led[place] = table.name_of(leader.broker)
+
+    async def _described(self, manager: Any) -> Any:  # noqa: ANN401 -- as above
+        """What the first broker says that answers in time; those that were quiet are asked last."""
+        request = leaders_request(self._topics)
+        brokers = sorted(broker.node_id for broker in manager.cluster.brokers())
+        for broker in sorted(brokers, key=self._quiet.__contains__):
+            future = _sent(manager, request, broker)
+            answer = await self._answer(manager, future, DESCRIBE_S)
+            if answer is not None:
+                return answer
+            if isinstance(future.exception, SaslAuthenticationFailedError):
+                raise future.exception
+        self._forget_client()
+        raise ConnectionFailed(f"Cluster {self._cluster.name}: no broker says who leads its partitions.")
+
+    def _forget_client(self) -> None:
+        """Begin with the bootstrap servers at the next question: the brokers may be elsewhere by then."""
+        admin, self._admin, self._under_way = self._admin, None, {}
+        self._quiet.clear()
+        if admin is not None:
+            threading.Thread(target=admin.close, name="close-log-ends", daemon=True).start()  # not in its own thread
+
+    async def _offsets(
+        self,
+        manager: Any,  # noqa: ANN401 -- as above
+        places: Collection[Place],
+        timestamp: int,
+        isolation: str | None = None,
+    ) -> tuple[dict[Place, int], dict[Place, str]]:
+        """The offsets by place, and why there is none of the others that have a leader."""
+        asked = self._table.by_broker(places)
+        level = isolation or self._cluster.offsets_isolation
+        # What of a question goes to a leader is one request: the topics tell which question it was.
+        scope = f"{timestamp} {level} {' '.join(sorted({topic for topic, _ in places}))}"
+        for broker, of_broker in asked.items():
+            under_way = self._under_way.get((broker, scope))
+            if under_way is None or under_way.is_done:
+                self._under_way[broker, scope] = _sent(
+                    manager, self._offsets_request(of_broker, timestamp, level), broker
+                )
+        deadline = time.monotonic() + ANSWER_S
+        offsets: dict[Place, int] = {}
+        reasons: dict[Place, str] = {}
+        for broker, of_broker in asked.items():
+            limit_s = AGAIN_S if broker in self._quiet else max(0.0, deadline - time.monotonic())
+            answer = await self._answer(manager, self._under_way[broker, scope], limit_s)
+            self._note_broker(broker, has_answered=answer is not None)
+            told = dict(_told_offsets(answer)) if answer is not None else {}
+            for place in of_broker:
+                code, offset = told.get(place, (None, -1))
+                if code == 0 and offset >= 0:
+                    offsets[place] = offset
+                else:
+                    reasons[place] = self._reason(manager, broker, code)
+        return offsets, reasons
+
+    def _note_broker(self, broker: int, *, has_answered: bool) -> None:
+        """One that has not answered in time is not waited for again until it does."""
+        if has_answered:
+            self._quiet.discard(broker)
+        else:
+            self._quiet.add(broker)
+
+    async def _answer(self, manager: Any, future: Any, limit_s: float) -> Any:  # noqa: ANN401 -- as above
+        """The response, or None: it has not come in time, or will not come."""
+        try:
+            return await manager.wait_for(future, limit_s * 1000)
+        except KafkaError:
+            return None
+
+    def _offsets_request(self, places: Iterable[Place], timestamp: int, level: str) -> Any:  # noqa: ANN401 -- as above
+        isolation = IsolationLevel.build_from(level).value
+        of_topic = ListOffsetsRequest.ListOffsetsTopic
+        return ListOffsetsRequest(
+            replica_id=-1,
+            isolation_level=isolation,
+            topics=[
+                of_topic(
+                    name=topic,
+                    partitions=[
+                        of_topic.ListOffsetsPartition(
+                            partition_index=place[1], current_leader_epoch=self._epoch(place), timestamp=timestamp
+                        )
+                        for place in its_places
+                    ],
+                )
+                for topic, its_places in _by_topic(places)
+            ],
+            min_version=max(1, ListOffsetsRequest.min_version_for_isolation_level(isolation)),
+        )
+
+    def _epoch(self, place: Place) -> int:
+        return self._table.leaders[place].epoch
+
+    def _without_answer(self, place: Place) -> str:
+        """Why a partition was not asked for its end, as the beginning of a sentence."""
+        leader = self._table.leaders.get(place)
+        if leader is None or leader.broker < 0:
+            last = self._last_led.get(place)
+            return "it has no leader" if last is None else f"it has no leader since {last} is away"
+        return f"{self._table.name_of(leader.broker)} does not answer"
+
+    def _reason(self, manager: Any, broker: int, code: int | None) -> str:  # noqa: ANN401 -- as above
+        """Why a leader gave no offset, as the beginning of a sentence."""
+        name = self._table.name_of(broker)
+        if code is not None:
+            return f"{name} leads it and answers {_words(code)}"
+        connection = manager._conns.get(broker)
+        if connection is not None and "throttle" in connection.paused:
+            return f"{name} throttles groupwatch's requests (a client quota)"
+        return f"{name} does not answer"
+
+    async def _cuts(self, manager: Any, read: Mapping[Place, int]) -> dict[Place, int | None]:  # noqa: ANN401 -- as above
+        """Where logs were cut below what was read, of those with another leader than before. None: it does not say."""
+        changed = [place for place in read if self._has_new_leader(place)]
+        cut: dict[Place, int | None] = dict.fromkeys(changed)
+        for broker, places in self._table.by_broker(changed).items():
+            future = _sent(manager, self._cut_request(places), broker)
+            answer = await self._answer(manager, future, DESCRIBE_S)
+            is_too_old = isinstance(future.exception, IncompatibleBrokerVersion)
+            told = dict(_told_epoch_ends(answer)) if answer is not None else {}
+            for place in places if answer is not None or is_too_old else ():
+                self._epochs[place] = self._epoch(place)
+                del cut[place]
+                if 0 <= told.get(place, -1) < read[place]:
+                    cut[place] = told[place]
+        return cut
+
+    def _has_new_leader(self, place: Place) -> bool:
+        known, leader = self._epochs.get(place, NO_EPOCH), self._table.leaders.get(place)
+        return leader is not None and NO_EPOCH < known < leader.epoch
+
+    def _cut_request(self, places: Iterable[Place]) -> Any:  # noqa: ANN401 -- as above
+        of_topic = OffsetForLeaderEpochRequest.OffsetForLeaderTopic
+        return OffsetForLeaderEpochRequest(
+            replica_id=-1,
+            topics=[
+                of_topic(
+                    topic=topic,
+                    partitions=[
+                        of_topic.OffsetForLeaderPartition(
+                            partition=place[1],
+                            current_leader_epoch=self._epoch(place),
+                            leader_epoch=self._epochs[place],
+                        )
+                        for place in its_places
+                    ],
+                )
+                for topic, its_places in _by_topic(places)
+            ],
+        )
+
+
+def _sent(manager: Any, request: Any, broker: int) -> Any:  # noqa: ANN401 -- as above
+    """The future answer of a broker; one that has failed, if there is no way to it."""
+    try:
+        return manager.send(request, node_id=broker)
+    except KafkaError as error:
+        return Future().failure(error)
+
+
+def _by_topic(places: Iterable[Place]) -> Iterator[tuple[str, list[Place]]]:
+    found: dict[str, list[Place]] = defaultdict(list)
+    for place in places:
+        found[place[0]].append(place)
+    yield from found.items()
+
+
+def _told_offsets(response: Any) -> Iterator[tuple[Place, tuple[int, int]]]:  # noqa: ANN401 -- as above
+    """The error code and the offset of each place in a ListOffsetsResponse."""
+    for topic in response.topics:
+        for each in topic.partitions:
+            yield (topic.name, each.partition_index), (each.error_code, each.offset)
+
+
+def _told_epoch_ends(response: Any) -> Iterator[tuple[Place, int]]:  # noqa: ANN401 -- as above
+    """Where the log of the epoch that was asked for ends, of each place in the response that has no error."""
+    for topic in response.topics:
+        for each in topic.partitions:
+            if each.error_code == 0:
+                yield (topic.topic, each.partition), each.end_offset
+
+
+def _words(code: int) -> str:
+    return error_name(for_code(code)())

@@ -1,0 +1,198 @@
+"""How far a micro-batch reads each partition of a log: planned here, in place of Spark's own reader of offsets.
+
+Spark's reader asks the brokers one after the other, and waits for each as long as its client allows; one broker that
+hangs stops the reading of all partitions. Its source has no option for that. But all that the source wants of its
+reader is where the logs end. So a started query gets another reader, which is a Java proxy for this module. A partition
+whose leader does not answer then "ends" where it has been read to, and is not read until the leader answers
+(docs/decisions/0061-partitions-that-answer.md).
+
+This depends on names inside of Spark's connector (4.2.0): ``KafkaMicroBatchStream.kafkaOffsetReader``, the trait
+``KafkaOffsetReader``, and ``JsonUtils.partitionOffsets``. A connector without them ends the query with an error.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from typing import Any, Final
+
+from pyspark import SparkContext
+from pyspark.sql.streaming.query import StreamingQuery
+
+from monitor.collectors.errors import ConnectionFailed
+from monitor.collectors.kafka.leader_table import Place
+from monitor.collectors.kafka.log_ends import Ends, LogEnds
+
+log = logging.getLogger(__name__)
+
+LOOK_S: Final = 0.005
+SOURCES_LIMIT_S: Final = 30.0
+"""How long a query that starts may take to make its sources."""
+ASK_AGAIN_S: Final = 0.5
+
+CUT: Final = (
+    "Partition %d of %s went back from offset %d to %d, as by an unclean leader election: the records between are lost"
+    " in Kafka, and reading goes on there. Groups may show commits that the brokers no longer have, until their next."
+)
+
+_STREAM: Final = "KafkaMicroBatchStream"
+
+
+class QueryEnding(Exception):  # noqa: N818 -- it is no failure
+    """The query is told to end while nothing can be read."""
+
+
+def ends_to_plan(read: Mapping[Place, int], found: Ends) -> dict[Place, int]:
+    """How far each partition is read now.
+
+    To its end; a partition that is silent stays where it is. A new leader may know of an earlier end for a moment: that
+    is no reason to go back. Where the log was cut, reading goes back to the cut.
+
+    >>> ends_to_plan({("t", 0): 5, ("t", 1): 5, ("t", 2): 5}, Ends(ends={("t", 0): 9, ("t", 1): 4}))
+    {('t', 0): 9, ('t', 1): 5, ('t', 2): 5}
+    >>> ends_to_plan({("t", 0): 5}, Ends(ends={("t", 0): 9}, cut={("t", 0): 3}))
+    {('t', 0): 3}
+    """
+    return {
+        place: found.cut[place] if place in found.cut else max(offset, found.ends.get(place, offset))
+        for place, offset in read.items()
+    }
+
+
+def plan_offsets(query: StreamingQuery, ends: LogEnds, is_ending: Callable[[], bool]) -> None:
+    """Plan the micro-batches of a query here, from the first one on. To be called as soon as it has been started.
+
+    Args:
+        query: a query that reads Kafka.
+        ends: tells where the logs of all its topics end.
+        is_ending: whether the query has been told to end, which is asked while no broker answers.
+    """
+    running = query._jsq.streamingQuery()
+    deadline = time.monotonic() + SOURCES_LIMIT_S
+    while running.sources().isEmpty() and query.isActive and time.monotonic() < deadline:
+        time.sleep(LOOK_S)
+    for source in _items_of(running.sources()):
+        if source.getClass().getSimpleName() == _STREAM:
+            _set_reader(source, ends, is_ending)
+
+
+def _set_reader(source: Any, ends: LogEnds, is_ending: Callable[[], bool]) -> None:  # noqa: ANN401 -- Py4J has no types
+    assigned = json.loads(str(_field(source, "options").get(source).get("assign")))
+    places = [(topic, number) for topic, numbers in assigned.items() for number in numbers]
+    planner = OffsetPlanner(source.kafkaOffsetReader(), places, ends, is_ending)
+    _field(source, "kafkaOffsetReader").set(source, planner)
+
+
+def _field(source: Any, name: str) -> Any:  # noqa: ANN401 -- Py4J has no types
+    found = source.getClass().getDeclaredField(name)
+    found.setAccessible(True)
+    return found
+
+
+def _items_of(sequence: Any) -> Iterator[Any]:  # noqa: ANN401 -- Py4J has no types
+    """The items of a sequence of Scala's."""
+    for number in range(sequence.size()):
+        yield sequence.apply(number)
+
+
+def _places_of(text: str) -> dict[Place, int]:
+    """Offsets by place, from Spark's JSON of them."""
+    told: dict[str, dict[str, int]] = json.loads(text)
+    return {(topic, int(number)): offset for topic, of_topic in told.items() for number, offset in of_topic.items()}
+
+
+class OffsetPlanner:
+    """Plans the micro-batches of one Kafka source. Spark's thread calls it, so its methods have Spark's names."""
+
+    def __init__(
+        self,
+        original: Any,  # noqa: ANN401 -- Py4J has no types
+        places: list[Place],
+        ends: LogEnds,
+        is_ending: Callable[[], bool],
+    ) -> None:
+        """Prepare.
+
+        Args:
+            original: Spark's own reader of offsets. It connects to nobody until it is asked for an offset.
+            places: the partitions that the source is assigned.
+            ends: tells where their logs end.
+            is_ending: whether the query has been told to end.
+        """
+        self._original = original
+        jvm: Any = SparkContext._jvm
+        self._offsets = jvm.org.apache.spark.sql.kafka010.JsonUtils.partitionOffsets
+        self._places = places
+        self._ends = ends
+        self._is_ending = is_ending
+
+    def fetchLatestOffsets(self, known: Any) -> Any:  # noqa: ANN401, N802 -- Spark's name
+        """Where the logs end. Waits as long as no leader of all that is read answers."""
+        read = dict.fromkeys(self._places, 0)
+        if known.isDefined():
+            told = self._from_java(known.get())
+            read = {place: told.get(place, 0) for place in self._places}
+        found = self._found(read)
+        for (topic, partition), end in found.cut.items():
+            log.warning(CUT, partition, topic, read[topic, partition], end)
+        return self._in_java(ends_to_plan(read, found))
+
+    def fetchEarliestOffsets(self, *new: Any) -> Any:  # noqa: ANN401, N802 -- Spark's name
+        """Where the logs start; of the partitions that are new to the source, if some are named."""
+        places = [(str(each.topic()), int(each.partition())) for each in _items_of(new[0])] if new else self._places
+        return self._in_java(self._starts(places))
+
+    def getOffsetRangesFromResolvedOffsets(self, start: Any, end: Any, report: Any) -> Any:  # noqa: ANN401, N802 -- Spark's name
+        """What each task reads: arithmetic of Spark's. It would ask the brokers itself for the starts of new logs."""
+        if start.size() != end.size():
+            begun = self._from_java(start)
+            new = [place for place in self._from_java(end) if place not in begun]
+            start = self._in_java({**begun, **self._starts(new)})
+        return self._original.getOffsetRangesFromResolvedOffsets(start, end, report)
+
+    def _starts(self, places: list[Place]) -> dict[Place, int]:
+        """Where these logs start; 0 where no leader says it: what is gone by then is skipped, as it is of any log."""
+        starts = self._ends.starts(places) if places else {}
+        return {place: starts.get(place, 0) for place in places}
+
+    def close(self) -> None:
+        """The source has ended. Whoever gave ``ends`` closes them."""
+        self._original.close()
+
+    def toString(self) -> str:  # noqa: N802 -- Java's name
+        """What Spark reports of the source, as before."""
+        return str(self._original.toString())
+
+    def hashCode(self) -> int:  # noqa: N802 -- Java's name
+        """Java's."""
+        return id(self) & 0x7FFFFFFF
+
+    def equals(self, other: object) -> bool:
+        """Java's."""
+        return self is other
+
+    class Java:
+        """What Py4J makes a proxy of."""
+
+        implements: Final = ("org.apache.spark.sql.kafka010.KafkaOffsetReader",)
+
+    def _found(self, read: Mapping[Place, int]) -> Ends:
+        while not self._is_ending():
+            with suppress(ConnectionFailed):  # what else goes wrong ends the query, and its next start says it
+                found = self._ends.ask(read)
+                if found.ends or not read:
+                    return found
+            time.sleep(ASK_AGAIN_S)
+        raise QueryEnding
+
+    def _in_java(self, offsets: Mapping[Place, int]) -> Any:  # noqa: ANN401 -- Py4J has no types
+        told: dict[str, dict[str, int]] = {}
+        for (topic, partition), offset in offsets.items():
+            told.setdefault(topic, {})[str(partition)] = offset
+        return self._offsets(json.dumps(told))
+
+    def _from_java(self, offsets: Any) -> dict[Place, int]:  # noqa: ANN401 -- Py4J has no types
+        return _places_of(str(self._offsets(offsets)))

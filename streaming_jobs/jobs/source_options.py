@@ -1,0 +1,55 @@
+"""The options of a cluster's Kafka sources, from one start of its query to the next."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+from uuid import uuid4
+
+from monitor.collectors.kafka.preflight import READER_GROUPS
+from monitor.collectors.kafka_client.client_properties import spark_options
+from monitor.config import ClusterSettings
+from streaming_jobs.ingest.sources import FETCH_LIMIT_MS, LONGEST_FETCH_LIMIT_MS, fetch_limits
+
+_SERVERS: Final = "kafka.bootstrap.servers"
+
+
+class SourceOptions:
+    """Gives the options for each start of a query.
+
+    Spark keeps its consumers by the name of their group, and wants them to have the same options. So equal options come
+    with the same group, whose consumers know the brokers, and others with a new one. Nothing is committed in its name.
+    """
+
+    def __init__(self, cluster: ClusterSettings, *, serves_tokens: bool) -> None:
+        self._cluster = cluster
+        self._serves_tokens = serves_tokens
+        self._limit_ms = FETCH_LIMIT_MS
+        self._newest: dict[str, str] = {}
+        self._group = ""
+
+    def of_clients(self) -> dict[str, str]:
+        """Those of any consumer of Java's.
+
+        Raises:
+            ConfigError: see ``spark_options``.
+        """
+        return spark_options(self._cluster, serves_tokens=self._serves_tokens)
+
+    def of_sources(self, answering: Sequence[str] = ()) -> dict[str, str]:
+        """Those of the query's sources.
+
+        Args:
+            answering: the addresses of the brokers that answer, where some do not: a new consumer would wait for one
+                of these too long, should it ask that one first.
+        """
+        options = fetch_limits(self._limit_ms) | self.of_clients()
+        if answering:
+            options[_SERVERS] = ",".join(answering)
+        if options != self._newest:
+            self._newest, self._group = options, f"{READER_GROUPS}-{uuid4().hex}"
+        return options | {"kafka.group.id": self._group}
+
+    def wait_longer(self) -> None:
+        """Let fetches take twice as long: they took too long although all brokers answer, as by a slow line."""
+        self._limit_ms = min(2 * self._limit_ms, LONGEST_FETCH_LIMIT_MS)

@@ -1,0 +1,76 @@
+"""What is said of the partitions of a cluster's logs that cannot be read now, and of the brokers that lead them."""
+
+from __future__ import annotations
+
+import logging
+from collections import defaultdict
+from collections.abc import Mapping
+from typing import Final
+
+from monitor.collectors.kafka.leader_table import Place
+from monitor.collectors.kafka.log_ends import Silence
+from monitor.messages.formatting import counted
+from monitor.messages.notification import utc
+
+log = logging.getLogger(__name__)
+
+LOGGED_AFTER_MS: Final = 3_000
+"""A leader that moves is away for a second or two."""
+
+
+def unread_sentences(topic: str, silent: Mapping[Place, Silence]) -> dict[int, str]:
+    """Why each partition of a topic that is silent is not read, for its groups. It is a part of a sentence.
+
+    >>> unread_sentences("t", {("t", 3): Silence(reason="broker 2 (b2:9092) does not answer", since_ms=0)})
+    {3: 'Partition 3 of t has not been read since 1970-01-01 00:00:00 UTC: broker 2 (b2:9092) does not answer'}
+    """
+    return {
+        partition: f"Partition {partition} of {topic} has not been read since {utc(silence.since_ms)}: {silence.reason}"
+        for (of, partition), silence in sorted(silent.items())
+        if of == topic
+    }
+
+
+def unread_problem(cluster: str, counts: Mapping[str, int], silent: Mapping[Place, Silence]) -> str | None:
+    """The same for the cluster, a sentence for each topic and reason; None: all partitions are read.
+
+    >>> silent = {("t", 3): Silence(reason="broker 2 (b2:9092) does not answer", since_ms=0)}
+    >>> unread_problem("prod", {"t": 50}, silent)
+    'Cluster prod: broker 2 (b2:9092) does not answer; 1 of 50 partitions of t has not been read since 1970-01-01 \
+00:00:00 UTC.'
+    """
+    found: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for (topic, _), silence in sorted(silent.items()):
+        found[topic, silence.reason].append(silence.since_ms)
+    told = [
+        f"{reason}; {len(since)} of {counted(counts.get(topic, 0), 'partition')} of {topic}"
+        f" {'has' if len(since) == 1 else 'have'} not been read since {utc(min(since))}"
+        for (topic, reason), since in found.items()
+    ]
+    return f"Cluster {cluster}: {'. '.join(told)}." if told else None
+
+
+class UnreadLog:
+    """Logs that partitions are not read, once it has lasted for a moment, and that all of them are read again."""
+
+    def __init__(self, cluster: str) -> None:
+        self._cluster = cluster
+        self._since_ms: int | None = None
+        self._is_told = False
+
+    def look(self, problem: str | None, passed_ms: int) -> None:
+        """Take the sentence of now (``unread_problem``). To be called now and then.
+
+        Args:
+            problem: the sentence; None: all partitions are read.
+            passed_ms: now, by a clock that only goes forward.
+        """
+        if problem is None:
+            if self._is_told:
+                log.info("Cluster %s: all partitions of its logs are read again", self._cluster)
+            self._since_ms, self._is_told = None, False
+            return
+        self._since_ms = passed_ms if self._since_ms is None else self._since_ms
+        if not self._is_told and passed_ms - self._since_ms >= LOGGED_AFTER_MS:
+            log.warning("%s Their groups are not evaluated until then.", problem)
+            self._is_told = True

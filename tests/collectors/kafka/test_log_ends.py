@@ -1,0 +1,134 @@
+"""The ends of logs, asked of each leader by itself: a broker that hangs holds nobody up, and is named."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+
+import pytest
+from kafka.errors import KafkaError
+
+from monitor.collectors.errors import OffsetsTopicMissing
+from monitor.collectors.kafka.log_ends import LogEnds
+from monitor.config import ClusterSettings
+from monitor.demo.servers.broker import EmbeddedKafka
+from tests.paused import hanging
+from tests.support.clients import admin, produce
+from tests.support.job_process import eventually
+from tests.support.two_brokers import create_on_both, two_brokers
+
+pytestmark = [
+    pytest.mark.broker,
+    pytest.mark.jobs,  # several brokers
+    # kafka-python leaves the sockets of failed connections to the garbage collector.
+    pytest.mark.filterwarnings("ignore:unclosed <:ResourceWarning"),
+]
+
+UNCLEAN = {"unclean.leader.election.enable": "true", "min.insync.replicas": "1"}
+READ = {("log", 0): 0, ("log", 1): 0, ("log", 2): 0}
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[tuple[EmbeddedKafka, EmbeddedKafka]]:
+    with two_brokers() as brokers:
+        create_on_both(brokers[0].bootstrap_servers, "log", [(1,), (2,), (1,)])
+        produce(brokers[0].bootstrap_servers, "log", {0: 3, 1: 4, 2: 5})
+        yield brokers
+
+
+@pytest.fixture
+def ends(cluster: tuple[EmbeddedKafka, EmbeddedKafka]) -> Iterator[LogEnds]:
+    settings = ClusterSettings(name="prod", bootstrap_servers=cluster[0].bootstrap_servers)
+    found = LogEnds(settings, ["log", "gone"], clock=lambda: 1_000)
+    yield found
+    found.close()
+
+
+def test_every_leader_is_asked_for_its_own_partitions(ends: LogEnds):
+    found = ends.ask(READ)
+    assert found.ends == {("log", 0): 3, ("log", 1): 4, ("log", 2): 5}
+    assert not found.silent
+    assert not found.cut
+    assert ends.partition_count("log") == 3
+    assert ends.starts(READ) == dict.fromkeys(READ, 0)
+    assert ends.bounds("log").ends == {0: 3, 1: 4, 2: 5}
+
+
+def test_a_broker_that_hangs_is_named_and_the_others_are_told(
+    cluster: tuple[EmbeddedKafka, EmbeddedKafka], ends: LogEnds
+):
+    first, second = cluster
+    ends.ask(READ)
+    with hanging(second):
+        found = ends.ask(READ)
+        assert found.ends == {("log", 0): 3, ("log", 2): 5}
+        silence = found.silent["log", 1]
+        assert silence.reason == f"broker 2 ({second.bootstrap_servers}) does not answer"
+        assert silence.since_ms == 1_000
+        assert ends.answering == (first.bootstrap_servers,)
+        assert ends.bounds("log").ends == {0: 3, 2: 5}
+        assert ends.bounds("log").partition_count == 3
+        away = f"it has no leader since broker 2 ({second.bootstrap_servers}) is away"
+        eventually(lambda: ends.ask(READ).silent["log", 1].reason == away, "that the controller has fenced it")
+    eventually(lambda: ends.ask(READ).ends == {("log", 0): 3, ("log", 1): 4, ("log", 2): 5}, "all of the ends")
+    assert not ends.silent
+    assert not ends.answering
+
+
+def test_a_topic_that_is_not_there_is_an_error(ends: LogEnds):
+    with pytest.raises(OffsetsTopicMissing, match="there is no topic gone"):
+        ends.ask({("gone", 0): 0})
+
+
+def test_new_partitions_are_counted(cluster: tuple[EmbeddedKafka, EmbeddedKafka]):
+    bootstrap = cluster[0].bootstrap_servers
+    create_on_both(bootstrap, "grows", [(1,)])
+    found = LogEnds(ClusterSettings(name="prod", bootstrap_servers=bootstrap), ["grows"])
+    try:
+        found.ask({("grows", 0): 0})
+        assert found.partition_count("grows") == 1
+        with admin(bootstrap) as client:
+            client.create_partitions({"grows": 3})
+
+        def has_grown() -> bool:
+            found.ask({("grows", 0): 0})
+            return found.partition_count("grows") == 3
+
+        eventually(has_grown, "three partitions")
+    finally:
+        found.close()
+
+
+def test_a_log_that_an_unclean_election_cut_is_told_with_the_offset_of_the_cut(
+    cluster: tuple[EmbeddedKafka, EmbeddedKafka],
+):
+    """The third broker misses what only the second gets, and then leads: up to its end, the log is what was read."""
+    first, second = cluster
+    with EmbeddedKafka(second.settings, beside=first) as third:
+        create_on_both(first.bootstrap_servers, "cut", [(second.node_id, third.node_id)], **UNCLEAN)
+        produce(first.bootstrap_servers, "cut", {0: 5})
+        found = LogEnds(ClusterSettings(name="prod", bootstrap_servers=first.bootstrap_servers), ["cut"])
+        try:
+            eventually(lambda: found.ask({("cut", 0): 0}).ends == {("cut", 0): 5}, "five records")
+            third.kill()
+            eventually(lambda: is_alone(first.bootstrap_servers, second.node_id), "that the second is in sync alone")
+            produce(first.bootstrap_servers, "cut", {0: 4})
+            eventually(lambda: found.ask({("cut", 0): 9}).ends == {("cut", 0): 9}, "nine records")
+            second.kill()
+            third.start()
+            eventually(lambda: found.ask({("cut", 0): 9}).ends == {("cut", 0): 5}, "the log of the third")
+            assert found.ask({("cut", 0): 9}).cut == {("cut", 0): 5}
+            produce(first.bootstrap_servers, "cut", {0: 7})
+            assert found.ask({("cut", 0): 9}).cut == {("cut", 0): 5}, "until the reader has gone back"
+            assert found.ask({("cut", 0): 5}).ends == {("cut", 0): 12}
+            assert not found.ask({("cut", 0): 5}).cut
+        finally:
+            found.close()
+            second.start()
+
+
+def is_alone(bootstrap: str, broker: int) -> bool:
+    with admin(bootstrap) as client, suppress(KafkaError):  # it may ask the broker that was killed
+        (topic,) = client.describe_topics(["cut"])
+        return [each["isr_nodes"] for each in topic["partitions"]] == [[broker]]
+    return False
