@@ -66,7 +66,8 @@ def describe_missing(admin: KafkaAdminClient, topics: AbstractSet[str]) -> Missi
     partitions = described[OFFSETS_TOPIC]["partitions"] if OFFSETS_TOPIC in described else []
     offline = sorted(int(each["partition_index"]) for each in partitions if each["leader_id"] < 0)
     hidden = [name for name in names if name in described and _is_hidden(described[name]["error_code"])]
-    there = {int(each["broker_id"]) for each in admin.describe_cluster()["brokers"]}
+    brokers = admin.describe_cluster()["brokers"]  # Kafka 4 lists one that is away, as fenced (KIP-1073)
+    there = {int(each["broker_id"]) for each in brokers if not each.get("is_fenced")}
     away = sorted({int(number) for each in partitions for number in each["replica_nodes"]} - there)
     return Missing(offline=tuple(offline), count=len(partitions), brokers=tuple(away), hidden=tuple(hidden))
 

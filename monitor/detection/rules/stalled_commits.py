@@ -157,7 +157,7 @@ def silent_partitions(facts: Facts) -> Silent:
     if facts.group.phase in {Phase.EMPTY, Phase.GONE, Phase.UNSEEN} or facts.deliveries is not None:
         return {}  # a share group commits nothing: see monitor.detection.rules.deliveries
     silent: Silent = {}
-    markers, disturbed = Markers(facts), disturbance_of(facts)
+    markers, disturbed = Markers(facts), newest_disturbance(facts)
     is_owner_awaited = facts.is_settling or (
         facts.ownership.is_lived_in and is_older_than_generation(facts.catalog, facts.group)
     )
@@ -179,7 +179,7 @@ class Disturbance(Value):
     ended_ms: int | None
 
 
-def disturbance_of(facts: Facts) -> Disturbance | None:
+def newest_disturbance(facts: Facts) -> Disturbance | None:
     """The newest disturbance of the group, of which collectors know; None: they know of none.
 
     It is a rebalance of a classic group: until it ends, a member waits for the others. A generation that ends one makes

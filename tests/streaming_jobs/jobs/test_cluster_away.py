@@ -36,7 +36,7 @@ LONGEST_BATCH_S: Final = 25
 def kafka() -> Iterator[EmbeddedKafka]:
     with EmbeddedKafka(BrokerSettings(heap_mb=384, offsets_topic_partitions=2, properties=SOON_BACK)) as broker:
         create_topic(broker.bootstrap_servers, "read", 1)
-        produce(broker.bootstrap_servers, "read", {0: 3})
+        produce(broker.bootstrap_servers, "read", {0: 2})
         commit(broker.bootstrap_servers, "reads", "read", {0: 2})
         yield broker
 
@@ -75,6 +75,7 @@ def test_a_cluster_that_is_away_is_not_up_nor_ready_and_the_job_waits_for_it(
             assert ended in {utc(line["evaluated_ms"] + 1_000 * second) for second in range(LONGEST_BATCH_S)}
             assert job.metrics().value(UP, cluster="test") == 0
 
+        produce(kafka.bootstrap_servers, "read", {0: 1})
         commit(kafka.bootstrap_servers, "reads", "read", {0: 3})
         job.await_metric(COMMITTED, 3, group="reads")
         job.await_metric(UP, 1, cluster="test")

@@ -245,12 +245,16 @@ def test_a_cluster_that_is_away_has_stalled_and_the_instant_is_that_of_the_last_
     assert problems.has_stalled
 
 
-@pytest.mark.parametrize(("reason", "ends"), [("collector", False), ("awaited", False), ("failure", True)])
+@pytest.mark.parametrize(
+    ("reason", "ends"), [("collector", False), ("brokers", False), ("awaited", False), ("failure", True)]
+)
 def test_only_failures_without_a_reason_outside_end_the_process(reason: str, ends: bool):
     problems, target = problems_of(watched())
     look(problems, 5_500)
     if reason == "collector":
         target.awaited[0].problem = AWAY
+    elif reason == "brokers":
+        problems.of_brokers = lambda: "Broker 2 does not answer."
     else:
         problems.of_query, problems.is_query_waiting = "reading stopped: it fails", reason == "awaited"
     told = [look(problems, now_ms) for now_ms in range(6_000, HOPELESS_MS + 1_001, 1_000)]
