@@ -42,15 +42,15 @@ def unread_problem(cluster: str, counts: Mapping[str, int], silent: Mapping[Plac
 
     >>> silent = {("t", 3): Silence(reason="broker 2 (b2:9092) does not answer", since_ms=0)}
     >>> unread_problem("prod", {"t": 50}, silent)
-    'Cluster prod: broker 2 (b2:9092) does not answer; 1 of 50 partitions of t has not been read since 1970-01-01 \
-00:00:00 UTC.'
+    'Cluster prod: 1 of 50 partitions of t has not been read since 1970-01-01 00:00:00 UTC: broker 2 (b2:9092) does \
+not answer.'
     """
     found: dict[tuple[str, str], list[int]] = defaultdict(list)
     for (topic, _), silence in sorted(silent.items()):
         found[topic, silence.reason].append(silence.since_ms)
     told = [
-        f"{reason}; {len(since)} of {counted(counts.get(topic, 0), 'partition')} of {topic}"
-        f" {'has' if len(since) == 1 else 'have'} not been read since {utc(min(since))}"
+        f"{len(since)} of {counted(counts.get(topic, 0), 'partition')} of {topic}"
+        f" {'has' if len(since) == 1 else 'have'} not been read since {utc(min(since))}: {reason}"
         for (topic, reason), since in found.items()
     ]
     return f"Cluster {cluster}: {'. '.join(told)}." if told else None

@@ -18,7 +18,7 @@ from monitor.metrics.render import join, packed, render_groups
 from monitor.metrics.series_filter import Detail, DetailOverride, SeriesRules
 from monitor.web.views.summary import summary_of
 from streaming_jobs.buckets import judge as judge_module
-from streaming_jobs.buckets.batch_context import BatchContext
+from streaming_jobs.buckets.batch_context import BatchContext, Unread
 from streaming_jobs.buckets.judge import BucketEvaluator
 from streaming_jobs.driver.cluster_view import ClusterView
 from streaming_jobs.ingest.schemas import BucketRow, RowKind
@@ -89,6 +89,26 @@ def test_what_was_told_is_not_told_again():
     assert [each["group"] for each in msgspec.msgpack.decode(summaries.payload)] == ["h"]
     assert "groupwatch_partition_lag" in [row.name for row in blocks]
     assert "groupwatch_group_state" not in [row.name for row in blocks]
+
+
+def test_a_group_whose_partition_is_not_read_keeps_its_last_verdict_marked_and_the_others_go_on():
+    """ "g" is in partition 1 of 2 (103 is odd), and "h" in partition 0."""
+    judge, groups = BucketEvaluator(0, DetectionRules()), {"g": state("g", 90), "h": state("h", 90)}
+    view = ClusterView("c")
+    view.take(judge.rows(groups, TOPICS, orders(1, known=-1)))
+    before = {each.group: each for each in view.summaries()}
+    unread = {1: Unread(sentence="Broker 2 does not answer", since_ms=NOW)}
+    late = NOW + 3_600_000
+    context = replace(orders(2, 1, late), log_partitions=2, unread=unread)
+    assert context.instant_of("g") == NOW
+    assert context.instant_of("h") == late
+    view.take(judge.rows(groups, TOPICS, context))
+    after = {each.group: each for each in view.summaries()}
+    assert after["g"] == replace(before["g"], unjudged="Broker 2 does not answer")
+    assert after["h"].unjudged is None
+    assert after["h"].findings, "an hour of silence with lag"
+    view.take(judge.rows(groups, TOPICS, orders(3, 2, late)))
+    assert [each.unjudged for each in view.summaries()] == [None, None]
 
 
 GROWN = Topics(catalog(topic("a", 3, grown=1)))
