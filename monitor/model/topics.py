@@ -141,6 +141,9 @@ class Catalog(Value):
 
     ``connect_configs`` are the connectors of Connect clusters whose topics of configurations are read, by the name of
     the cluster's group.
+
+    ``outages`` are the partitions of the offsets topic that could not be read, each with when that ended (ms since the
+    epoch; None: it goes on). Groups are in that of ``log_partitions`` by which the brokers place them; 0: not known.
     """
 
     cluster: str
@@ -149,3 +152,5 @@ class Catalog(Value):
     names: dict[str, str] = msgspec.field(default_factory=dict)
     watched_ms: int = 0
     connect_configs: dict[str, ConnectConfigsState] = msgspec.field(default_factory=dict)
+    outages: dict[int, int | None] = msgspec.field(default_factory=dict)
+    log_partitions: int = 0

@@ -131,6 +131,7 @@ class MicroBatchPublisher:
     places: LogPlaces = field(default_factory=LogPlaces)
     note_partitions: Callable[[int], None] = lambda _: None
     unread: Callable[[], dict[int, Unread]] = dict
+    outages: Callable[[], dict[int, int | None]] = dict
     _run: str = field(default_factory=lambda: uuid4().hex)
     _view: ClusterView = field(init=False)
     _views: AssignmentViewCache = field(default_factory=AssignmentViewCache)
@@ -259,7 +260,12 @@ class MicroBatchPublisher:
         if catalog is None:
             self._catalog = None
             return
-        catalog = msgspec.structs.replace(catalog, connect_configs=self._view.connect_configs(self.connect_topics))
+        catalog = msgspec.structs.replace(
+            catalog,
+            connect_configs=self._view.connect_configs(self.connect_topics),
+            outages=self.outages(),
+            log_partitions=self._log_partitions,
+        )
         self._catalog = _ServedCatalog(f"{self._run}-{batch_id}", Topics(catalog), self._ends(catalog))
         self.catalogs.put(self.cluster, self._catalog.key, msgspec.msgpack.encode(catalog))
 

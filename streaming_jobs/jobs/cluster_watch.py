@@ -431,6 +431,7 @@ class ClusterWatch:
             places=self._places,
             note_partitions=self._note_partitions,
             recording_problem=None if self._recorder is None else self._recorder.tell_problem,
+            outages=lambda: self._ends.outages(OFFSETS_TOPIC),
             unread=lambda: unread_partitions(OFFSETS_TOPIC, self._ends.silent),
         )
         self._problems.lateness = lambda: publisher.lateness
@@ -503,7 +504,7 @@ class ClusterWatch:
 
     def _logs(self, backlog: LogBounds, config_topics: frozenset[str]) -> tuple[DataFrame | None, DataFrame]:
         """The log of groups, if they come by one, and the collectors' events."""
-        options = self._options.of_sources(self._ends.answering)
+        options = self._options.source_options(self._ends.answering)
         most = self._settings.max_records_per_batch
         offsets_log = (
             kafka_log(self._spark, self._log_partitions(backlog), options | self._isolation(), most)
@@ -554,7 +555,7 @@ class ClusterWatch:
             gate.close()
 
     def _new_gate(self) -> BatchGate:
-        options = self._options.of_clients() | self._isolation()
+        options = self._options.client_options() | self._isolation()
         news = LogNews(self._spark, options, self._log, self._cluster.events_topic)
         schedule = BatchSchedule(self._trigger_ms, int(self._target.interval_s * 1000))
         return BatchGate(schedule, news, self._problems.stall.evaluate, self._target.unchanged)

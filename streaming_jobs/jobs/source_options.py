@@ -30,7 +30,7 @@ class SourceOptions:
         self._newest: dict[str, str] = {}
         self._group = ""
 
-    def of_clients(self) -> dict[str, str]:
+    def client_options(self) -> dict[str, str]:
         """Those of any consumer of Java's.
 
         Raises:
@@ -38,14 +38,14 @@ class SourceOptions:
         """
         return spark_options(self._cluster, serves_tokens=self._serves_tokens)
 
-    def of_sources(self, answering: Sequence[str] = ()) -> dict[str, str]:
+    def source_options(self, answering: Sequence[str] = ()) -> dict[str, str]:
         """Those of the query's sources.
 
         Args:
             answering: the addresses of the brokers that answer, where some do not: a new consumer would wait for one
                 of these too long, should it ask that one first.
         """
-        options = fetch_limits(self._limit_ms) | self.of_clients()
+        options = fetch_limits(self._limit_ms) | self.client_options()
         if answering:
             options[_SERVERS] = ",".join(answering)
         if options != self._newest:

@@ -58,6 +58,9 @@ KNOWN_LEADERS_S: Final = 5.0
 ROUNDS: Final = 2
 """How often one question is asked: once more of partitions whose leader has changed."""
 
+OUTAGE_MS: Final = 3_000
+"""How long a partition must have been silent for clients to have noticed it."""
+
 LATEST: Final = -1
 EARLIEST: Final = -2
 """Kafka's timestamps for the end and the start of a log."""
@@ -108,6 +111,8 @@ class LogEnds:
         self._quiet: set[int] = set()
         self._epochs: dict[Place, int] = {}
         self._silent: dict[Place, Silence] = {}
+        self._ended: dict[Place, int] = {}
+        """When an outage of a partition ended, in ms since the epoch."""
         self._cut: dict[Place, int] = {}
         """Where logs were cut, until whoever reads them has gone back to there."""
         self._ids: dict[str, str] = {}
@@ -118,6 +123,15 @@ class LogEnds:
     def silent(self) -> Mapping[Place, Silence]:
         """The partitions that could not be asked last, for any thread. They are not read."""
         return dict(self._silent)
+
+    def outages(self, topic: str) -> dict[int, int | None]:
+        """The partitions of a topic that were silent, with when that ended (None: they are). For any thread.
+
+        A leader that moves makes none: it is away for a second or two.
+        """
+        ended = {place: ended_ms for place, ended_ms in [*self._ended.items()] if place[0] == topic}
+        now = {place: None for place in self.silent if place[0] == topic}
+        return {place[1]: ended_ms for place, ended_ms in sorted({**ended, **now}.items())}
 
     def partition_count(self, topic: str) -> int:
         """How many partitions a topic had when the brokers last said it; 0: unknown. For any thread."""
@@ -235,6 +249,9 @@ class LogEnds:
         for place, reason in silent.items():
             since_ms = known[place].since_ms if place in known else now_ms
             known[place] = Silence(reason=reason, since_ms=since_ms)
+        over = [place for place in self._silent if place in ends]
+        lasted = [place for place in over if now_ms - self._silent[place].since_ms >= OUTAGE_MS]
+        self._ended |= dict.fromkeys(lasted, now_ms)
         self._silent = known
         self._epochs |= {place: self._table.leaders[place].epoch for place in ends}
 

@@ -81,6 +81,7 @@ class Topics:
             now.topics.keys() == then.topics.keys()
             and now.watched_ms == then.watched_ms
             and now.connect_configs == then.connect_configs
+            and now.outages == then.outages
             and all(self.content(topic) == before.content(topic) for topic in now.topics if topic not in besides)
         )
 

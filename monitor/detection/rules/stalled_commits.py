@@ -32,6 +32,7 @@ from monitor.model import (
     FindingKind,
     Member,
     Phase,
+    Source,
     TopicPartition,
     Value,
 )
@@ -44,6 +45,7 @@ from monitor.model.findings import (
     UnansweringMembers,
     UnnoticedMembers,
 )
+from monitor.protocol.kafka.group_metadata import group_partition
 
 LONGEST_BATCH_MS: Final = 3_600_000
 """A member that says that it may take longer than this between two polls has switched that limit off, and said nothing
@@ -180,16 +182,35 @@ class Disturbance(Value):
 
 
 def newest_disturbance(facts: Facts) -> Disturbance | None:
-    """The newest disturbance of the group, of which collectors know; None: they know of none.
+    """The newest disturbance of the group, a rebalance or an outage of its coordinator; None: none is known."""
+    found = [each for each in (_rebalance(facts), _outage(facts)) if each is not None]
+    goes_on = next((each for each in found if each.ended_ms is None), None)
+    return goes_on or max(found, key=lambda each: each.ended_ms or 0, default=None)
 
-    It is a rebalance of a classic group: until it ends, a member waits for the others. A generation that ends one makes
-    newcomers of all members. A member of another kind goes on during a rebalance, and may be the one that delays it.
+
+def _rebalance(facts: Facts) -> Disturbance | None:
+    """A rebalance of a classic group, of which collectors know: until it ends, a member waits for the others.
+
+    A generation that ends one makes newcomers of all members. A member of another kind goes on during a rebalance, and
+    may be the one that delays it.
     """
     seen = facts.group.sampled
     if KINDS[facts.group.kind].assigns is not Assigner.LEADER or seen is None:
         return None
     goes_on = rebalancing_since_ms(facts.group, facts.moment) is not None
     return Disturbance(ended_ms=None if goes_on else seen.last_ms)
+
+
+def _outage(facts: Facts) -> Disturbance | None:
+    """That the group's partition of the offsets topic could not be read: its leader is the coordinator (KIP-98).
+
+    Who cannot reach that cannot commit either, and has to find the new one first.
+    """
+    catalog = facts.catalog
+    if not catalog.outages or not catalog.log_partitions or facts.group.source is not Source.LOG:
+        return None
+    partition = group_partition(facts.group.group, catalog.log_partitions)
+    return Disturbance(ended_ms=catalog.outages[partition]) if partition in catalog.outages else None
 
 
 def _silence_start_ms(facts: Facts, since_ms: int, disturbed: Disturbance) -> int | None:

@@ -7,10 +7,7 @@ groups of that partition. So the records go to a partition that the tests' group
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -39,20 +36,6 @@ def bootstrap() -> Iterator[str]:
         create_topic(kafka.bootstrap_servers, "read", 3)
         commit(kafka.bootstrap_servers, group_beside("first"), "read", {0: 0})
         yield kafka.bootstrap_servers
-
-
-def test_a_log_that_spark_passes_over_in_silence_ends_the_job_with_a_sentence(bootstrap: str, tmp_path: Path):
-    """Without the setting that groupwatch requires, Spark's Kafka source reads nothing of internal topics."""
-    job = JobProcess(tmp_path, {"test": {"bootstrap_servers": bootstrap, "collect_interval_s": 0.5}})
-    without = (
-        "import sys, streaming_jobs.runtime.session as session, monitor.cli as cli;"
-        "session.REQUIRED = session.REQUIRED | {'spark.sql.streaming.kafka.useDeprecatedOffsetFetching': 'false'};"
-        "cli.main()"
-    )
-    command = [sys.executable, "-c", without, "run", "--config", str(job.config)]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=200, check=False, stdin=subprocess.DEVNULL)
-    assert ended.returncode == 1, ended.stderr[-3000:]
-    assert "Spark read none of them" in ended.stderr
 
 
 @pytest.fixture(scope="module")

@@ -17,30 +17,30 @@ def options_of(**client: str) -> SourceOptions:
 
 def test_equal_options_keep_the_group_and_with_it_the_consumers():
     options = options_of()
-    assert options.of_sources() == options.of_sources()
-    assert options.of_sources()[GROUP].startswith("groupwatch-")
-    assert options_of().of_sources()[GROUP] != options.of_sources()[GROUP]
+    assert options.source_options() == options.source_options()
+    assert options.source_options()[GROUP].startswith("groupwatch-")
+    assert options_of().source_options()[GROUP] != options.source_options()[GROUP]
 
 
 def test_while_a_broker_does_not_answer_new_consumers_begin_with_those_that_do():
     options = options_of()
-    usual = options.of_sources()
+    usual = options.source_options()
     assert usual[SERVERS] == "a:1,b:1"
-    without = options.of_sources(["10.0.0.1:9092"])
+    without = options.source_options(["10.0.0.1:9092"])
     assert without[SERVERS] == "10.0.0.1:9092"
     assert without[GROUP] != usual[GROUP], "Spark refuses other options for consumers of the same group"
 
 
 def test_fetches_that_take_too_long_get_twice_the_time_up_to_two_minutes():
     options = options_of()
-    limits = [options.of_sources()[POLL]]
+    limits = [options.source_options()[POLL]]
     for _ in range(6):
         options.wait_longer()
-        limits.append(options.of_sources()[POLL])
+        limits.append(options.source_options()[POLL])
     assert limits == ["5000", "10000", "20000", "40000", "80000", "120000", "120000"]
 
 
 def test_a_limit_that_a_deployment_chooses_stays():
     options = options_of(**{"default.api.timeout.ms": "60000", "request.timeout.ms": "30000"})
-    assert options.of_sources()["kafka.default.api.timeout.ms"] == "60000"
-    assert options.of_sources()["kafka.request.timeout.ms"] == "30000"
+    assert options.source_options()["kafka.default.api.timeout.ms"] == "60000"
+    assert options.source_options()["kafka.request.timeout.ms"] == "30000"
