@@ -202,7 +202,7 @@ def _rebalance(facts: Facts) -> Disturbance | None:
 
 
 def _outage(facts: Facts) -> Disturbance | None:
-    """That the group's partition of the offsets topic could not be read: its leader is the coordinator (KIP-98).
+    """That the group's partition of the offsets topic could not be read: its leader is the coordinator.
 
     Who cannot reach that cannot commit either, and has to find the new one first.
     """

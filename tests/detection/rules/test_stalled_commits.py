@@ -287,6 +287,24 @@ def test_nobody_is_accused_of_silence_in_a_rebalance_and_it_counts_from_the_end_
     assert [since for _, since, *_ in found(state, ALL_BUSY)] == [700]
 
 
+@pytest.mark.parametrize(
+    ("outages", "partitions", "since_s"),
+    [
+        pytest.param({1: None}, 2, None, id="its coordinator is away"),
+        pytest.param({1: 945_000}, 2, None, id="its coordinator came back 55 s ago"),
+        pytest.param({1: 930_000}, 2, 930, id="it came back 70 s ago: the silence counts from there"),
+        pytest.param({0: None}, 2, 700, id="the coordinator of others is away"),
+        pytest.param({1: None}, 0, 700, id="it is not known by how many partitions groups are placed"),
+    ],
+)
+@pytest.mark.parametrize("state", [ONE_IS_SILENT, NOBODY_COMMITS], ids=["a member", "all partitions"])
+def test_nobody_is_accused_of_silence_while_the_coordinator_cannot_be_reached(state, outages, partitions, since_s):
+    """The group "g" is in partition 1 of 2: its hash is 103."""
+    topics = replace(ALL_BUSY, outages=outages, log_partitions=partitions)
+    told = found(replace(state, group="g"), topics)
+    assert [since for _, since, *_ in told] == ([] if since_s is None else [since_s])
+
+
 def test_a_group_that_rebalances_again_and_again_while_records_wait_has_no_excuse():
     ends_s = (710, 760, 800, 850, 900, 950)
     rebalances = tuple(Rebalance(generation=each, started_ms=each * 1000, ended_ms=each * 1000) for each in ends_s)
