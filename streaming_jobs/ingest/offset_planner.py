@@ -135,7 +135,7 @@ class OffsetPlanner:
         if known.isDefined():
             told = self._from_java(known.get())
             read = {place: told.get(place, 0) for place in self._places}
-        found = self._found(read)
+        found = self._await_ends(read)
         for (topic, partition), end in found.cut.items():
             log.warning(CUT, partition, topic, read[topic, partition], end)
         return self._in_java(ends_to_plan(read, found))
@@ -179,7 +179,7 @@ class OffsetPlanner:
 
         implements: Final = ("org.apache.spark.sql.kafka010.KafkaOffsetReader",)
 
-    def _found(self, read: Mapping[Place, int]) -> Ends:
+    def _await_ends(self, read: Mapping[Place, int]) -> Ends:
         while not self._is_ending():
             with suppress(ConnectionFailed):  # what else goes wrong ends the query, and its next start says it
                 found = self._ends.ask(read)

@@ -260,7 +260,7 @@ class LogEnds:
         limit_s = 0.0 if anew else DESCRIBE_S if self._silent else KNOWN_LEADERS_S
         if time.monotonic() - self._described_s < limit_s:
             return
-        response = await self._described(manager)
+        response = await self._metadata_response(manager)
         manager.cluster.update_metadata(response)
         self._take(leader_table(response))
 
@@ -279,12 +279,12 @@ class LogEnds:
             if leader.broker >= 0:
                 self._last_led[place] = table.name_of(leader.broker)
 
-    async def _described(self, manager: Any) -> Any:  # noqa: ANN401 -- as above
+    async def _metadata_response(self, manager: Any) -> Any:  # noqa: ANN401 -- as above
         """What the first broker says that answers in time; those that were quiet are asked last."""
         request = leaders_request(self._topics)
         brokers = sorted(broker.node_id for broker in manager.cluster.brokers())
         for broker in sorted(brokers, key=self._quiet.__contains__):
-            future = _sent(manager, request, broker)
+            future = _send(manager, request, broker)
             answer = await self._answer(manager, future, DESCRIBE_S)
             if answer is not None:
                 return answer
@@ -315,7 +315,7 @@ class LogEnds:
         for broker, of_broker in asked.items():
             under_way = self._under_way.get((broker, scope))
             if under_way is None or under_way.is_done:
-                self._under_way[broker, scope] = _sent(
+                self._under_way[broker, scope] = _send(
                     manager, self._offsets_request(of_broker, timestamp, level), broker
                 )
         deadline = time.monotonic() + ANSWER_S
@@ -395,7 +395,7 @@ class LogEnds:
         changed = [place for place in read if self._has_new_leader(place)]
         cut: dict[Place, int | None] = dict.fromkeys(changed)
         for broker, places in self._table.by_broker(changed).items():
-            future = _sent(manager, self._cut_request(places), broker)
+            future = _send(manager, self._cut_request(places), broker)
             answer = await self._answer(manager, future, DESCRIBE_S)
             is_too_old = isinstance(future.exception, IncompatibleBrokerVersion)
             told = dict(_told_epoch_ends(answer)) if answer is not None else {}
@@ -431,7 +431,7 @@ class LogEnds:
         )
 
 
-def _sent(manager: Any, request: Any, broker: int) -> Any:  # noqa: ANN401 -- as above
+def _send(manager: Any, request: Any, broker: int) -> Any:  # noqa: ANN401 -- as above
     """The future answer of a broker; one that has failed, if there is no way to it."""
     try:
         return manager.send(request, node_id=broker)
