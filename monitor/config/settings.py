@@ -147,7 +147,8 @@ class SparkSettings(Section):
 
     master: str = Field(default="local[*]", min_length=1)
     """The Spark master that runs the job ([scaling.md](scaling.md)): `local[N]`, `local[*]` (every core of this
-    machine), `spark://HOST:PORT`, `k8s://HOST:PORT` or `yarn`."""
+    machine), `spark://HOST:PORT`, `k8s://HOST:PORT` or `yarn`. Of a local master, each query gets N task slots of its
+    own, so a cluster that hangs takes none from the others."""
     checkpoint: str | None = Field(default=None, min_length=1)
     """The folder of the state: a directory, or a URI of a file system that Spark is set up for (`hdfs://`, `s3a://`).
     It has one folder for each cluster. `groupwatch run` does not start without it."""
