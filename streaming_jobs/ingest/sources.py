@@ -35,20 +35,23 @@ The first: how long a broker may hold back an answer without records. Kafka's de
 long: its consumer has a fetch of the batch before still under way, and what it asks next waits behind it. The others
 let a backlog come in large pieces: reading 3,000,000 commits took 9.2 s of CPU instead of 15.0 (500 records a poll)."""
 
-FETCH_LIMIT_MS: Final = 5_000
+FETCH_LIMIT_MS: Final = 4_000
 """How long a task may wait for records, and again for a log's start and end. With a broker that hangs meanwhile, the
-micro-batch then ends after 10 s at most, and the next one leaves that broker out. Spark's default is 120 s."""
+micro-batch then ends after 8 s at most, and the next one leaves that broker out. Spark's default is 120 s."""
 
 LONGEST_FETCH_LIMIT_MS: Final = 120_000
 """The most that a query comes to wait whose fetches take too long though all brokers answer."""
 
 
 def fetch_limits(limit_ms: int) -> dict[str, str]:
-    """The options of a Kafka source that bound how long its tasks wait for a broker."""
+    """The options of a Kafka source that bound how long its tasks wait for a broker.
+
+    A request has half of that: a consumer may not know yet that another broker leads the partition, and has to ask twice.
+    """
     return {
         "kafkaConsumer.pollTimeoutMs": str(limit_ms),
         "kafka.default.api.timeout.ms": str(limit_ms),
-        "kafka.request.timeout.ms": str(max(10_000, limit_ms)),
+        "kafka.request.timeout.ms": str(limit_ms // 2),
     }
 
 

@@ -37,7 +37,7 @@ def test_fetches_that_take_too_long_get_twice_the_time_up_to_two_minutes():
     for _ in range(6):
         options.wait_longer()
         limits.append(options.source_options()[POLL])
-    assert limits == ["5000", "10000", "20000", "40000", "80000", "120000", "120000"]
+    assert limits == ["4000", "8000", "16000", "32000", "64000", "120000", "120000"]
 
 
 def test_a_limit_that_a_deployment_chooses_stays():
