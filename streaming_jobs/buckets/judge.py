@@ -24,7 +24,7 @@ from monitor.metrics.series_cap import apart_if_large
 from monitor.metrics.series_filter import ALL_SERIES, SeriesRules
 from monitor.model import FamilyBlock, GroupState, GroupSummary, GroupVerdict
 from monitor.web.views.summary import summary_of, unjudged_summary
-from streaming_jobs.buckets.batch_context import BatchContext
+from streaming_jobs.buckets.batch_context import BatchContext, Unread
 from streaming_jobs.ingest.schemas import ALL_BLOCKS, BucketRow, RowKind, block_name
 
 NO_PAYLOAD: Final = b""
@@ -97,7 +97,7 @@ class BucketEvaluator:
                 if unread is None:
                     judged = self._last[name] = self._evaluate(name, state, topics, context.now_ms)
                 else:
-                    judged = self._failed_evaluation(name, state, unread.sentence)
+                    judged = self._unread_evaluation(name, state, topics, unread)
             except Exception as error:  # one group's failure is its own; the others go on
                 reason = f"{type(error).__name__}: {error}"
                 yield BucketRow(self.number, RowKind.FAILURE, f"group/{name}", reason.encode("utf-8", "replace"))
@@ -136,6 +136,12 @@ class BucketEvaluator:
     def _render(self, verdict: GroupVerdict, state: GroupState) -> tuple[FamilyBlock, ...]:
         blocks = render_groups([verdict], self.series) + render_commits(state, self.series)
         return blocks if self.series.max_series is None else apart_if_large(verdict.group, blocks)
+
+    def _unread_evaluation(self, name: str, state: GroupState, topics: Topics, unread: Unread) -> _EvaluatedGroup:
+        """The last verdict on a group whose records cannot be read, marked. A worker without one makes that of then."""
+        if name not in self._last:
+            self._last[name] = self._evaluate(name, state, topics, unread.since_ms)
+        return self._failed_evaluation(name, state, unread.sentence)
 
     def _failed_evaluation(self, name: str, state: GroupState, reason: str) -> _EvaluatedGroup:
         """The last verdict on the group, marked; its samples stay as they were. After a start there may be none."""

@@ -56,6 +56,8 @@ REQUIRED: Final = {
 }
 
 JVM_END_LIMIT_S: Final = 20
+TASK_TRIES: Final = 2
+"""How often a local master tries a task."""
 ARCHIVING_LIMIT_S: Final = 300
 
 JVM_GONE: Final = (Py4JError, OSError)
@@ -393,12 +395,16 @@ def with_task_slots(master: str, queries: int) -> str:
     """A local master with as many task slots for each query as it has cores; another master as it is.
 
     A task that waits for a broker takes a slot and no core. With slots of its own, the query of a cluster that hangs or
-    is throttled takes none from those of the others.
+    is throttled takes none from those of the others. A task that fails is tried once more, as one whose broker has
+    hung: by then another broker may lead its partitions. Without that, its query would have to start again.
 
-    >>> with_task_slots("local[2]", 3), with_task_slots("spark://host:7077", 3)
-    ('local[6]', 'spark://host:7077')
+    >>> with_task_slots("local[2]", 3), with_task_slots("local[2,1]", 3), with_task_slots("spark://host:7077", 3)
+    ('local[6,2]', 'local[6,1]', 'spark://host:7077')
     """
-    return f"local[{local_cores(master) * max(1, queries)}]" if is_local(master) else master
+    if not is_local(master):
+        return master
+    tries = master.partition(",")[2].rstrip("]") or str(TASK_TRIES)
+    return f"local[{local_cores(master) * max(1, queries)},{tries}]"
 
 
 def local_cores(master: str) -> int:

@@ -107,7 +107,12 @@ def test_a_group_whose_partition_is_not_read_keeps_its_last_verdict_marked_and_t
     assert after["g"] == replace(before["g"], unjudged="Broker 2 does not answer")
     assert after["h"].unjudged is None
     assert after["h"].findings, "an hour of silence with lag"
-    view.take(judge.rows(groups, TOPICS, orders(3, 2, late)))
+    lines = sorted(gzip.decompress(join(view.blocks())).decode().splitlines())
+    other = BucketEvaluator(0, DetectionRules())
+    view.take(other.rows(groups, TOPICS, replace(context, batch=3, known=2)))
+    assert {each.group: each for each in view.summaries()} == after, "a worker that has not seen the group before"
+    assert sorted(gzip.decompress(join(view.blocks())).decode().splitlines()) == lines
+    view.take(other.rows(groups, TOPICS, orders(4, 3, late)))
     assert [each.unjudged for each in view.summaries()] == [None, None]
 
 
