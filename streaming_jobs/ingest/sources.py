@@ -46,7 +46,7 @@ LONGEST_FETCH_LIMIT_MS: Final = 120_000
 def fetch_limits(limit_ms: int) -> dict[str, str]:
     """The options of a Kafka source that bound how long its tasks wait for a broker.
 
-    A request has half of that: a consumer may not know yet that another broker leads the partition, and asks twice then.
+    A request has half of that. A consumer that does not know yet that another broker leads the partition asks twice.
     """
     return {
         "kafkaConsumer.pollTimeoutMs": str(limit_ms),
