@@ -133,6 +133,13 @@ class SourceState(Value):
     version: int = STATE_VERSION
 
 
+class Outage(Value, frozen=True):
+    """When a partition of the offsets topic could not be read, in ms since the epoch; ``ended_ms`` None: it goes on."""
+
+    began_ms: int
+    ended_ms: int | None = None
+
+
 class Catalog(Value):
     """All topics of a cluster that exist now, as of a completed collector pass; ``names`` are theirs by topic id.
 
@@ -142,8 +149,8 @@ class Catalog(Value):
     ``connect_configs`` are the connectors of Connect clusters whose topics of configurations are read, by the name of
     the cluster's group.
 
-    ``outages`` are the partitions of the offsets topic that could not be read, each with when that ended (ms since the
-    epoch; None: it goes on). Groups are in that of ``log_partitions`` by which the brokers place them; 0: not known.
+    ``outages`` are the newest of the partitions of the offsets topic that could not be read. Groups are in that of
+    ``log_partitions`` by which the brokers place them; 0: not known.
     """
 
     cluster: str
@@ -152,5 +159,5 @@ class Catalog(Value):
     names: dict[str, str] = msgspec.field(default_factory=dict)
     watched_ms: int = 0
     connect_configs: dict[str, ConnectConfigsState] = msgspec.field(default_factory=dict)
-    outages: dict[int, int | None] = msgspec.field(default_factory=dict)
+    outages: dict[int, Outage] = msgspec.field(default_factory=dict)
     log_partitions: int = 0

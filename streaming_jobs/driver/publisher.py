@@ -20,7 +20,17 @@ from monitor.messages.unknown_versions import cluster_sentence
 from monitor.metrics.cluster_samples import render_cluster
 from monitor.metrics.render import packed, render_catalog
 from monitor.metrics.series_filter import ALL_SERIES, SeriesRules
-from monitor.model import ALL_GROUPS, Catalog, ClusterSnapshot, GroupSummary, LogPlaces, PackedBlock, Shard, SourceState
+from monitor.model import (
+    ALL_GROUPS,
+    Catalog,
+    ClusterSnapshot,
+    GroupSummary,
+    LogPlaces,
+    Outage,
+    PackedBlock,
+    Shard,
+    SourceState,
+)
 from monitor.readiness.first_pass import FirstPass
 from monitor.readiness.freshness import Freshness
 from monitor.readiness.next_batch import AT_ONCE_MS, GROUPS_QUIET_MS
@@ -131,7 +141,7 @@ class MicroBatchPublisher:
     places: LogPlaces = field(default_factory=LogPlaces)
     note_partitions: Callable[[int], None] = lambda _: None
     unread: Callable[[], dict[int, Unread]] = dict
-    outages: Callable[[], dict[int, int | None]] = dict
+    outages: Callable[[], dict[int, Outage]] = dict
     _run: str = field(default_factory=lambda: uuid4().hex)
     _view: ClusterView = field(init=False)
     _views: AssignmentViewCache = field(default_factory=AssignmentViewCache)

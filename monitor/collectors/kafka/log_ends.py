@@ -41,7 +41,7 @@ from monitor.collectors.kafka.leader_table import (
 from monitor.collectors.kafka.preflight import READ_UNCOMMITTED, LogBounds, PartitionBounds, require_described
 from monitor.collectors.kafka_client.connection import error_name, explain_request_errors, open_admin
 from monitor.config import ClusterSettings
-from monitor.model import Value
+from monitor.model import Outage, Value
 
 ANSWER_S: Final = 2.0
 """How long a leader that has answered before may take. Kafka's own clients wait for 30 s, and for every partition."""
@@ -111,8 +111,8 @@ class LogEnds:
         self._quiet: set[int] = set()
         self._epochs: dict[Place, int] = {}
         self._silent: dict[Place, Silence] = {}
-        self._ended: dict[Place, int] = {}
-        """When an outage of a partition ended, in ms since the epoch."""
+        self._over: dict[Place, Outage] = {}
+        """The newest outage of each partition that is over."""
         self._cut: dict[Place, int] = {}
         """Where logs were cut, until whoever reads them has gone back to there."""
         self._ids: dict[str, str] = {}
@@ -124,14 +124,13 @@ class LogEnds:
         """The partitions that could not be asked last, for any thread. They are not read."""
         return dict(self._silent)
 
-    def outages(self, topic: str) -> dict[int, int | None]:
-        """The partitions of a topic that were silent, with when that ended (None: they are). For any thread.
+    def outages(self, topic: str) -> dict[int, Outage]:
+        """The newest outage of each partition of a topic that was silent. For any thread.
 
-        A leader that moves makes none: it is away for a second or two.
+        A leader that moves makes none that is over: it is away for a second or two.
         """
-        ended = {place: ended_ms for place, ended_ms in [*self._ended.items()] if place[0] == topic}
-        now = {place: None for place in self.silent if place[0] == topic}
-        return {place[1]: ended_ms for place, ended_ms in sorted({**ended, **now}.items())}
+        now = {place: Outage(began_ms=silence.since_ms) for place, silence in self.silent.items()}
+        return {place[1]: outage for place, outage in sorted({**self._over, **now}.items()) if place[0] == topic}
 
     def partition_count(self, topic: str) -> int:
         """How many partitions a topic had when the brokers last said it; 0: unknown. For any thread."""
@@ -249,9 +248,9 @@ class LogEnds:
         for place, reason in silent.items():
             since_ms = known[place].since_ms if place in known else now_ms
             known[place] = Silence(reason=reason, since_ms=since_ms)
-        over = [place for place in self._silent if place in ends]
-        lasted = [place for place in over if now_ms - self._silent[place].since_ms >= OUTAGE_MS]
-        self._ended |= dict.fromkeys(lasted, now_ms)
+        for place, silence in self._silent.items():
+            if place in ends and now_ms - silence.since_ms >= OUTAGE_MS:
+                self._over[place] = Outage(began_ms=silence.since_ms, ended_ms=now_ms)
         self._silent = known
         self._epochs |= {place: self._table.leaders[place].epoch for place in ends}
 

@@ -176,9 +176,13 @@ def silent_partitions(facts: Facts) -> Silent:
 
 
 class Disturbance(Value):
-    """What keeps members from committing that is no fault of theirs; ``ended_ms`` None: it goes on."""
+    """What keeps members from committing that is no fault of theirs; ``ended_ms`` None: it goes on.
+
+    ``began_ms`` None: it is not known when it began. It excuses no silence that was too long before.
+    """
 
     ended_ms: int | None
+    began_ms: int | None = None
 
 
 def newest_disturbance(facts: Facts) -> Disturbance | None:
@@ -210,7 +214,8 @@ def _outage(facts: Facts) -> Disturbance | None:
     if not catalog.outages or not catalog.log_partitions or facts.group.source is not Source.LOG:
         return None
     partition = group_partition(facts.group.group, catalog.log_partitions)
-    return Disturbance(ended_ms=catalog.outages[partition]) if partition in catalog.outages else None
+    outage = catalog.outages.get(partition)
+    return outage and Disturbance(ended_ms=outage.ended_ms, began_ms=outage.began_ms)
 
 
 def _silence_start_ms(facts: Facts, since_ms: int, disturbed: Disturbance) -> int | None:
@@ -218,7 +223,8 @@ def _silence_start_ms(facts: Facts, since_ms: int, disturbed: Disturbance) -> in
 
     Where rebalances follow each other and nobody reads between them, they are no excuse.
     """
-    if _goes_from_hand_to_hand(facts, since_ms):
+    was_silent = disturbed.began_ms is not None and since_ms + facts.settings.commit_silence_ms <= disturbed.began_ms
+    if was_silent or _goes_from_hand_to_hand(facts, since_ms):
         return since_ms
     if disturbed.ended_ms is None:
         return None

@@ -18,6 +18,7 @@ from monitor.model import (
     GroupKind,
     IdPartitions,
     Member,
+    Outage,
     Phase,
     Rebalance,
     RebalanceInProgress,
@@ -290,11 +291,12 @@ def test_nobody_is_accused_of_silence_in_a_rebalance_and_it_counts_from_the_end_
 @pytest.mark.parametrize(
     ("outages", "partitions", "since_s"),
     [
-        pytest.param({1: None}, 2, None, id="its coordinator is away"),
-        pytest.param({1: 945_000}, 2, None, id="its coordinator came back 55 s ago"),
-        pytest.param({1: 930_000}, 2, 930, id="it came back 70 s ago: the silence counts from there"),
-        pytest.param({0: None}, 2, 700, id="the coordinator of others is away"),
-        pytest.param({1: None}, 0, 700, id="it is not known by how many partitions groups are placed"),
+        pytest.param({1: Outage(750_000)}, 2, None, id="its coordinator is away"),
+        pytest.param({1: Outage(750_000, 945_000)}, 2, None, id="its coordinator came back 55 s ago"),
+        pytest.param({1: Outage(750_000, 930_000)}, 2, 930, id="70 s ago: the silence counts from there"),
+        pytest.param({1: Outage(760_000)}, 2, 700, id="it was silent for 60 s when the coordinator went away"),
+        pytest.param({0: Outage(750_000)}, 2, 700, id="the coordinator of others is away"),
+        pytest.param({1: Outage(750_000)}, 0, 700, id="it is not known by how many partitions groups are placed"),
     ],
 )
 @pytest.mark.parametrize("state", [ONE_IS_SILENT, NOBODY_COMMITS], ids=["a member", "all partitions"])
