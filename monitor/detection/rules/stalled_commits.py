@@ -215,7 +215,7 @@ def _outage(facts: Facts) -> Disturbance | None:
         return None
     partition = group_partition(facts.group.group, catalog.log_partitions)
     outage = catalog.outages.get(partition)
-    return outage and Disturbance(ended_ms=outage.ended_ms, began_ms=outage.began_ms)
+    return None if outage is None else Disturbance(ended_ms=outage.ended_ms, began_ms=outage.began_ms)
 
 
 def _silence_start_ms(facts: Facts, since_ms: int, disturbed: Disturbance) -> int | None:
