@@ -130,7 +130,7 @@ class OffsetPlanner:
         self._is_ending = is_ending
 
     def fetchLatestOffsets(self, known: Any) -> Any:  # noqa: ANN401, N802 -- Spark's name
-        """Where the logs end. Waits as long as no leader of all that is read answers."""
+        """Where the logs end. Waits as long as no leader answers of all that the query reads, in other sources too."""
         read = dict.fromkeys(self._places, 0)
         if known.isDefined():
             told = self._from_java(known.get())
@@ -183,7 +183,7 @@ class OffsetPlanner:
         while not self._is_ending():
             with suppress(ConnectionFailed):  # what else goes wrong ends the query, and its next start says it
                 found = self._ends.ask(read)
-                if found.ends or not read:
+                if found.ends or not read or self._ends.is_read_elsewhere:
                     return found
             time.sleep(ASK_AGAIN_S)
         raise QueryEnding

@@ -124,6 +124,11 @@ class LogEnds:
         """The partitions that could not be asked last, for any thread. They are not read."""
         return dict(self._silent)
 
+    @property
+    def is_read_elsewhere(self) -> bool:
+        """Whether a partition of any topic is not silent, as far as its leader was asked. For any thread."""
+        return not self._epochs.keys() <= self._silent.keys()
+
     def outages(self, topic: str) -> dict[int, Outage]:
         """The newest outage of each partition of a topic that was silent. For any thread.
 

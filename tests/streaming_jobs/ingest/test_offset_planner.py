@@ -66,14 +66,28 @@ class Reader:
     def reading(self, topic: str, partitions: int, ends: LogEnds | None = None) -> Iterator[LogEnds]:
         """For the time of the block. It goes on where the block before has ended."""
         ends = ends or LogEnds(ClusterSettings(name="test", bootstrap_servers=self.bootstrap), [topic])
-        options = fetch_limits(2_000) | {"kafka.bootstrap.servers": self.bootstrap, "kafka.group.id": f"r-{topic}"}
-        rows = kafka_log(self.spark, {topic: partitions}, options, 1000)
+        with self._running(self._log(topic, partitions), ends):
+            yield ends
+
+    @contextmanager
+    def reading_both(self, *topics: str) -> Iterator[LogEnds]:
+        """The same of several topics of one partition, each by a source of its own."""
+        ends = LogEnds(ClusterSettings(name="test", bootstrap_servers=self.bootstrap), topics)
+        one, other = (self._log(topic, 1) for topic in topics)
+        with self._running(one.union(other), ends):
+            yield ends
+
+    def _log(self, topic: str, partitions: int) -> DataFrame:
+        options = {"kafka.bootstrap.servers": self.bootstrap, "kafka.group.id": f"r-{topic}"}
+        return kafka_log(self.spark, {topic: partitions}, fetch_limits(2_000) | options, 1000)
+
+    @contextmanager
+    def _running(self, rows: DataFrame, ends: LogEnds) -> Iterator[None]:
         writer = rows.writeStream.foreachBatch(self.take).option("checkpointLocation", str(self.folder))
-        query: StreamingQuery = writer.trigger(processingTime="0 seconds").start()
-        self.query = query
+        self.query = query = writer.trigger(processingTime="0 seconds").start()
         try:
             plan_offsets(query, ends, lambda: not query.isActive)
-            yield ends
+            yield
         finally:
             query.stop()
             ends.close()
@@ -162,3 +176,20 @@ def test_a_broker_that_hangs_after_the_planning_ends_the_query_with_a_timeout(
     assert (tmp_path / "offsets" / "0").exists()
     assert not (tmp_path / "commits" / "0").exists()
     assert reader.seen == []
+
+
+def test_a_source_none_of_whose_leaders_answers_does_not_stop_the_other_sources_of_a_query(
+    spark: SparkSession, brokers: tuple[EmbeddedKafka, EmbeddedKafka], tmp_path: Path
+):
+    """As the events topic, whose only partition may be the hanging broker's."""
+    first, second = brokers
+    create_on_both(first.bootstrap_servers, "here", [(1,)])
+    create_on_both(first.bootstrap_servers, "there", [(2,)])
+    produce(first.bootstrap_servers, "there", {0: 1})
+    reader = Reader(spark, first.bootstrap_servers, tmp_path)
+    with reader.reading_both("here", "there") as ends:
+        reader.await_records((0, 0))
+        with hanging(second):
+            produce(first.bootstrap_servers, "here", {0: 2})
+            reader.await_records((0, 0), (0, 0), (0, 1))
+            assert list(ends.silent) == [("there", 0)]
