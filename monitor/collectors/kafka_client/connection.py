@@ -283,6 +283,7 @@ def _time_limit(limit_s: float, nets: list[KafkaNetClient]) -> Iterator[None]:
         yield
     finally:
         timer.cancel()
+        timer.join()
 
 
 def _require_login(cluster: ClusterSettings, arguments: Mapping[str, Any], limit_s: float) -> None:

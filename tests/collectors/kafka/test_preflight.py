@@ -32,6 +32,7 @@ from monitor.collectors.kafka import preflight
 from monitor.collectors.kafka.catalog import KafkaCatalogCollector
 from monitor.collectors.kafka.preflight import ClusterFacts, PartitionBounds
 from monitor.collectors.kafka.share_offsets import ShareOffsetsReader
+from monitor.collectors.kafka_client import batch_requests
 from monitor.config import ClusterSettings
 from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.demo.servers.settings import BrokerSettings
@@ -273,7 +274,7 @@ def test_share_offsets_are_asked_for_only_while_the_log_of_share_state_may_not_b
         grant(secured, "nobody", SHARE_STATE_TOPIC, ACLOperation.DESCRIBE, ACLOperation.READ)
         eventually(lambda: not reader.is_needed(admin), "the grant", 15)
     assert preflight.share_state_partitions(cluster) == 0, "no share group was ever used"
-    (said,) = [each.getMessage() for each in caplog.records if each.name == "monitor.collectors.kafka.share_offsets"]
+    (said,) = [each.getMessage() for each in caplog.records if each.name == batch_requests.__name__]
     assert said == (
         "Cluster prod: the offsets of a share group: not available (the user lacks permission,"
         " GroupAuthorizationFailed); the lag of share groups is unknown meanwhile."
