@@ -18,6 +18,7 @@ from kafka.admin import KafkaAdminClient
 from kafka.errors import InvalidReceiveError, KafkaTimeoutError
 
 from monitor.collectors.kafka_client.batch_requests import split_into_batches
+from monitor.collectors.kafka_client.connection import error_name
 from monitor.model import Value
 from monitor.protocol.kafka_admin.requests import VERSIONS, Api, request_body
 from monitor.protocol.kafka_admin.responses import Coordinator, read_coordinators
@@ -164,7 +165,7 @@ class AdminRequests:
 
 
 def _failed_request(question: GroupsRequest, error: BaseException) -> FailedRequest:
-    name = type(error).__name__.removesuffix("Error")
+    name = error_name(error)
     return FailedRequest(question=question, error=name, is_too_large=isinstance(error, InvalidReceiveError))
 
 
