@@ -158,7 +158,7 @@ class Checkpoint:
             CheckpointError: another cluster answers, a topic was created anew, or it ends before what was read of it.
             FilesError: the checkpoint cannot be read or written.
         """
-        newest = self._newest_plan() if self.resumed else ""
+        newest = self._newest_plan()
         for log in logs:
             self.require_id("cluster_id", log.cluster_id, "The Kafka cluster at this address")
             of_events = log.topic == self.layout.events_topic
@@ -173,7 +173,7 @@ class Checkpoint:
         Raises:
             FilesError: the checkpoint cannot be read.
         """
-        return planned_end(topic, self._newest_plan()) if self.resumed else {}
+        return planned_end(topic, self._newest_plan())
 
     def require_id(self, name: str, found: str | None, what: str) -> None:
         """See that the id of a source is the one that was read before; keep it if it is read for the first time.

@@ -153,24 +153,24 @@ class LogEnds:
             AnotherSource: a topic was created again.
             OffsetsTopicMissing, PermissionMissing: a topic is gone, or the user may not see it.
         """
-        with self._in_use, explain_request_errors(self._cluster):
-            manager = self._manager()
-            found: Ends = manager.run(self._ends, manager, read)
-            return found
+        found: Ends = self._run(self._ends, read)
+        return found
 
     def starts(self, places: Collection[Place]) -> dict[Place, int]:
         """Where these logs start; those of silent leaders are absent. Raises like ``ask``."""
-        with self._in_use, explain_request_errors(self._cluster):
-            manager = self._manager()
-            found: dict[Place, int] = manager.run(self._starts, manager, places)
-            return found
+        found: dict[Place, int] = self._run(self._starts, places)
+        return found
 
     def bounds(self, topic: str) -> LogBounds:
         """Where the partitions of a topic start and end, without those that are silent. Raises like ``ask``."""
+        found: LogBounds = self._run(self._bounds, topic)
+        return found
+
+    def _run(self, question: Callable[..., Any], about: object) -> Any:  # noqa: ANN401 -- kafka-python has no types
+        """What a question to the brokers gives, which is asked in the thread of the client."""
         with self._in_use, explain_request_errors(self._cluster):
             manager = self._manager()
-            found: LogBounds = manager.run(self._bounds, manager, topic)
-            return found
+            return manager.run(question, manager, about)
 
     def accept_new_topics(self) -> None:
         """Take topics that were created again for what is to be read: whoever starts to read compares their ids."""
@@ -227,8 +227,9 @@ class LogEnds:
         await self._know_leaders(manager)
         self._require_described(topic)
         places = [place for place in self._table.leaders if place[0] == topic]
-        written, _ = await self._offsets(manager, places, LATEST, READ_UNCOMMITTED)
-        ends = (await self._ends(manager, dict.fromkeys(places, 0))).ends
+        ends = written = (await self._ends(manager, dict.fromkeys(places, 0))).ends
+        if self._cluster.offsets_isolation != READ_UNCOMMITTED:
+            written, _ = await self._offsets(manager, places, LATEST, READ_UNCOMMITTED)
         starts = await self._starts(manager, places)
         return LogBounds(
             topic=topic,
