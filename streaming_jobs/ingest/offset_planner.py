@@ -2,8 +2,8 @@
 
 Spark's reader asks the brokers one after the other, and waits for each as long as its client allows; one broker that
 hangs stops the reading of all partitions. Its source has no option for that. But all that the source wants of its
-reader is where the logs end. So a started query gets another reader, which is a Java proxy for this module. A partition
-whose leader does not answer then "ends" where it has been read to, and is not read until the leader answers
+reader is where the logs end. So a query that starts gets another reader, which is a Java proxy for this module. A
+partition whose leader does not answer then "ends" where it has been read to, and is not read until the leader answers
 (docs/decisions/0061-partitions-that-answer.md).
 
 This depends on names inside of Spark's connector (4.2.0): ``KafkaMicroBatchStream.kafkaOffsetReader``, the trait
@@ -20,7 +20,16 @@ from contextlib import suppress
 from typing import Any, Final
 
 from pyspark import SparkContext
+from pyspark.sql import SparkSession
+from pyspark.sql.streaming.listener import (
+    QueryIdleEvent,
+    QueryProgressEvent,
+    QueryStartedEvent,
+    QueryTerminatedEvent,
+    StreamingQueryListener,
+)
 from pyspark.sql.streaming.query import StreamingQuery
+from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from monitor.collectors.errors import ConnectionFailed
 from monitor.collectors.kafka.leader_table import Place
@@ -28,9 +37,6 @@ from monitor.collectors.kafka.log_ends import Ends, LogEnds
 
 log = logging.getLogger(__name__)
 
-LOOK_S: Final = 0.005
-SOURCES_LIMIT_S: Final = 30.0
-"""How long a query that starts may take to make its sources."""
 ASK_AGAIN_S: Final = 0.5
 
 CUT: Final = (
@@ -62,21 +68,63 @@ def ends_to_plan(read: Mapping[Place, int], found: Ends) -> dict[Place, int]:
     }
 
 
-def plan_offsets(query: StreamingQuery, ends: LogEnds, is_ending: Callable[[], bool]) -> None:
-    """Plan the micro-batches of a query here, from the first one on. To be called as soon as it has been started.
+def start_planned(writer: DataStreamWriter, name: str, ends: LogEnds, is_ending: Callable[[], bool]) -> StreamingQuery:
+    """Start a query whose micro-batches are planned here, from the first one on.
+
+    Spark's own reader must not be asked even once: where a broker hangs it may never return. So its sources are made,
+    and given our reader, while Spark tells that the query has started: before its thread reads anything.
 
     Args:
-        query: a query that reads Kafka.
+        writer: of a query that reads Kafka.
+        name: what Spark calls the query; no other that runs has it.
         ends: tells where the logs of all its topics end.
         is_ending: whether the query has been told to end, which is asked while no broker answers.
+
+    Raises:
+        RuntimeError: a connector of Spark's that is not known here.
     """
-    running = query._jsq.streamingQuery()
-    deadline = time.monotonic() + SOURCES_LIMIT_S
-    while running.sources().isEmpty() and query.isActive and time.monotonic() < deadline:
-        time.sleep(LOOK_S)
-    for source in _items_of(running.sources()):
-        if source.getClass().getSimpleName() == _STREAM:
-            _set_reader(source, ends, is_ending)
+    streams = writer._spark.streams
+    first = _BeforeTheFirstRead(writer._spark, name, ends, is_ending)
+    streams.addListener(first)
+    try:
+        query = writer.queryName(name).start()
+    finally:
+        streams.removeListener(first)
+    if not first.is_planned and query.isActive:
+        query.stop()
+        raise RuntimeError("this version of Spark's Kafka connector cannot be given a reader of offsets")
+    return query
+
+
+class _BeforeTheFirstRead(StreamingQueryListener):
+    """Is called in the thread of a query that starts, which goes on when the call returns."""
+
+    def __init__(self, spark: SparkSession, name: str, ends: LogEnds, is_ending: Callable[[], bool]) -> None:
+        self._session: Any = spark._jsparkSession
+        self._name = name
+        self._ends = ends
+        self._is_ending = is_ending
+        self.is_planned = False
+
+    def onQueryStarted(self, event: QueryStartedEvent) -> None:  # noqa: N802 -- Spark's name
+        """Make the sources, which nobody has done yet, and give them our reader."""
+        if event.name != self._name:
+            return
+        running = self._session.streams().get(str(event.id)).streamingQuery()
+        running.logicalPlan()  # what goes wrong here goes wrong again in the query, which ends with the reason
+        for source in _items_of(running.sources()):
+            if source.getClass().getSimpleName() == _STREAM:
+                _set_reader(source, self._ends, self._is_ending)
+                self.is_planned = True
+
+    def onQueryProgress(self, event: QueryProgressEvent) -> None:  # noqa: N802 -- Spark's name
+        """Of other queries, while this one starts."""
+
+    def onQueryIdle(self, event: QueryIdleEvent) -> None:  # noqa: N802 -- Spark's name
+        """Of other queries, while this one starts."""
+
+    def onQueryTerminated(self, event: QueryTerminatedEvent) -> None:  # noqa: N802 -- Spark's name
+        """Of other queries, while this one starts."""
 
 
 def _set_reader(source: Any, ends: LogEnds, is_ending: Callable[[], bool]) -> None:  # noqa: ANN401 -- Py4J has no types

@@ -47,7 +47,7 @@ from streaming_jobs.driver.log_news import LogNews
 from streaming_jobs.driver.publisher import MicroBatchPublisher
 from streaming_jobs.driver.shared import SharedEvaluation
 from streaming_jobs.driver.snapshot_store import SnapshotStore
-from streaming_jobs.ingest.offset_planner import plan_offsets
+from streaming_jobs.ingest.offset_planner import start_planned
 from streaming_jobs.ingest.sources import events_log, kafka_log, ticks
 from streaming_jobs.jobs.collector_log import CollectorLog
 from streaming_jobs.jobs.reading_problems import ReadingProblems
@@ -116,6 +116,7 @@ class ClusterWatch:
         self._problems = ReadingProblems(target, StallWatch(self._trigger_ms))
         self._problems.of_brokers = self._unread_problem
         self._unread_log = UnreadLog(target.name)
+        self._is_stall_logged = False
         self._checkpoint = Checkpoint(spark, settings.checkpoint or "", target.name)
         is_here = is_local(str(spark.sparkContext.master))
         self._options = SourceOptions(target.carrier, serves_tokens=is_here)
@@ -254,7 +255,18 @@ class ClusterWatch:
         self._unread_log.look(self._unread_problem(), monotonic_ms())
         hopeless = self._problems.look(monotonic_ms(), now_ms(), self._query)
         self._show_problem()
+        self._log_stall()
         return hopeless and f"Cluster {self._target.name}: {hopeless}"
+
+    def _log_stall(self) -> None:
+        """Say once that the groups are not evaluated any more, and once that they are again."""
+        if self._problems.has_stalled == self._is_stall_logged:
+            return
+        self._is_stall_logged = not self._is_stall_logged
+        if self._is_stall_logged:
+            log.warning("Cluster %s: %s", self._target.name, self._problems.sentence)
+        else:
+            log.info("Cluster %s: groups are evaluated again", self._target.name)
 
     def _run(self) -> None:
         self._await_first_pass()
@@ -437,14 +449,17 @@ class ClusterWatch:
         self._problems.lateness = lambda: publisher.lateness
         writer = (
             self._bucket_rows(backlog, frozenset(connect_topics.values()))
-            .writeStream.queryName(f"groupwatch-{self._target.name}")
-            .foreachBatch(publisher)
+            .writeStream.foreachBatch(publisher)
             .option("checkpointLocation", self._checkpoint.path)
             .trigger(processingTime="0 seconds")
         )
         with self._judging.start_turn:
-            query = writer.start()
-            plan_offsets(query, self._ends, lambda: gate.is_open or self._stopping.is_set())
+            query = start_planned(
+                writer,
+                f"groupwatch-{self._target.name}",
+                self._ends,
+                lambda: gate.is_open or self._stopping.is_set(),
+            )
             self._await_begin(query, publisher.begun)
         if self._recorder is not None:
             known = RecordedSettings(self._judging.rules, connect_topics)

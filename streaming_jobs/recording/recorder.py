@@ -17,12 +17,13 @@ from urllib.parse import quote
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
+from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from monitor.collectors.kafka.log_ends import LogEnds
 from monitor.config import HistorySettings
 from monitor.history.recorded import RecordedSettings, encode_settings
 from monitor.history.tables import EVENTS, SETTINGS, day_of
-from streaming_jobs.ingest.offset_planner import plan_offsets
+from streaming_jobs.ingest.offset_planner import start_planned
 from streaming_jobs.recording.delta import RecordedTables
 from streaming_jobs.recording.reach import Reach
 from streaming_jobs.recording.upkeep import Upkeep
@@ -117,8 +118,8 @@ class Recorder:
                 self._tables.create(EVENTS)
                 self._reach.begin_query()
                 with closing(logs.new_ends()) as ends:
-                    self._query = self._start_query(logs.rows())
-                    plan_offsets(self._query, ends, self._stopping.is_set)
+                    name = f"groupwatch-recorder-{self._cluster}"
+                    self._query = start_planned(self._writer(logs.rows()), name, ends, self._stopping.is_set)
                     self._await_end(self._query, logs)
                 pause_s = 0.0 if self._logs is not logs else pause_s
             except Exception as error:
@@ -129,16 +130,15 @@ class Recorder:
             self._stopping.wait(pause_s)
             pause_s = min(max(FIRST_PAUSE_S, 2 * pause_s), LONGEST_PAUSE_S)
 
-    def _start_query(self, rows: DataFrame) -> StreamingQuery:
+    def _writer(self, rows: DataFrame) -> DataStreamWriter:
         name = quote(self._cluster, safe="")
         return (
-            rows.writeStream.queryName(f"groupwatch-recorder-{self._cluster}")
-            .format("delta")
+            rows.writeStream.format("delta")
             .outputMode("append")
             .partitionBy("cluster", "day")
             .option("checkpointLocation", f"{self._folder}/checkpoints/{name}")
+            .option("path", f"{self._folder}/{EVENTS.name}")
             .trigger(processingTime=f"{self._every_s} seconds")
-            .start(f"{self._folder}/{EVENTS.name}")
         )
 
     def _await_end(self, query: StreamingQuery, logs: RecordedLogs) -> None:

@@ -20,6 +20,9 @@ from tests.support.crowd import Crowd
 
 TOPIC: Final = "read"
 TOPIC_PARTITIONS: Final = 6
+RECORDS: Final = 1000
+"""So many are in each partition at the start. No commit is beyond them: how long a commit has been beyond the end of
+its log is known by a job's own polls, so no two jobs tell the same of it."""
 EVENTS_TOPIC: Final = "groupwatch.events"
 LOG_PARTITIONS: Final = 8
 HOSTILE_PARTITION: Final = 5
@@ -122,7 +125,7 @@ class Load:
                 consumer.assign([TopicPartition(TOPIC, number) for number in range(TOPIC_PARTITIONS)])
             while not self._stopping.wait(0.03):
                 place = TopicPartition(TOPIC, chance.randrange(TOPIC_PARTITIONS))
-                offset = OffsetAndMetadata(chance.randrange(1000), "", -1)
+                offset = OffsetAndMetadata(chance.randrange(RECORDS), "", -1)
                 with suppress(KafkaError):  # the broker is gone; whether it has it is for the log to say
                     chance.choice(consumers).commit({place: offset})
 

@@ -26,7 +26,7 @@ from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.demo.servers.settings import BrokerSettings
 from tests.chaos.disk import Disk, NoDisk
 from tests.chaos.faults import CLUSTER, OTHERS, Fault, Havoc, await_evaluation, kill_all, plan
-from tests.chaos.load import GROUPS, LOG_PARTITIONS, TOPIC, TOPIC_PARTITIONS, Load
+from tests.chaos.load import GROUPS, LOG_PARTITIONS, RECORDS, TOPIC, TOPIC_PARTITIONS, Load
 from tests.chaos.outcome import Told, committed, findings_in, log_ends, records_of_log, spoilt, told, unreadable
 from tests.chaos.witness import Witness, commits_in, contradictions
 from tests.live.script import SESSION_MS
@@ -51,8 +51,8 @@ BROKER: Final = {
 STILL_S: Final = SESSION_MS / 1000 + 1
 """How long the offsets log must not have grown: a member that is gone would have been missed by then."""
 
-WAITING: Final = 3
-"""Records in each partition: a group that has committed little is behind, and more or less so with each commit."""
+BEHIND: Final = RECORDS * TOPIC_PARTITIONS // 2
+"""Half of the records at the start: each commit of a group without members may change whether it is behind."""
 
 Tell = Callable[[str], Any]
 
@@ -121,7 +121,7 @@ def run(folder: Path, faults: list[Fault], seed: int, tell: Tell) -> Outcome:
     settings = BrokerSettings(offsets_topic_partitions=LOG_PARTITIONS, properties=BROKER)
     with EmbeddedKafka(settings, data_dir=folder / "kafka") as kafka, Crowd(kafka.bootstrap_servers) as crowd:
         create_topic(kafka.bootstrap_servers, TOPIC, TOPIC_PARTITIONS)
-        produce(kafka.bootstrap_servers, TOPIC, dict.fromkeys(range(TOPIC_PARTITIONS), WAITING))
+        produce(kafka.bootstrap_servers, TOPIC, dict.fromkeys(range(TOPIC_PARTITIONS), RECORDS))
         for group in GROUPS:  # the offsets topic and all groups exist from now on
             commit(kafka.bootstrap_servers, group, TOPIC, {0: 0})
         with ExitStack() as disks:
@@ -186,7 +186,7 @@ def job_of(kafka: EmbeddedKafka, folder: Path, checkpoint: Path) -> JobProcess:
         folder,
         clusters,
         spark={"checkpoint": str(checkpoint)},
-        detection={"commit_silence_s": 86_400, "lag_records": WAITING},
+        detection={"commit_silence_s": 86_400, "lag_records": BEHIND},
     )
 
 

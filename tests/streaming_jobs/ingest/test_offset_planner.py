@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,7 +19,7 @@ from monitor.collectors.kafka.log_ends import Ends, LogEnds
 from monitor.config import ClusterSettings
 from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.java_runtime.jars import spark_kafka_jars
-from streaming_jobs.ingest.offset_planner import plan_offsets
+from streaming_jobs.ingest.offset_planner import start_planned
 from streaming_jobs.ingest.sources import fetch_limits, kafka_log
 from streaming_jobs.runtime.query_errors import is_fetch_timeout, trace_of
 from streaming_jobs.runtime.session import create_session, stop_session
@@ -84,12 +85,13 @@ class Reader:
     @contextmanager
     def _running(self, rows: DataFrame, ends: LogEnds) -> Iterator[None]:
         writer = rows.writeStream.foreachBatch(self.take).option("checkpointLocation", str(self.folder))
-        self.query = query = writer.trigger(processingTime="0 seconds").start()
+        ending = threading.Event()
+        self.query = start_planned(writer.trigger(processingTime="0 seconds"), "planned", ends, ending.is_set)
         try:
-            plan_offsets(query, ends, lambda: not query.isActive)
             yield
         finally:
-            query.stop()
+            ending.set()
+            self.query.stop()
             ends.close()
 
     def await_records(self, *records: tuple[int, int]) -> None:

@@ -156,7 +156,8 @@ def test_the_collectors_tell_how_they_go(job: SystemJob):
 
 
 def test_what_is_read_elsewhere_is_awaited(job: SystemJob, bootstrap: str, tmp_path: Path):
-    assert job.status("/readyz") == 503
+    assert "\nfar: " in job.get("/readyz")  # the others do not wait for it
+    assert job.metrics().value("groupwatch_ready", cluster="far") == 0
     tell(tmp_path, "far", of_rocketmq("far", "distant", 1, 2, 3))
     carrier = ClusterSettings(name="kafka", bootstrap_servers=bootstrap)
     with closing(PollingCollector("far", FileReader(tmp_path / "far.json"), carrier, 10.0)) as collector:
@@ -167,7 +168,7 @@ def test_what_is_read_elsewhere_is_awaited(job: SystemJob, bootstrap: str, tmp_p
 
         eventually(read_again, "the groups that another process reads")
     assert lags(job.metrics(), cluster="far") == {"broker-a-0": 99, "broker-a-1": 98, "broker-b-0": 97}
-    job.await_ready()
+    job.await_metric("groupwatch_ready", 1, cluster="far")
 
 
 def test_an_event_that_is_none_of_the_clusters_is_counted_and_the_others_are_read(job: SystemJob, bootstrap: str):
