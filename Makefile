@@ -6,6 +6,8 @@ MINUTES ?= 10
 LIBRARIES ?=
 GROUPS ?=
 VERSIONS ?= 4.2.0 4.4.0
+# Doctests are in what is no job, so their modules need not be collected.
+ONLY_TESTS := -o testpaths=tests -o addopts="-ra --strict-markers"
 # Which files of tests a worker gets is said in tests/conftest.py.
 WORKERS := --numprocesses=2 --dist=loadfile --no-loadscope-reorder
 STORIES := tests/collectors/kafka/test_share_configs.py tests/collectors/kafka/test_streams_application.py \
@@ -27,11 +29,11 @@ test: java $(INSTALLED) ## Run the test suite: with a real broker and a real job
 	$(RUN) -m pytest --durations=10 $(WORKERS) $(ARGS)
 
 test-jobs: java $(INSTALLED) ## Run whole jobs on real brokers: scenarios, the demo, chaos, failures (17 minutes)
-	$(RUN) -m pytest --durations=20 $(WORKERS) -m "jobs and not long" $(ARGS)
+	$(RUN) -m pytest --durations=20 $(WORKERS) $(ONLY_TESTS) -m "jobs and not long" $(ARGS)
 
 test-long: java $(INSTALLED) ## Run the tests that the suite leaves out because they take long (GROUPWATCH_ENDURANCE_MINUTES=120 of them count what leaks)
 	GROUPWATCH_HISTORIES=10000 $(RUN) -m pytest $(ARGS) tests/detection/test_holds_until.py
-	$(RUN) -m pytest --durations=10 -m long $(ARGS)
+	$(RUN) -m pytest --durations=10 $(ONLY_TESTS) -m long $(ARGS)
 
 test-systems: java $(INSTALLED) ## Run the tests against real RocketMQ, ZooKeeper, MetaQ and Kafka 0.10 (six minutes)
 	$(RUN) -m pytest --durations=10 $(WORKERS) -m systems tests/systems $(ARGS)

@@ -9,6 +9,7 @@ from pyspark.sql import Row
 
 from monitor.java_runtime.jars import job_jars
 from streaming_jobs.runtime.session import DELTA, create_session, stop_session
+from tests.support.job_process import BRIEF_JVM, DRIVER_JVM
 
 
 def plain(row: Row) -> list[str | int | float | None]:
@@ -19,7 +20,7 @@ def plain(row: Row) -> list[str | int | float | None]:
 def main() -> None:
     """Ask each query of views of the tables."""
     asked = json.load(sys.stdin)
-    spark = create_session("local[2]", 2, job_jars(is_recorded=True), DELTA)
+    spark = create_session("local[2]", 2, job_jars(is_recorded=True), {**DELTA, DRIVER_JVM: BRIEF_JVM})
     for name in asked["tables"]:
         spark.sql(f"CREATE TEMPORARY VIEW {name} USING delta OPTIONS (path '{sys.argv[1]}/{name}')")
     answers = {question: list(map(plain, spark.sql(query).collect())) for question, query in asked["queries"].items()}

@@ -11,6 +11,7 @@ from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.demo.servers.settings import BrokerSettings
 from tests.support.brokers import SOON_BACK
 from tests.support.clients import admin
+from tests.support.job_process import eventually
 
 
 @contextmanager
@@ -22,7 +23,9 @@ def two_brokers(*, offsets_partitions: int = 2) -> Iterator[tuple[EmbeddedKafka,
 
 
 def create_on_both(bootstrap: str, topic: str, replicas: Sequence[tuple[int, ...]], **configuration: str) -> None:
-    """Create a topic whose partitions are on these brokers, the leader first."""
+    """Create a topic whose partitions are on these brokers, the leader first; once both are there, if one has hung."""
+    with admin(bootstrap) as client:
+        eventually(lambda: len(client.describe_cluster()["brokers"]) == 2, "both brokers")
     placed = {number: list(brokers) for number, brokers in enumerate(replicas)}
     with admin(bootstrap) as client:
         client.create_topics([NewTopic(topic, replica_assignments=placed, topic_configs=dict(configuration))])

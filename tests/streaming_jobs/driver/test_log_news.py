@@ -17,7 +17,7 @@ from streaming_jobs.driver.batch_gate import Unread
 from streaming_jobs.driver.log_news import CLOSE_LIMIT_MS, LogNews
 from streaming_jobs.runtime.session import create_session, stop_session
 from tests.support.clients import create_topic, produce
-from tests.support.job_process import eventually
+from tests.support.job_process import BRIEF_JVM, DRIVER_JVM, eventually
 
 pytestmark = [
     pytest.mark.broker,
@@ -32,7 +32,9 @@ LONG_MS = 60_000
 
 @pytest.fixture(scope="module")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    session = create_session("local[1]", 1, spark_kafka_jars(), {}, tmp_path_factory.mktemp("news") / "spark.log")
+    session = create_session(
+        "local[1]", 1, spark_kafka_jars(), {DRIVER_JVM: BRIEF_JVM}, tmp_path_factory.mktemp("news") / "spark.log"
+    )
     yield session
     stop_session(session)
 

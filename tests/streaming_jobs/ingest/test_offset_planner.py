@@ -25,7 +25,7 @@ from streaming_jobs.runtime.query_errors import is_fetch_timeout, trace_of
 from streaming_jobs.runtime.session import create_session, stop_session
 from tests.paused import hanging, jvm_of
 from tests.support.clients import admin, produce
-from tests.support.job_process import PATIENCE_S, eventually
+from tests.support.job_process import BRIEF_JVM, DRIVER_JVM, PATIENCE_S, eventually
 from tests.support.two_brokers import create_on_both, two_brokers
 
 pytestmark = [
@@ -45,7 +45,9 @@ def brokers() -> Iterator[tuple[EmbeddedKafka, EmbeddedKafka]]:
 @pytest.fixture(scope="module")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     folder = tmp_path_factory.mktemp("planner")
-    session = create_session("local[2]", 2, spark_kafka_jars(), {}, folder / "spark.log", queries=2)
+    session = create_session(
+        "local[2]", 2, spark_kafka_jars(), {DRIVER_JVM: BRIEF_JVM}, folder / "spark.log", queries=2
+    )
     yield session
     stop_session(session)
 

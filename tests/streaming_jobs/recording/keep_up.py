@@ -14,6 +14,7 @@ from monitor.java_runtime.jars import job_jars
 from streaming_jobs.recording.upkeep import Upkeep
 from streaming_jobs.runtime.clock import now_ms
 from streaming_jobs.runtime.session import DELTA, create_session, stop_session
+from tests.support.job_process import BRIEF_JVM, DRIVER_JVM
 
 
 def main() -> None:
@@ -24,7 +25,7 @@ def main() -> None:
     parser.add_argument("--complete-ms", type=int, default=0)
     parser.add_argument("--days-later", type=int)
     asked = parser.parse_args()
-    spark = create_session("local[2]", 2, job_jars(is_recorded=True), DELTA)
+    spark = create_session("local[2]", 2, job_jars(is_recorded=True), {**DELTA, DRIVER_JVM: BRIEF_JVM})
     upkeep = Upkeep(spark, asked.cluster, asked.folder, keep_days=30)
     sys.stdout.write(f"{upkeep.write_states()}\n")
     while upkeep.evaluate(asked.complete_ms):

@@ -12,6 +12,7 @@ from streaming_jobs.jobs.jars import needed_jars, needs_iam
 from streaming_jobs.runtime.session import create_session, stop_session
 from tests.collectors.kafka_client.test_iam import BROKER, BY_TOKENS, KEY, PROPERTIES, SECRET, signature, signed
 from tests.streaming_jobs.runtime.java_admin import make_admin
+from tests.support.job_process import BRIEF_JVM, DRIVER_JVM
 
 
 def settings(properties: dict[str, str], **conf: str) -> Settings:
@@ -43,7 +44,9 @@ def test_both_ways_log_in_within_the_jvm_of_a_job(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", KEY)
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", SECRET)
     monkeypatch.setenv("AWS_REGION", "eu-west-1")
-    spark = create_session("local[1]", 1, needed_jars(settings(PROPERTIES), lambda _line: None), {})
+    spark = create_session(
+        "local[1]", 1, needed_jars(settings(PROPERTIES), lambda _line: None), {DRIVER_JVM: BRIEF_JVM}
+    )
     try:
         for properties in (PROPERTIES, BY_TOKENS):
             make_admin(spark, ClusterSettings(name="prod", bootstrap_servers="127.0.0.1:1", client=properties))

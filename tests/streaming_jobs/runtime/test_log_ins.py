@@ -38,7 +38,7 @@ from tests.support.issuer import (
     file_properties,
     trusting_properties,
 )
-from tests.support.job_process import JobProcess, eventually, processes_of, running
+from tests.support.job_process import BRIEF_JVM, DRIVER_JVM, JobProcess, eventually, processes_of, running
 from tests.support.renewed_file import replace_text
 from tests.support.stores import SECRETS, Stores
 from tests.web.http.certificates import Authority
@@ -244,7 +244,7 @@ def test_java_fetches_the_tokens_itself_where_executors_are_on_other_machines(is
     watched = [ClusterSettings(name="prod", bootstrap_servers="127.0.0.1:1", client=properties) for properties in ways]
     urls = [url for cluster in watched for url in token_endpoints(cluster)]
     jars = needed_jars(Settings(clusters={"prod": watched[0]}), lambda _line: None)
-    spark = create_session("local[1]", 1, jars, with_token_endpoints({}, urls))
+    spark = create_session("local[1]", 1, jars, with_token_endpoints({DRIVER_JVM: BRIEF_JVM}, urls))
     try:
         for number, cluster in enumerate(watched, start=len(issuer.issued) + 1):
             make_admin(spark, cluster)

@@ -1,0 +1,91 @@
+"""Prints where the time of a run of CI went, and which tests passed only when they were repeated.
+
+``python .ci/report_times.py FOLDER``: the folder has ``stages.tsv`` (stage, seconds, exit code; a line each) and for
+each run of pytest its report in JUnit's format, ``TARGET.xml`` and ``TARGET-again.xml``. ``times.json`` is written
+beside them.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import defaultdict
+from pathlib import Path
+from typing import Any, Final
+from xml.etree import ElementTree
+
+SLOWEST: Final = 20
+AGAIN: Final = "-again"
+
+
+def tests_in(report: Path) -> dict[str, tuple[float, bool]]:
+    """Seconds of each test with its fixtures, and whether it did not fail; nothing of a report that was cut off."""
+    try:
+        root = ElementTree.parse(report).getroot()
+    except (OSError, ElementTree.ParseError):
+        return {}
+    found: dict[str, tuple[float, bool]] = defaultdict(lambda: (0.0, True))
+    for case in root.iter("testcase"):
+        name = f"{case.get('classname')}::{case.get('name')}"
+        seconds, passed = found[name]
+        failed = any(case.find(outcome) is not None for outcome in ("failure", "error"))
+        found[name] = (seconds + float(case.get("time", 0)), passed and not failed)
+    return dict(found)
+
+
+def stages_in(table: Path) -> list[dict[str, Any]]:
+    """The stages in their order."""
+    rows = [line.split("\t") for line in table.read_text(encoding="utf-8").splitlines()]
+    return [{"stage": name, "seconds": int(seconds), "code": int(code)} for name, seconds, code in rows]
+
+
+def flaky_in(folder: Path) -> list[str]:
+    """Tests that failed, and passed when they were repeated."""
+    found = []
+    for again in sorted(folder.glob(f"*{AGAIN}.xml")):
+        first = tests_in(folder / f"{again.stem.removesuffix(AGAIN)}.xml")
+        passed_again = {name for name, (_, passed) in tests_in(again).items() if passed}
+        found += [name for name, (_, passed) in first.items() if not passed and name in passed_again]
+    return found
+
+
+def summary_of(folder: Path) -> dict[str, Any]:
+    """All of it, as it is kept in ``times.json``."""
+    reports = {report.stem: tests_in(report) for report in sorted(folder.glob("*.xml"))}
+    slowest = {
+        target: [
+            {"test": name, "seconds": round(seconds, 1)}
+            for name, (seconds, _) in sorted(tests.items(), key=lambda each: -each[1][0])[:SLOWEST]
+        ]
+        for target, tests in reports.items()
+    }
+    stages = stages_in(folder / "stages.tsv")
+    total = sum(stage["seconds"] for stage in stages)
+    return {"stages": stages, "seconds": total, "slowest": slowest, "flaky": flaky_in(folder)}
+
+
+def text_of(summary: dict[str, Any]) -> str:
+    """The same to be read."""
+    lines = []
+    for target, tests in summary["slowest"].items():
+        lines.append(f"The slowest tests of {target}:")
+        lines += [f"{each['seconds']:8.1f} s  {each['test']}" for each in tests]
+    lines.append("Stages:")
+    lines += [
+        f"{stage['seconds']:6d} s  {stage['stage']}{'' if stage['code'] == 0 else ', failed'}"
+        for stage in summary["stages"]
+    ]
+    lines.append(f"{summary['seconds']:6d} s  in all")
+    lines += [f"flaky: {name}" for name in summary["flaky"]]
+    return "\n".join(lines) + "\n"
+
+
+def main(folder: Path) -> None:
+    """Write ``times.json``, and print."""
+    summary = summary_of(folder)
+    (folder / "times.json").write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
+    sys.stdout.write(text_of(summary))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

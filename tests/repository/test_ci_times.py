@@ -1,0 +1,59 @@
+"""What CI prints of its time at its end: stages, the slowest tests, and which of them are flaky."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+SCRIPT = Path(__file__).parents[2] / ".ci" / "report_times.py"
+
+FIRST = """<testsuites><testsuite>
+<testcase classname="tests.a.test_a" name="test_quick" time="0.2"/>
+<testcase classname="tests.a.test_a" name="test_slow" time="7.26"/>
+<testcase classname="tests.a.test_a" name="test_flaky" time="3.0"><failure message="no"/></testcase>
+<testcase classname="tests.a.test_a" name="test_broken" time="2.0"><error message="no"/></testcase>
+</testsuite></testsuites>"""
+
+AGAIN = """<testsuites><testsuite>
+<testcase classname="tests.a.test_a" name="test_flaky" time="1.0"/>
+<testcase classname="tests.a.test_a" name="test_broken" time="1.0"><error message="no"/></testcase>
+</testsuite></testsuites>"""
+
+
+def printed(folder: Path) -> str:
+    (folder / "stages.tsv").write_text("venv\t90\t0\ntest\t400\t2\ntest, again\t20\t2\n")
+    done = subprocess.run([sys.executable, SCRIPT, folder], capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+def test_stages_are_summed_up_and_the_slowest_tests_come_first(tmp_path: Path):
+    (tmp_path / "test.xml").write_text(FIRST)
+    lines = printed(tmp_path).splitlines()
+    assert lines[:3] == [
+        "The slowest tests of test:",
+        "     7.3 s  tests.a.test_a::test_slow",
+        "     3.0 s  tests.a.test_a::test_flaky",
+    ]
+    assert lines[-5:] == [
+        "Stages:",
+        "    90 s  venv",
+        "   400 s  test, failed",
+        "    20 s  test, again, failed",
+        "   510 s  in all",
+    ]
+    kept = json.loads((tmp_path / "times.json").read_text())
+    assert kept["stages"][1] == {"stage": "test", "seconds": 400, "code": 2}
+    assert kept["slowest"]["test"][0] == {"test": "tests.a.test_a::test_slow", "seconds": 7.3}
+
+
+def test_what_passes_when_it_is_repeated_is_flaky_and_what_fails_again_is_not(tmp_path: Path):
+    (tmp_path / "test.xml").write_text(FIRST)
+    (tmp_path / "test-again.xml").write_text(AGAIN)
+    assert printed(tmp_path).splitlines()[-1] == "flaky: tests.a.test_a::test_flaky"
+
+
+def test_a_report_that_was_cut_off_is_left_out(tmp_path: Path):
+    (tmp_path / "test.xml").write_text(FIRST[:90])
+    assert "   400 s  test, failed" in printed(tmp_path)
