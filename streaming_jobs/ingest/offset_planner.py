@@ -38,6 +38,8 @@ from monitor.collectors.kafka.log_ends import Ends, LogEnds
 log = logging.getLogger(__name__)
 
 ASK_AGAIN_S: Final = 0.5
+ENDS_WITHIN_S: Final = 5
+"""How long a query may take to end whose sources could not be made."""
 
 CUT: Final = (
     "Partition %d of %s went back from offset %d to %d, as by an unclean leader election: the records between are lost"
@@ -81,7 +83,8 @@ def start_planned(writer: DataStreamWriter, name: str, ends: LogEnds, is_ending:
         is_ending: whether the query has been told to end, which is asked while no broker answers.
 
     Raises:
-        RuntimeError: a connector of Spark's that is not known here.
+        RuntimeError: the query has no source whose reader is known here.
+        StreamingQueryException: its sources could not be made.
     """
     streams = writer._spark.streams
     first = _BeforeTheFirstRead(writer._spark, name, ends, is_ending)
@@ -90,7 +93,8 @@ def start_planned(writer: DataStreamWriter, name: str, ends: LogEnds, is_ending:
         query = writer.queryName(name).start()
     finally:
         streams.removeListener(first)
-    if not first.is_planned and query.isActive:
+    # What keeps the sources from being made ends the query, and whoever awaits its end is told.
+    if not first.is_planned and not query.awaitTermination(ENDS_WITHIN_S):
         query.stop()
         raise RuntimeError("this version of Spark's Kafka connector cannot be given a reader of offsets")
     return query
@@ -111,11 +115,11 @@ class _BeforeTheFirstRead(StreamingQueryListener):
         if event.name != self._name:
             return
         running = self._session.streams().get(str(event.id)).streamingQuery()
-        running.logicalPlan()  # what goes wrong here goes wrong again in the query, which ends with the reason
-        for source in _items_of(running.sources()):
-            if source.getClass().getSimpleName() == _STREAM:
-                _set_reader(source, self._ends, self._is_ending)
-                self.is_planned = True
+        running.logicalPlan()  # this makes them; what goes wrong goes wrong again in the query, which ends with it
+        sources = [each for each in _items_of(running.sources()) if each.getClass().getSimpleName() == _STREAM]
+        for source in sources:
+            _set_reader(source, self._ends, self._is_ending)
+        self.is_planned = bool(sources)
 
     def onQueryProgress(self, event: QueryProgressEvent) -> None:  # noqa: N802 -- Spark's name
         """Of other queries, while this one starts."""

@@ -15,7 +15,7 @@ from monitor.demo.servers.broker import EmbeddedKafka
 from tests.paused import hanging
 from tests.support.clients import admin, produce
 from tests.support.job_process import eventually
-from tests.support.two_brokers import create_on_both, two_brokers
+from tests.support.several_brokers import create_on, two_brokers
 
 pytestmark = [
     pytest.mark.broker,
@@ -31,7 +31,7 @@ READ = {("log", 0): 0, ("log", 1): 0, ("log", 2): 0}
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[tuple[EmbeddedKafka, EmbeddedKafka]]:
     with two_brokers() as brokers:
-        create_on_both(brokers[0].bootstrap_servers, "log", [(1,), (2,), (1,)])
+        create_on(brokers[0].bootstrap_servers, "log", [(1,), (2,), (1,)])
         produce(brokers[0].bootstrap_servers, "log", {0: 3, 1: 4, 2: 5})
         yield brokers
 
@@ -82,7 +82,7 @@ def test_a_topic_that_is_not_there_is_an_error(ends: LogEnds):
 
 def test_new_partitions_are_counted(cluster: tuple[EmbeddedKafka, EmbeddedKafka]):
     bootstrap = cluster[0].bootstrap_servers
-    create_on_both(bootstrap, "grows", [(1,)])
+    create_on(bootstrap, "grows", [(1,)])
     found = LogEnds(ClusterSettings(name="prod", bootstrap_servers=bootstrap), ["grows"])
     try:
         found.ask({("grows", 0): 0})
@@ -105,7 +105,7 @@ def test_a_log_that_an_unclean_election_cut_is_told_with_the_offset_of_the_cut(
     """The third broker misses what only the second gets, and then leads: up to its end, the log is what was read."""
     first, second = cluster
     with EmbeddedKafka(second.settings, beside=first) as third:
-        create_on_both(first.bootstrap_servers, "cut", [(second.node_id, third.node_id)], **UNCLEAN)
+        create_on(first.bootstrap_servers, "cut", [(second.node_id, third.node_id)], **UNCLEAN)
         produce(first.bootstrap_servers, "cut", {0: 5})
         found = LogEnds(ClusterSettings(name="prod", bootstrap_servers=first.bootstrap_servers), ["cut"])
         try:

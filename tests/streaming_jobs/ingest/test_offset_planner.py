@@ -26,7 +26,7 @@ from streaming_jobs.runtime.session import create_session, stop_session
 from tests.paused import hanging, jvm_of
 from tests.support.clients import admin, produce
 from tests.support.job_process import BRIEF_JVM, DRIVER_JVM, PATIENCE_S, eventually
-from tests.support.two_brokers import create_on_both, two_brokers
+from tests.support.several_brokers import create_on, two_brokers
 
 pytestmark = [
     pytest.mark.broker,
@@ -104,7 +104,7 @@ def test_a_broker_that_hangs_keeps_nobody_from_reading_the_others(
     spark: SparkSession, brokers: tuple[EmbeddedKafka, EmbeddedKafka], tmp_path: Path
 ):
     first, second = brokers
-    create_on_both(first.bootstrap_servers, "apart", [(1,), (2,)])
+    create_on(first.bootstrap_servers, "apart", [(1,), (2,)])
     produce(first.bootstrap_servers, "apart", {0: 2, 1: 1})
     reader = Reader(spark, first.bootstrap_servers, tmp_path)
     with reader.reading("apart", 2) as ends:
@@ -122,7 +122,7 @@ def test_a_query_that_starts_while_a_broker_hangs_reads_what_the_others_have(
     spark: SparkSession, brokers: tuple[EmbeddedKafka, EmbeddedKafka], tmp_path: Path
 ):
     first, second = brokers
-    create_on_both(first.bootstrap_servers, "late", [(1,), (2,)])
+    create_on(first.bootstrap_servers, "late", [(1,), (2,)])
     produce(first.bootstrap_servers, "late", {0: 2, 1: 3})
     reader = Reader(spark, first.bootstrap_servers, tmp_path)
     with hanging(second), reader.reading("late", 2):
@@ -135,7 +135,7 @@ def test_partitions_that_a_topic_has_got_are_read_from_their_start(
     spark: SparkSession, brokers: tuple[EmbeddedKafka, EmbeddedKafka], tmp_path: Path
 ):
     bootstrap = brokers[0].bootstrap_servers
-    create_on_both(bootstrap, "grown", [(1,)])
+    create_on(bootstrap, "grown", [(1,)])
     produce(bootstrap, "grown", {0: 2})
     reader = Reader(spark, bootstrap, tmp_path)
     with reader.reading("grown", 1) as ends:
@@ -167,7 +167,7 @@ def test_a_broker_that_hangs_after_the_planning_ends_the_query_with_a_timeout(
 ):
     """The next start reads the others, once the plan is taken back."""
     first, second = brokers
-    create_on_both(first.bootstrap_servers, "within", [(1,), (2,)])
+    create_on(first.bootstrap_servers, "within", [(1,), (2,)])
     produce(first.bootstrap_servers, "within", {1: 1})
     reader = Reader(spark, first.bootstrap_servers, tmp_path)
     ends = EndsBeforeAHang(first.bootstrap_servers, "within", jvm_of(second))
@@ -187,8 +187,8 @@ def test_a_source_none_of_whose_leaders_answers_does_not_stop_the_other_sources_
 ):
     """As the events topic, whose only partition may be the hanging broker's."""
     first, second = brokers
-    create_on_both(first.bootstrap_servers, "here", [(1,)])
-    create_on_both(first.bootstrap_servers, "there", [(2,)])
+    create_on(first.bootstrap_servers, "here", [(1,)])
+    create_on(first.bootstrap_servers, "there", [(2,)])
     produce(first.bootstrap_servers, "there", {0: 1})
     reader = Reader(spark, first.bootstrap_servers, tmp_path)
     with reader.reading_both("here", "there") as ends:

@@ -16,7 +16,7 @@ from monitor.protocol.kafka.group_metadata import group_partition
 from tests.paused import hanging
 from tests.support.clients import LOG, admin, commit, create_topic, produce
 from tests.support.job_process import JobProcess, eventually, running
-from tests.support.two_brokers import create_on_both, two_brokers
+from tests.support.several_brokers import create_on, two_brokers
 
 pytestmark = [
     pytest.mark.broker,
@@ -34,11 +34,11 @@ AGAIN_WITHIN_S: Final = 15
 def brokers() -> Iterator[tuple[EmbeddedKafka, EmbeddedKafka]]:
     with two_brokers() as both:
         first = both[0].bootstrap_servers
-        create_on_both(first, "read", [(1,), (2,)])
+        create_on(first, "read", [(1,), (2,)])
         produce(first, "read", {0: 9, 1: 9})
         with admin(first) as client:
             plan = events_topic_plan(client)
-        create_on_both(first, EVENTS, [(1,)], **plan["configs"])
+        create_on(first, EVENTS, [(1,)], **plan["configs"])
         commit(first, "any", "read", {0: 0})
         yield both
 
