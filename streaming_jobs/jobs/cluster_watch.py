@@ -579,7 +579,11 @@ class ClusterWatch:
         """Tells where the logs end that a query reads: one for the live query, one for the recorder's."""
         topics = {self._cluster.events_topic, *self._cluster.connect_configs.values()}
         logs = {OFFSETS_TOPIC, SHARE_STATE_TOPIC} if self._target.reads_log else set()
-        return LogEnds(self._cluster, topics | logs, now_ms)
+        return LogEnds(self._cluster, topics | logs, now_ms, self._read_until_ms)
+
+    def _read_until_ms(self) -> int:
+        """When the groups were last evaluated: what can be read had been read until then."""
+        return now_ms() - self._problems.stall.silence_ms(monotonic_ms())
 
     def _isolation(self) -> dict[str, str]:
         return {"kafka.isolation.level": self._cluster.offsets_isolation}

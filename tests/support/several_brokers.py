@@ -40,3 +40,4 @@ def create_on(bootstrap: str, topic: str, replicas: Sequence[tuple[int, ...]], *
     placed = {number: list(brokers) for number, brokers in enumerate(replicas)}
     with admin(bootstrap) as client:
         client.create_topics([NewTopic(topic, replica_assignments=placed, topic_configs=dict(configuration))])
+        client.wait_for_topics([topic])

@@ -89,18 +89,26 @@ class LogEnds:
     """Asks where the logs of some topics of one cluster end. ``ask`` is one thread's at a time."""
 
     def __init__(
-        self, cluster: ClusterSettings, topics: Iterable[str], clock: Callable[[], int] = wall_clock_ms
+        self,
+        cluster: ClusterSettings,
+        topics: Iterable[str],
+        clock: Callable[[], int] = wall_clock_ms,
+        read_until: Callable[[], int] | None = None,
     ) -> None:
         """Nothing is connected yet.
 
         Args:
             cluster: the cluster; ``offsets_isolation`` says which ends count.
             topics: all topics that will be asked for.
-            clock: gives the time in ms since the epoch, for ``Silence.since_ms``.
+            clock: gives the time in ms since the epoch.
+            read_until: gives the instant until which the partitions that answer have been read, likewise. A partition
+                that turns out to be silent has been so since then: nobody knows what was written into it after that.
+                None: until now.
         """
         self._cluster = cluster
         self._topics = sorted(set(topics))
         self._clock = clock
+        self._read_until = read_until or clock
         self._admin: KafkaAdminClient | None = None
         self._table = NO_LEADERS
         self._last_led: dict[Place, str] = {}
@@ -250,9 +258,10 @@ class LogEnds:
     def _note(self, ends: Collection[Place], silent: Mapping[Place, str]) -> None:
         """Keep what is silent, each since it first was, and the epochs in which the others answered."""
         now_ms = self._clock()
+        unread_ms = min(now_ms, self._read_until())
         known = {place: silence for place, silence in self._silent.items() if place not in ends}
         for place, reason in silent.items():
-            since_ms = known[place].since_ms if place in known else now_ms
+            since_ms = known[place].since_ms if place in known else unread_ms
             known[place] = Silence(reason=reason, since_ms=since_ms)
         for place, silence in self._silent.items():
             if place in ends and now_ms - silence.since_ms >= OUTAGE_MS:

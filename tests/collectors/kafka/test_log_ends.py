@@ -39,7 +39,7 @@ def cluster() -> Iterator[tuple[EmbeddedKafka, EmbeddedKafka]]:
 @pytest.fixture
 def ends(cluster: tuple[EmbeddedKafka, EmbeddedKafka]) -> Iterator[LogEnds]:
     settings = ClusterSettings(name="prod", bootstrap_servers=cluster[0].bootstrap_servers)
-    found = LogEnds(settings, ["log", "gone"], clock=lambda: 1_000)
+    found = LogEnds(settings, ["log", "gone"], clock=lambda: 9_000, read_until=lambda: 1_000)
     yield found
     found.close()
 
