@@ -167,6 +167,28 @@ def _errors() -> tuple[AlertRule, ...]:
             description="This is an error of groupwatch. The page names the groups; the others are evaluated as usual.",
         ),
         AlertRule(
+            name="GroupwatchGroupsNotEvaluated",
+            severity=Severity.CRITICAL,
+            expr=f"{series(specs.CLUSTER_UNEVALUATED_GROUPS)} > 0",
+            hold_s=300,
+            summary=f"{COUNT} groups of {CLUSTER} are not evaluated",
+            description=(
+                "A broker that leads a partition of __consumer_offsets does not answer, or the evaluation fails. The "
+                "series of these groups are old, and no new alert about them can fire. The page has the reason."
+            ),
+        ),
+        AlertRule(
+            name="GroupwatchGroupsUnreadable",
+            severity=Severity.WARNING,
+            expr=f"{series(specs.CLUSTER_UNREADABLE_GROUPS)} > 0",
+            hold_s=900,
+            summary=f"groupwatch cannot read the members or offsets of {COUNT} groups of {CLUSTER}",
+            description=(
+                "The brokers write records in a version that this groupwatch does not read. It does not evaluate the "
+                "owners of these groups, or their lag is unknown."
+            ),
+        ),
+        AlertRule(
             name="GroupwatchFindingsNotWritten",
             severity=Severity.WARNING,
             expr=f"{series(specs.FINDINGS_UP)} == 0",

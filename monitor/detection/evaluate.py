@@ -183,8 +183,10 @@ def _verdict_of(facts: Facts, view: AssignmentView, now_ms: int) -> GroupVerdict
     cut = [row for row in waiting if row.earliest]
     lag = total([topic.lag for topic in topics_lag])
     age_ms = max([topic.lag_ms for topic in topics_lag if topic.lag_ms is not None], default=None)
+    at_least_ms = age_ms
     if group.unread_commits:  # the sum of the rest would look as if nothing waited there
         lag = age_ms = None
+        at_least_ms = max([row.lag_ms for row in waiting if row.lag_ms is not None], default=None)
     paced = paced_rows(waiting) if lag is not None else ()
     pace = total_pace([row.pace for row in paced]) if paced else None
     paced_lag = total([row.lag for row in paced]) if paced else None
@@ -224,7 +226,7 @@ def _verdict_of(facts: Facts, view: AssignmentView, now_ms: int) -> GroupVerdict
         source=group.source,
         sharing=group.sharing,
         settles_ms=next_settling_ms(group, view.grown_ms, settings, facts.moment),
-        lag_at_least_ms=lag_at_least_ms(facts, age_ms),
+        lag_at_least_ms=lag_at_least_ms(facts, at_least_ms),
         lag_since_ms=facts.now_ms - age_ms if lag and age_ms is not None else None,
         deliveries=tuple(facts.deliveries.values()) if facts.deliveries else (),
         delivery_totals=totals_of(group, facts.delivery_limit),

@@ -322,7 +322,12 @@ def _lag(known: Judged) -> Statement:
     unknown = sum(row.committed is not None and row.lag is None for row in known.verdict.partitions)
     uncommitted = sum(row.committed is None for row in known.verdict.partitions)
     if known.group.unread_commits:
-        return Statement(about=About.LAG, sentence="Its lag is unknown: so are committed offsets of it.")
+        return Statement(
+            about=About.LAG, sentence="Its lag is unknown because some of its committed offsets are unknown."
+        )
+    if known.verdict.lag is None and unknown:
+        sentence = "Its lag is unknown: its committed offsets do not match the known ends of the partitions."
+        return Statement(about=About.LAG, sentence=sentence)
     if known.verdict.lag is None:
         return Statement(about=About.LAG, sentence="Its lag is unknown: it has no committed offset that counts.")
     if not waiting:

@@ -823,8 +823,8 @@ def _beyond_end(evidence: BeyondEnd, found: Observation, group: GroupState) -> s
     there = f"{partition(evidence.furthest)} the group has committed {grouped(evidence.committed)}"
     rest = (
         f"which is {count} beyond the end of the log ({grouped(evidence.end)}). The lag there is unknown. A consumer "
-        "that continues there now is reset (auto.offset.reset). One that continues after the log has grown past the "
-        "offset skips all new records before it."
+        "that checks leader epochs continues where the log was truncated. Any other is reset (auto.offset.reset), or "
+        "skips new records once the log has grown past the offset."
     )
     if len(found.partitions) == 1:
         return f"In {there}, {rest}"

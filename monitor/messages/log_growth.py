@@ -21,8 +21,8 @@ def growth_sentence(grown: GrownLog, now_ms: int) -> str | None:
 
     >>> grown = GrownLog(partitions=7, before=3, grown_ms=0, groups=10, lost=("a", "b", "c", "d", "e", "f", "g"))
     >>> print(growth_sentence(grown, now_ms=1000))
-    __consumer_offsets grew from 3 to 7 partitions: 7 of 10 groups lost their committed offsets: a, b, c, d, e and 2 \
-more. The brokers look for them in other partitions since 1970-01-01 00:00:00 UTC.
+    __consumer_offsets grew from 3 to 7 partitions, so 7 of 10 groups lost their committed offsets: a, b, c, d, e and \
+2 more. The brokers have looked for them in other partitions since 1970-01-01 00:00:00 UTC.
     """
     if not grown.lost or now_ms - grown.grown_ms > TOLD_MS:
         return None
@@ -30,7 +30,7 @@ more. The brokers look for them in other partitions since 1970-01-01 00:00:00 UT
     more = len(grown.lost) - NAMED
     named = f"{names} and {grouped(more)} more" if more > 0 else names
     return (
-        f"__consumer_offsets grew from {grown.before} to {grown.partitions} partitions: {grouped(len(grown.lost))} of "
-        f"{counted(grown.groups, 'group')} lost their committed offsets: {named}. "
-        f"The brokers look for them in other partitions since {utc(grown.grown_ms)}."
+        f"__consumer_offsets grew from {grown.before} to {grown.partitions} partitions, so "
+        f"{grouped(len(grown.lost))} of {counted(grown.groups, 'group')} lost their committed offsets: {named}. "
+        f"The brokers have looked for them in other partitions since {utc(grown.grown_ms)}."
     )

@@ -16,8 +16,8 @@ def cluster_sentence(groups: Iterable[GroupSummary]) -> str | None:
     >>> own = (UnknownVersion("GroupMetadata", version=5, newest=4, since_ms=0),)
     >>> group = GroupSummary("c", "g", "kafka-classic", Phase.OFFSETS_ONLY, None, None, 7, (), unknown_versions=own)
     >>> print(cluster_sentence([group]))
-    The brokers write version 5 of GroupMetadata; this groupwatch reads 0 to 4. The members of 1 group are unknown \
-since 1970-01-01 00:00:00 UTC. Upgrade groupwatch.
+    The brokers write version 5 of GroupMetadata; this groupwatch reads 0 to 4. The members of 1 group have been \
+unknown since 1970-01-01 00:00:00 UTC. Upgrade groupwatch, and start it once with --rebuild.
     """
     concerned = [each.unknown_versions for each in groups if each.unknown_versions]
     if not concerned:
@@ -26,14 +26,20 @@ since 1970-01-01 00:00:00 UTC. Upgrade groupwatch.
     uncommitted = [_about_commits(own) for own in concerned if _about_commits(own)]
     found = []
     if hidden:
-        found.append(f"The members of {counted(len(hidden), 'group')} are unknown since {_since(hidden)}.")
+        found.append(f"The members of {counted(len(hidden), 'group')} have been unknown since {_since(hidden)}.")
     if uncommitted:
         partitions = sum(each.partitions for own in uncommitted for each in own)
         found.append(
-            f"The committed offsets of {counted(partitions, 'partition')} in {counted(len(uncommitted), 'group')} are "
-            f"unknown since {_since(uncommitted)}."
+            f"The committed offsets of {counted(partitions, 'partition')} in {counted(len(uncommitted), 'group')} have "
+            f"been unknown since {_since(uncommitted)}."
         )
-    return " ".join([_versions(each for own in concerned for each in own), *found, "Upgrade groupwatch."])
+    return " ".join(
+        [
+            _versions(each for own in concerned for each in own),
+            *found,
+            "Upgrade groupwatch, and start it once with --rebuild.",
+        ]
+    )
 
 
 def group_sentence(versions: tuple[UnknownVersion, ...]) -> str:
@@ -41,16 +47,20 @@ def group_sentence(versions: tuple[UnknownVersion, ...]) -> str:
 
     >>> print(group_sentence((UnknownVersion("OffsetCommit", version=6, newest=4, since_ms=0, partitions=2),)))
     The brokers write version 6 of OffsetCommit; this groupwatch reads 0 to 4. The committed offsets of 2 partitions \
-are unknown since 1970-01-01 00:00:00 UTC, and so is the group's lag.
+have been unknown since 1970-01-01 00:00:00 UTC, and so is the group's lag.
     """
     hidden, uncommitted = _about_members(versions), _about_commits(versions)
     found = [_versions(versions)]
     if hidden:
-        found.append(f"The group's members are unknown since {_since([hidden])}, so its owners are not evaluated.")
+        found.append(
+            f"The group's members have been unknown since {_since([hidden])}, so its owners are not evaluated."
+        )
     if uncommitted:
         partitions = counted(sum(each.partitions for each in uncommitted), "partition")
         since = _since([uncommitted])
-        found.append(f"The committed offsets of {partitions} are unknown since {since}, and so is the group's lag.")
+        found.append(
+            f"The committed offsets of {partitions} have been unknown since {since}, and so is the group's lag."
+        )
     return " ".join(found)
 
 

@@ -42,6 +42,7 @@ def render_cluster(cluster: str, groups: Sequence[GroupSummary]) -> tuple[Family
     for (kind, reason), count in sorted(found.items()):
         samples.add(specs.CLUSTER_FINDINGS, f'{pairs},kind="{kind}",reason="{reason}"', count)
     samples.add(specs.CLUSTER_UNREADABLE_GROUPS, pairs, sum(bool(each.unknown_versions) for each in groups) or None)
+    samples.add(specs.CLUSTER_UNEVALUATED_GROUPS, pairs, sum(each.unjudged is not None for each in groups) or None)
     for library, members in sorted(_members_by_library(cluster, groups).items()):
         samples.add(specs.CLIENT_LIBRARY_MEMBERS, f'{pairs},library="{library}"', members)
     return samples.blocks()

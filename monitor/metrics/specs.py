@@ -72,7 +72,7 @@ _NO_LAG: Final = (
     "there is no commit, or the end offset of the partition is unknown; the commit is beyond the end; the commit or "
     "the end went back, until the next polls"
 )
-_NO_LAGS: Final = "no partition has a known lag"
+_NO_LAGS: Final = "no partition has a known lag; brokers write a commit in a version that groupwatch does not read"
 _NOT_JOINED: Final = "the group commits without joined members, so its members are unknown"
 _NOT_READ: Final = "a member cannot be decoded, or the assignor is unknown"
 _NOT_OWNED: Final = f"{_NOT_JOINED}; a member cannot be decoded"
@@ -256,7 +256,8 @@ GROUP_REBALANCES_TOTAL: Final = GroupMetric(
 )
 GROUP_STATUS: Final = MetricSpec(
     "groupwatch_group_status",
-    "1 for the status of the group by Burrow's rules, 0 for the others. Absent while no lag is known.",
+    "1 for the status of the group by Burrow's rules, 0 for the others. Absent while no lag is known, unless commits "
+    "went back.",
     scope=MetricScope.GROUP,
     labels=(*BY_GROUP, "status"),
     absent=_NO_LAGS,
@@ -605,6 +606,14 @@ CLUSTER_FINDINGS: Final = MetricSpec(
 CLUSTER_UNREADABLE_GROUPS: Final = MetricSpec(
     "groupwatch_cluster_unreadable_groups",
     "Groups whose members or offsets are unknown: the brokers write a version that this groupwatch does not read.",
+    scope=MetricScope.CLUSTER,
+    labels=BY_CLUSTER,
+    absent=_NONE,
+)
+CLUSTER_UNEVALUATED_GROUPS: Final = MetricSpec(
+    "groupwatch_cluster_unevaluated_groups",
+    "Groups that show an earlier evaluation: their partition of __consumer_offsets cannot be read, or their evaluation "
+    "failed.",
     scope=MetricScope.CLUSTER,
     labels=BY_CLUSTER,
     absent=_NONE,

@@ -18,10 +18,14 @@ _PROPERTY: Final = "groupwatch.orders"
 
 
 class Unread(Value):
-    """That a partition of the offsets topic cannot be read now: a sentence, and since when (ms since the epoch)."""
+    """That a partition of the offsets topic cannot be read now: a sentence, and since when (ms since the epoch).
+
+    ``was_read``: this process has read it until then. Otherwise it is not known for how long it has not been read.
+    """
 
     sentence: str
     since_ms: int
+    was_read: bool = True
 
 
 class BatchContext(Value):

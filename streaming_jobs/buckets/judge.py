@@ -138,9 +138,16 @@ class BucketEvaluator:
         return blocks if self.series.max_series is None else apart_if_large(verdict.group, blocks)
 
     def _unread_evaluation(self, name: str, state: GroupState, topics: Topics, unread: Unread) -> _EvaluatedGroup:
-        """The last verdict on a group whose records cannot be read, marked. A worker without one makes that of then."""
-        if name not in self._last:
-            self._last[name] = self._evaluate(name, state, topics, unread.since_ms)
+        """The last verdict on a group whose records cannot be read, marked. A worker without it makes that of then.
+
+        One on another state is of a time when this worker had the bucket before. Of what this process has never read
+        there is no verdict: what came since is unknown, and so is for how long that has been so.
+        """
+        last = self._last.get(name)
+        if last is None or (last.state is not state and last.state != state):
+            self._last.pop(name, None)
+            if unread.was_read:
+                self._last[name] = self._evaluate(name, state, topics, unread.since_ms)
         return self._failed_evaluation(name, state, unread.sentence)
 
     def _failed_evaluation(self, name: str, state: GroupState, reason: str) -> _EvaluatedGroup:

@@ -42,8 +42,8 @@ ENDS_WITHIN_S: Final = 5
 """How long a query may take to end whose sources could not be made."""
 
 CUT: Final = (
-    "Partition %d of %s went back from offset %d to %d, as by an unclean leader election: the records between are lost"
-    " in Kafka, and reading goes on there. Groups may show commits that the brokers no longer have, until their next."
+    "Partition %d of %s went back from offset %d to %d. Its log was truncated, as by an unclean leader election, or the"
+    " topic was created again. Reading continues there. Groups may show commits that the brokers no longer have."
 )
 
 _STREAM: Final = "KafkaMicroBatchStream"

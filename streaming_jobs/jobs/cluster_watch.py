@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
 from typing import Final
@@ -272,7 +272,7 @@ class ClusterWatch:
         self._await_first_pass()
         pause_s = FIRST_PAUSE_S
         while not self._stopping.is_set() and self.fatal is None:
-            began, comes_by_itself = time.monotonic(), False
+            began, comes_by_itself, is_left_out = time.monotonic(), False, False
             try:
                 self._problems.stall.restart(monotonic_ms())
                 self._problems.is_starting = True
@@ -284,14 +284,13 @@ class ClusterWatch:
             except Exception as error:
                 self._note(error)
                 comes_by_itself = isinstance(error, NotYetReadable)
-                if is_fetch_timeout(error) and self._has_left_out_brokers():
-                    pause_s = 0.0
+                is_left_out = is_fetch_timeout(error) and self._has_left_out_brokers()
             self._query, self._problems.is_starting = None, False
             self._problems.stall.stop()
             self._close_gate()
             if comes_by_itself or time.monotonic() - began > LONGEST_PAUSE_S:
                 pause_s = FIRST_PAUSE_S
-            self._stopping.wait(pause_s)
+            self._stopping.wait(0.0 if is_left_out else pause_s)
             pause_s = min(max(2 * pause_s, FIRST_PAUSE_S), LONGEST_PAUSE_S)
 
     def _has_left_out_brokers(self) -> bool:
@@ -301,8 +300,8 @@ class ClusterWatch:
         """
         with suppress(FilesError):
             self._checkpoint.forget_unread_plan(self._planned_before)
-        with suppress(CollectorError, ConfigError):
-            self._ends.ask(dict.fromkeys(self._read_places(), 0))
+        with suppress(CollectorError, ConfigError, FilesError):
+            self._ends.ask(self._positions())
         if not self._ends.silent:
             self._options.wait_longer()
         return bool(self._ends.silent)
@@ -311,10 +310,11 @@ class ClusterWatch:
         counts = {**self._partitions, self._cluster.events_topic: 1}
         return unread_problem(self._target.name, counts, self._ends.silent)
 
-    def _read_places(self) -> list[Place]:
-        """The partitions of the logs that the query reads, and that of the collectors' events."""
+    def _positions(self) -> dict[Place, int]:
+        """Up to where the logs have been read that the query reads, and that of the collectors' events."""
         logs = {**self._partitions, self._cluster.events_topic: 1}
-        return [(topic, number) for topic, count in logs.items() for number in range(count)]
+        read = {topic: self._checkpoint.read_until(topic) for topic in logs}
+        return {(topic, n): read[topic].get(n, 0) for topic, count in logs.items() for n in range(count)}
 
     def _await_end(self, query: StreamingQuery) -> None:
         """Wait for the end of the query. It is ended once there is a log, or a partition of one, that it lacks."""
@@ -400,9 +400,12 @@ class ClusterWatch:
         self._forget_former_events()
         self._planned_before = self._checkpoint.newest_plan()
         self._ends.accept_new_topics()
+        are_events_new = self._checkpoint.layout.events_id is None
         passes = self._ends.bounds(self._cluster.events_topic)  # a first pass of this run is among them
         log_bounds = self._ends.bounds(self._log) if self._target.reads_log else passes
         self._checkpoint.require_logs(*{each.topic: each for each in (log_bounds, passes)}.values())
+        starts = {(passes.topic, each.partition): each.begin for each in passes.partitions} if are_events_new else {}
+        self._ends.begin_anew(starts)
         self._places = self._log_places(log_bounds) if self._target.reads_log else LogPlaces()
         bounds = log_bounds if self._target.reads_log else only_first_partition(passes)
         backlog = bounds.unread(self._checkpoint.read_until(bounds.topic))
@@ -444,7 +447,7 @@ class ClusterWatch:
             note_partitions=self._note_partitions,
             recording_problem=None if self._recorder is None else self._recorder.tell_problem,
             outages=lambda: self._ends.outages(OFFSETS_TOPIC),
-            unread=lambda: unread_partitions(OFFSETS_TOPIC, self._ends.silent),
+            unread=lambda: unread_partitions(OFFSETS_TOPIC, self._ends.silent, self._first_evaluated_ms()),
         )
         self._problems.lateness = lambda: publisher.lateness
         writer = (
@@ -463,9 +466,8 @@ class ClusterWatch:
             self._await_begin(query, publisher.begun)
         if self._recorder is not None:
             known = RecordedSettings(self._judging.rules, connect_topics)
-            self._recorder.record(
-                RecordedLogs(self._recorded_rows(backlog, known), known, self._partitions, self._new_ends)
-            )
+            rows, new_ends = self._recorded_rows(backlog, known), partial(self._new_ends, starts)
+            self._recorder.record(RecordedLogs(rows, known, self._partitions, new_ends))
         return query
 
     @property
@@ -575,11 +577,22 @@ class ClusterWatch:
         schedule = BatchSchedule(self._trigger_ms, int(self._target.interval_s * 1000))
         return BatchGate(schedule, news, self._problems.stall.evaluate, self._target.unchanged)
 
-    def _new_ends(self) -> LogEnds:
-        """Tells where the logs end that a query reads: one for the live query, one for the recorder's."""
+    def _new_ends(self, starts: Mapping[Place, int] | None = None) -> LogEnds:
+        """Tells where the logs end that a query reads: one for the live query, one for the recorder's.
+
+        Args:
+            starts: where logs start that were created again.
+        """
         topics = {self._cluster.events_topic, *self._cluster.connect_configs.values()}
         logs = {OFFSETS_TOPIC, SHARE_STATE_TOPIC} if self._target.reads_log else set()
-        return LogEnds(self._cluster, topics | logs, now_ms, self._read_until_ms)
+        ends = LogEnds(self._cluster, topics | logs, now_ms, self._read_until_ms)
+        ends.begin_anew(starts or {})
+        return ends
+
+    def _first_evaluated_ms(self) -> int | None:
+        """When this process first evaluated groups; None: it has not yet."""
+        first_ms = self._problems.stall.first_evaluated_ms
+        return None if first_ms is None else now_ms() - (monotonic_ms() - first_ms)
 
     def _read_until_ms(self) -> int:
         """When the groups were last evaluated: what can be read had been read until then."""

@@ -88,7 +88,7 @@ class ReadingProblems:
         self._note_batches()
         doing = self._doing(passed_ms, query)
         is_waiting = self.of_query is not None and self.is_query_waiting
-        of_others = self._target.problem is not None or self.of_brokers() is not None
+        of_others = self._target.problem is not None or (self.of_brokers() is not None and doing != JVM_IS_SILENT)
         excused = of_others or is_waiting or doing == BROKERS_ARE_SILENT
         self.stall.look(passed_ms, excused=excused)
         if not self.stall.has_stalled(passed_ms):

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from monitor.collectors.kafka.leader_table import Place
-from monitor.collectors.kafka.log_ends import Silence
+from monitor.collectors.kafka.log_ends import NOBODY_ANSWERS, Silence
 from monitor.messages.formatting import counted
 from monitor.messages.notification import utc
 from streaming_jobs.buckets.batch_context import Unread
@@ -19,11 +19,16 @@ LOGGED_AFTER_MS: Final = 3_000
 """A leader that moves is away for a second or two."""
 
 
-def unread_partitions(topic: str, silent: Mapping[Place, Silence]) -> dict[int, Unread]:
+def unread_partitions(topic: str, silent: Mapping[Place, Silence], first_evaluated_ms: int | None) -> dict[int, Unread]:
     """Why each partition of a topic that is silent is not read, for its groups. It is a part of a sentence.
 
+    Args:
+        topic: the topic.
+        silent: the partitions that cannot be read, of all topics.
+        first_evaluated_ms: when this process first evaluated groups: what was silent before was never read by it.
+
     >>> silent = {("t", 3): Silence(reason="broker 2 (b2:9092) does not answer", since_ms=0)}
-    >>> unread_partitions("t", silent)[3].sentence
+    >>> unread_partitions("t", silent, first_evaluated_ms=0)[3].sentence
     'Partition 3 of t has not been read since 1970-01-01 00:00:00 UTC: broker 2 (b2:9092) does not answer'
     """
     return {
@@ -31,6 +36,7 @@ def unread_partitions(topic: str, silent: Mapping[Place, Silence]) -> dict[int, 
             sentence=f"Partition {partition} of {topic} has not been read since {utc(silence.since_ms)}:"
             f" {silence.reason}",
             since_ms=silence.since_ms,
+            was_read=first_evaluated_ms is not None and first_evaluated_ms <= silence.since_ms,
         )
         for (of, partition), silence in sorted(silent.items())
         if of == topic
@@ -38,7 +44,7 @@ def unread_partitions(topic: str, silent: Mapping[Place, Silence]) -> dict[int, 
 
 
 def unread_problem(cluster: str, counts: Mapping[str, int], silent: Mapping[Place, Silence]) -> str | None:
-    """The same for the cluster, a sentence for each topic and reason; None: all partitions are read.
+    """The same for the cluster, a sentence for each topic and reason; None: all are read, or no broker answers at all.
 
     >>> silent = {("t", 3): Silence(reason="broker 2 (b2:9092) does not answer", since_ms=0)}
     >>> unread_problem("prod", {"t": 50}, silent)
@@ -47,7 +53,8 @@ not answer.'
     """
     found: dict[tuple[str, str], list[int]] = defaultdict(list)
     for (topic, _), silence in sorted(silent.items()):
-        found[topic, silence.reason].append(silence.since_ms)
+        if silence.reason != NOBODY_ANSWERS:
+            found[topic, silence.reason].append(silence.since_ms)
     told = [
         f"{len(since)} of {counted(counts.get(topic, 0), 'partition')} of {topic}"
         f" {'has' if len(since) == 1 else 'have'} not been read since {utc(min(since))}: {reason}"

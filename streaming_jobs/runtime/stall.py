@@ -33,6 +33,8 @@ class StallWatch:
     """The end of the newest batch; before the first one, the start of the first query."""
     _evaluated_ms: int | None = None
     """When the groups were last evaluated, or a poll found that nothing had changed since."""
+    first_evaluated_ms: int | None = None
+    """The same of the first evaluation of this process."""
     _started_ms: int | None = None
     """The start of the query that runs now, as long as no batch of it has ended."""
     _looked_ms: int | None = None
@@ -68,6 +70,8 @@ class StallWatch:
     def evaluate(self, now_ms: int) -> None:
         """The groups have been evaluated, or what they were evaluated by has not changed."""
         self._evaluated_ms = now_ms
+        if self.first_evaluated_ms is None:
+            self.first_evaluated_ms = now_ms
 
     def look(self, now_ms: int, *, excused: bool) -> None:
         """Count the time since the last look, unless it is known that something outside lets no batch end (excused).

@@ -33,6 +33,7 @@ OVER_SHARDS: Final = {
     "groupwatch_cluster_lag": SHARES,
     "groupwatch_cluster_findings": SHARES,
     "groupwatch_cluster_unreadable_groups": SHARES,
+    "groupwatch_cluster_unevaluated_groups": SHARES,
     "groupwatch_client_library_members": SHARES,
     "groupwatch_up": AS_GOOD_AS_THE_WORST,
     "groupwatch_ready": AS_GOOD_AS_THE_WORST,

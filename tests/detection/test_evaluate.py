@@ -263,6 +263,7 @@ def test_a_lag_without_the_partitions_whose_commits_are_unknown_is_none():
     verdict = evaluate(state, topics, NOW, DetectionSettings())
     assert (verdict.lag, verdict.lag_ms, verdict.stable_lag) == (None, None, None)
     assert verdict.status is not LagStatus.OK, "that of the partitions that are known"
+    assert verdict.lag_at_least_ms == max(row.lag_ms or 0 for row in verdict.partitions), "what is known is a bound"
     assert [(each.topic, each.lag) for each in verdict.topics] == [("t", None), ("u", 5)]
     assert [row.lag for row in verdict.partitions] == [None, 10, 5]
     assert verdict.unknown_versions == (UnknownVersion("OffsetCommit", 5, 4, NOW - 1_000, partitions=1),)

@@ -64,10 +64,10 @@ def test_a_newer_brokers_group_is_told_without_members():
     record = UnreadRecord(2, "GroupMetadata", 5, 4, NOW - 1_000)
     hidden = replace(RANGE, phase=Phase.OFFSETS_ONLY, members=(), unread=UnreadMembership((record,), RANGE))
     found = told(of_group(hidden))
-    assert "The group's members are unknown since" in found[About.GROUP][1]
+    assert "The group's members have been unknown since" in found[About.GROUP][1]
     assert About.MEMBERS not in found
     lost = replace(RANGE, offsets=RANGE.offsets[1:], unread_commits=(UnreadCommit("t", 0, 5, 4, NOW - 1_000),))
-    assert told(of_group(lost))[About.LAG] == ["Its lag is unknown: so are committed offsets of it."]
+    assert told(of_group(lost))[About.LAG] == ["Its lag is unknown because some of its committed offsets are unknown."]
     assert told(of_partition(lost, "t", 0))[About.OFFSETS] == [
         "The committed offset is unknown: it is written in version 5 of OffsetCommit."
     ]

@@ -53,6 +53,7 @@ from monitor.model import (
     FindingKind,
     GroupKind,
     GroupState,
+    GroupSummary,
     GroupVerdict,
     LagStatus,
     Library,
@@ -426,7 +427,7 @@ def test_every_metric_of_the_table_is_rendered_and_no_other():
                 *render_catalog(catalog()),
                 *render_catalog(busy_catalog()),
                 *render_commits(committed_group(), SeriesRules(commit_times=True)),
-                *render_cluster("main", [summary_of(orders()), summary_of(newer_broker("n"))]),
+                *render_cluster("main", [summary_of(orders()), summary_of(newer_broker("n")), unevaluated("u")]),
             )
         ),
     )
@@ -438,6 +439,19 @@ def test_every_metric_of_the_table_is_rendered_and_no_other():
     assert all(set(sample.labels) == labels[sample.name] for sample in samples)
     assert {metric.name: metric.type for metric in found} == kinds
     assert Counter((s.name, *sorted(s.labels.items())) for s in samples).most_common(1)[0][1] == 1
+
+
+def unevaluated(group: str) -> GroupSummary:
+    return msgspec.structs.replace(summary_of(offsets_only(group)), unjudged="broker 2 does not answer")
+
+
+def test_groups_that_show_an_earlier_evaluation_are_counted_and_none_are_absent():
+    name = "groupwatch_cluster_unevaluated_groups"
+    told = [render_cluster("main", groups) for groups in ([unevaluated("u"), unevaluated("v")], [summary_of(orders())])]
+    assert [[block.samples for block in blocks if block.family == name] for blocks in told] == [
+        [f'{name}{{cluster="main"}} 2\n'],
+        [],
+    ]
 
 
 def committed_group(**fields) -> GroupState:

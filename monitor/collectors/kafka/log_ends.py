@@ -20,9 +20,11 @@ from typing import Any, Final
 import msgspec
 from kafka.admin import KafkaAdminClient
 from kafka.errors import (
+    ClusterAuthorizationFailedError,
     IncompatibleBrokerVersion,
     KafkaError,
     SaslAuthenticationFailedError,
+    TopicAuthorizationFailedError,
     for_code,
 )
 from kafka.future import Future
@@ -60,6 +62,11 @@ ROUNDS: Final = 2
 
 OUTAGE_MS: Final = 3_000
 """How long a partition must have been silent for clients to have noticed it."""
+
+NOBODY_ANSWERS: Final = "no broker answers"
+"""Why no partition is read. The collectors report that of the cluster."""
+
+FORBIDDEN: Final = frozenset({TopicAuthorizationFailedError.errno, ClusterAuthorizationFailedError.errno})
 
 LATEST: Final = -1
 EARLIEST: Final = -2
@@ -123,7 +130,10 @@ class LogEnds:
         """The newest outage of each partition that is over."""
         self._cut: dict[Place, int] = {}
         """Where logs were cut, until whoever reads them has gone back to there."""
+        self._anew: dict[Place, int] = {}
+        """Where logs start that were created again, until they have been asked for their ends."""
         self._ids: dict[str, str] = {}
+        self._former_ids: dict[str, str] = {}
         self._in_use = threading.Lock()
         self._is_closed = False
 
@@ -161,7 +171,11 @@ class LogEnds:
             AnotherSource: a topic was created again.
             OffsetsTopicMissing, PermissionMissing: a topic is gone, or the user may not see it.
         """
-        found: Ends = self._run(self._ends, read)
+        try:
+            found: Ends = self._run(self._ends, read)
+        except ConnectionFailed:  # it is an outage of each of them, which excuses who could not commit
+            self._note((), dict.fromkeys(read, NOBODY_ANSWERS))
+            raise
         return found
 
     def starts(self, places: Collection[Place]) -> dict[Place, int]:
@@ -181,8 +195,16 @@ class LogEnds:
             return manager.run(question, manager, about)
 
     def accept_new_topics(self) -> None:
-        """Take topics that were created again for what is to be read: whoever starts to read compares their ids."""
-        self._ids, self._epochs, self._cut = {}, {}, {}
+        """Take topics that were created again for what is to be read: whoever starts to read compares their ids.
+
+        What is known of a topic that is still the same stays: a cut that nobody has read from yet, and the epochs.
+        """
+        self._former_ids |= self._ids
+        self._ids = {}
+
+    def begin_anew(self, starts: Mapping[Place, int]) -> None:
+        """Let reading go back to these offsets, where it is beyond the ends: the logs are others than those it read."""
+        self._anew = dict(starts)
 
     @property
     def answering(self) -> tuple[str, ...]:
@@ -221,6 +243,10 @@ class LogEnds:
             missing -= answers.keys()
             if not missing:
                 break
+        for place in self._anew.keys() & ends.keys():
+            start = self._anew.pop(place)
+            if read[place] > ends[place]:
+                self._cut[place] = start
         self._note(ends, {place: reasons.get(place) or self._without_answer(place) for place in missing})
         self._cut = {place: end for place, end in self._cut.items() if place not in read or read[place] > end}
         cut = {place: end for place, end in self._cut.items() if place in ends}
@@ -235,7 +261,9 @@ class LogEnds:
         await self._know_leaders(manager)
         self._require_described(topic)
         places = [place for place in self._table.leaders if place[0] == topic]
+        cut = self._cut
         ends = written = (await self._ends(manager, dict.fromkeys(places, 0))).ends
+        self._cut = cut  # nobody has gone back by asking
         if self._cluster.offsets_isolation != READ_UNCOMMITTED:
             written, _ = await self._offsets(manager, places, LATEST, READ_UNCOMMITTED)
         starts = await self._starts(manager, places)
@@ -267,7 +295,8 @@ class LogEnds:
             if place in ends and now_ms - silence.since_ms >= OUTAGE_MS:
                 self._over[place] = Outage(began_ms=silence.since_ms, ended_ms=now_ms)
         self._silent = known
-        self._epochs |= {place: self._table.leaders[place].epoch for place in ends}
+        for place in ends:  # a later epoch counts once the logs have been compared
+            self._epochs.setdefault(place, self._epoch(place))
 
     async def _know_leaders(self, manager: Any, *, anew: bool = False) -> None:  # noqa: ANN401 -- as above
         """Ask who leads, if that is not known, is old, or has just turned out to be wrong."""
@@ -288,10 +317,18 @@ class LogEnds:
         for topic, topic_id in table.topic_ids.items():
             if topic_id and self._ids.setdefault(topic, topic_id) != topic_id:
                 raise AnotherSource(f"Cluster {self._cluster.name}: {topic} was created again.")
+        for topic in self._former_ids.keys() & table.topic_ids.keys():
+            if self._former_ids.pop(topic) != table.topic_ids[topic]:
+                self._forget_log(topic)
         self._table = table
         for place, leader in table.leaders.items():
             if leader.broker >= 0:
                 self._last_led[place] = table.name_of(leader.broker)
+
+    def _forget_log(self, topic: str) -> None:
+        """Another log has the name of this one: its epochs and its cuts are no longer of interest."""
+        self._epochs = {place: epoch for place, epoch in self._epochs.items() if place[0] != topic}
+        self._cut = {place: end for place, end in self._cut.items() if place[0] != topic}
 
     async def _metadata_response(self, manager: Any) -> Any:  # noqa: ANN401 -- as above
         """What the first broker says that answers in time; those that were quiet are asked last."""
@@ -303,6 +340,7 @@ class LogEnds:
             if answer is not None:
                 return answer
             if isinstance(future.exception, SaslAuthenticationFailedError):
+                self._forget_client()  # the next one reads the credentials again
                 raise future.exception
         self._forget_client()
         raise ConnectionFailed(f"Cluster {self._cluster.name}: no broker says who leads its partitions.")
@@ -327,8 +365,7 @@ class LogEnds:
         # What of a question goes to a leader is one request: the topics tell which question it was.
         scope = f"{timestamp} {level} {' '.join(sorted({topic for topic, _ in places}))}"
         for broker, of_broker in asked.items():
-            under_way = self._under_way.get((broker, scope))
-            if under_way is None or under_way.is_done:
+            if not self._has_late_answer(broker, scope):
                 self._under_way[broker, scope] = _send(
                     manager, self._offsets_request(of_broker, timestamp, level), broker
                 )
@@ -347,6 +384,11 @@ class LogEnds:
                 else:
                     reasons[place] = self._reason(manager, broker, code)
         return offsets, reasons
+
+    def _has_late_answer(self, broker: int, scope: str) -> bool:
+        """Whether no new request is needed: one is under way, or was answered after nobody waited for it any more."""
+        newest = self._under_way.get((broker, scope))
+        return newest is not None and (not newest.is_done or (broker in self._quiet and newest.succeeded()))
 
     def _note_broker(self, broker: int, *, has_answered: bool) -> None:
         """One that has not answered in time is not waited for again until it does."""
@@ -391,7 +433,7 @@ class LogEnds:
         leader = self._table.leaders.get(place)
         if leader is None or leader.broker < 0:
             last = self._last_led.get(place)
-            return "it has no leader" if last is None else f"it has no leader since {last} is away"
+            return "it has no leader" if last is None else f"it has had no leader since {last} went away"
         return f"{self._table.name_of(leader.broker)} does not answer"
 
     def _reason(self, manager: Any, broker: int, code: int | None) -> str:  # noqa: ANN401 -- as above
@@ -406,14 +448,14 @@ class LogEnds:
 
     async def _cuts(self, manager: Any, read: Mapping[Place, int]) -> dict[Place, int | None]:  # noqa: ANN401 -- as above
         """Where logs were cut below what was read, of those with another leader than before. None: it does not say."""
-        changed = [place for place in read if self._has_new_leader(place)]
+        changed = [place for place, offset in read.items() if offset > 0 and self._has_new_leader(place)]
         cut: dict[Place, int | None] = dict.fromkeys(changed)
         for broker, places in self._table.by_broker(changed).items():
             future = _send(manager, self._cut_request(places), broker)
             answer = await self._answer(manager, future, DESCRIBE_S)
             is_too_old = isinstance(future.exception, IncompatibleBrokerVersion)
             told = dict(_told_epoch_ends(answer)) if answer is not None else {}
-            for place in places if answer is not None or is_too_old else ():
+            for place in places if is_too_old else told:
                 self._epochs[place] = self._epoch(place)
                 del cut[place]
                 if 0 <= told.get(place, -1) < read[place]:
@@ -468,11 +510,16 @@ def _told_offsets(response: Any) -> Iterator[tuple[Place, tuple[int, int]]]:  # 
 
 
 def _told_epoch_ends(response: Any) -> Iterator[tuple[Place, int]]:  # noqa: ANN401 -- as above
-    """Where the log of the epoch that was asked for ends, of each place in the response that has no error."""
+    """Where the log of the epoch that was asked for ends, of each place in the response; -1: it is not known.
+
+    A leader that was elected a moment ago may answer an error, and is asked again. Who may not ask never learns it.
+    """
     for topic in response.topics:
         for each in topic.partitions:
             if each.error_code == 0:
                 yield (topic.topic, each.partition), each.end_offset
+            elif each.error_code in FORBIDDEN:
+                yield (topic.topic, each.partition), -1
 
 
 def _words(code: int) -> str:

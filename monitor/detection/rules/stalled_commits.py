@@ -202,7 +202,7 @@ def _rebalance(facts: Facts) -> Disturbance | None:
     if KINDS[facts.group.kind].assigns is not Assigner.LEADER or seen is None:
         return None
     goes_on = rebalancing_since_ms(facts.group, facts.moment) is not None
-    return Disturbance(ended_ms=None if goes_on else seen.last_ms)
+    return Disturbance(ended_ms=None if goes_on else seen.last_ms, began_ms=seen.first_ms)
 
 
 def _outage(facts: Facts) -> Disturbance | None:

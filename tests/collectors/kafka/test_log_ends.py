@@ -7,11 +7,13 @@ from contextlib import suppress
 
 import pytest
 from kafka.errors import KafkaError
+from kafka.future import Future
 
-from monitor.collectors.errors import OffsetsTopicMissing
+from monitor.collectors.errors import ConnectionFailed, OffsetsTopicMissing
 from monitor.collectors.kafka.log_ends import LogEnds
 from monitor.config import ClusterSettings
 from monitor.demo.servers.broker import EmbeddedKafka
+from monitor.model import Outage
 from tests.paused import hanging
 from tests.support.clients import admin, produce
 from tests.support.job_process import eventually
@@ -68,11 +70,55 @@ def test_a_broker_that_hangs_is_named_and_the_others_are_told(
         assert ends.answering == (first.bootstrap_servers,)
         assert ends.bounds("log").ends == {0: 3, 2: 5}
         assert ends.bounds("log").partition_count == 3
-        away = f"it has no leader since broker 2 ({second.bootstrap_servers}) is away"
+        away = f"it has had no leader since broker 2 ({second.bootstrap_servers}) went away"
         eventually(lambda: ends.ask(READ).silent["log", 1].reason == away, "that the controller has fenced it")
     eventually(lambda: ends.ask(READ).ends == {("log", 0): 3, ("log", 1): 4, ("log", 2): 5}, "all of the ends")
     assert not ends.silent
     assert not ends.answering
+
+
+def test_a_log_that_was_created_again_is_read_from_its_start_where_it_ends_before_what_was_read(ends: LogEnds):
+    ends.begin_anew({("log", 0): 0, ("log", 1): 0})
+    read = {("log", 0): 200_000, ("log", 1): 2}
+    assert ends.ask(read).cut == {("log", 0): 0}
+    assert ends.ask(read).cut == {("log", 0): 0}, "until the reader has gone back"
+    assert not ends.ask({("log", 0): 0, ("log", 1): 2}).cut
+
+
+def test_an_answer_that_came_between_two_questions_counts(ends: LogEnds):
+    """Else a broker that needs longer than the later questions wait would never be heard again."""
+    late, failed, other = Future().success("ends"), Future().failure(KafkaError()), Future()
+    ends._under_way = {(1, "late"): late, (1, "failed"): failed, (1, "under way"): other}
+    ends._quiet = {1}
+    assert [ends._has_late_answer(1, each) for each in ("late", "failed", "under way", "none")] == [
+        True,
+        False,
+        True,
+        False,
+    ]
+    ends._quiet = set()
+    assert not ends._has_late_answer(1, "late"), "one that answers in time is asked anew"
+
+
+def test_while_no_broker_answers_all_partitions_are_away(cluster: tuple[EmbeddedKafka, EmbeddedKafka]):
+    first, second = cluster
+    settings = ClusterSettings(name="prod", bootstrap_servers=first.bootstrap_servers)
+    found = LogEnds(settings, ["log"], clock=lambda: 9_000, read_until=lambda: 1_000)
+    try:
+        found.ask(READ)
+        with hanging(first), hanging(second), pytest.raises(ConnectionFailed):
+            found.ask(READ)
+        assert found.outages("log") == dict.fromkeys(range(3), Outage(began_ms=1_000))
+        eventually(lambda: answers(found), "the brokers")
+        assert found.outages("log") == dict.fromkeys(range(3), Outage(began_ms=1_000, ended_ms=9_000))
+    finally:
+        found.close()
+
+
+def answers(ends: LogEnds) -> bool:
+    with suppress(ConnectionFailed):
+        return not ends.ask(READ).silent
+    return False
 
 
 def test_a_topic_that_is_not_there_is_an_error(ends: LogEnds):
@@ -118,6 +164,8 @@ def test_a_log_that_an_unclean_election_cut_is_told_with_the_offset_of_the_cut(
             third.start()
             eventually(lambda: found.ask({("cut", 0): 9}).ends == {("cut", 0): 5}, "the log of the third")
             assert found.ask({("cut", 0): 9}).cut == {("cut", 0): 5}
+            found.accept_new_topics()  # a query that starts again has not gone back yet
+            assert found.bounds("cut").ends == {0: 5}
             produce(first.bootstrap_servers, "cut", {0: 7})
             assert found.ask({("cut", 0): 9}).cut == {("cut", 0): 5}, "until the reader has gone back"
             assert found.ask({("cut", 0): 5}).ends == {("cut", 0): 12}

@@ -277,6 +277,8 @@ def seen_rebalancing(state, first_s, last_s, *, over=False):
         pytest.param(600, 930, True, 930, id="it ended 70 s ago: the silence counts from there"),
         pytest.param(600, 930, False, 930, id="nobody has seen it for 70 s"),
         pytest.param(600, 650, True, 700, id="the records came later"),
+        pytest.param(750, 995, False, None, id="it began 50 s after the silence"),
+        pytest.param(760, 995, False, 700, id="it began when the silence was one"),
     ],
 )
 @pytest.mark.parametrize("state", [ONE_IS_SILENT, NOBODY_COMMITS], ids=["a member", "all partitions"])

@@ -116,6 +116,29 @@ def test_a_group_whose_partition_is_not_read_keeps_its_last_verdict_marked_and_t
     assert [each.unjudged for each in view.summaries()] == [None, None]
 
 
+def test_a_worker_that_had_the_bucket_before_serves_no_verdict_of_that_time():
+    former, newer, view = BucketEvaluator(0, DetectionRules()), BucketEvaluator(0, DetectionRules()), ClusterView("c")
+    view.take(former.rows({"g": state("g", 90)}, TOPICS, orders(1, known=-1)))
+    groups = {"g": state("g", 100)}
+    view.take(newer.rows(groups, TOPICS, orders(2, known=1)))
+    (before,) = view.summaries()
+    unread = {1: Unread(sentence="Broker 2 does not answer", since_ms=NOW)}
+    view.take(former.rows(groups, TOPICS, replace(orders(3, 2), log_partitions=2, unread=unread)))
+    (after,) = view.summaries()
+    assert (before.lag, after) == (0, replace(before, unjudged="Broker 2 does not answer"))
+
+
+def test_of_a_group_that_was_never_read_there_is_no_verdict():
+    """The job started while its broker was away. What was committed since is not known, nor since when."""
+    judge, view = BucketEvaluator(0, DetectionRules()), ClusterView("c")
+    unread = {1: Unread(sentence="Broker 2 does not answer", since_ms=NOW + 3_600_000, was_read=False)}
+    context = replace(orders(1, -1, NOW + 3_600_000), log_partitions=2, unread=unread)
+    view.take(judge.rows({"g": state("g", 90)}, TOPICS, context))
+    (summary,) = view.summaries()
+    assert (summary.lag, summary.findings, summary.unjudged) == (None, (), "Broker 2 does not answer")
+    assert list(view.blocks()) == []
+
+
 GROWN = Topics(catalog(topic("a", 3, grown=1)))
 LATER_PASS = Topics(
     catalog(replace(topic("a", 2), pass_ms=NOW + 10_000, observed_ms=NOW + 10_000), pass_ms=NOW + 10_000)

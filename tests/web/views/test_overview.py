@@ -60,8 +60,8 @@ def test_what_concerns_many_groups_is_one_sentence_of_their_cluster():
     groups = [summary_of(newer_broker(f"g{number}")) for number in range(12)]
     sentence = cluster_sentence([*groups, summary_of(offsets_only("other"))])
     assert sentence == (
-        "The brokers write version 5 of GroupMetadata; this groupwatch reads 0 to 4. The members of 12 groups are "
-        f"unknown since {utc(NOW_MS - 60_000)}. Upgrade groupwatch."
+        "The brokers write version 5 of GroupMetadata; this groupwatch reads 0 to 4. The members of 12 groups have "
+        f"been unknown since {utc(NOW_MS - 60_000)}. Upgrade groupwatch, and start it once with --rebuild."
     )
     cluster = msgspec.structs.replace(ready_cluster(), notices=(sentence,))
     (line,) = overview(Listing(snapshot(cluster)), NOW_MS, Wish(), None).clusters
