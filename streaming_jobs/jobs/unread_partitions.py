@@ -15,6 +15,9 @@ from streaming_jobs.buckets.batch_context import Unread
 
 log = logging.getLogger(__name__)
 
+CLOCKS_MS: Final = 1_000
+"""Both instants come from two clocks, read one after the other. A start takes longer than this."""
+
 LOGGED_AFTER_MS: Final = 3_000
 """A leader that moves is away for a second or two."""
 
@@ -36,7 +39,7 @@ def unread_partitions(topic: str, silent: Mapping[Place, Silence], first_evaluat
             sentence=f"Partition {partition} of {topic} has not been read since {utc(silence.since_ms)}:"
             f" {silence.reason}",
             since_ms=silence.since_ms,
-            was_read=first_evaluated_ms is not None and first_evaluated_ms <= silence.since_ms,
+            was_read=first_evaluated_ms is not None and first_evaluated_ms <= silence.since_ms + CLOCKS_MS,
         )
         for (of, partition), silence in sorted(silent.items())
         if of == topic

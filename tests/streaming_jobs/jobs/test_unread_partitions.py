@@ -6,8 +6,8 @@ import logging
 
 import pytest
 
-from monitor.collectors.kafka.log_ends import Silence
-from streaming_jobs.jobs.unread_partitions import UnreadLog, unread_problem
+from monitor.collectors.kafka.log_ends import NOBODY_ANSWERS, Silence
+from streaming_jobs.jobs.unread_partitions import UnreadLog, unread_partitions, unread_problem
 
 AWAY = "broker 2 (b2:9092) does not answer"
 PROBLEM = "Cluster prod: broker 2 (b2:9092) does not answer."
@@ -24,6 +24,22 @@ def test_each_reason_has_its_partitions_and_the_time_of_the_first():
         f" 2 of 50 partitions of log have not been read since 1970-01-01 00:01:00 UTC: {AWAY}."
     )
     assert unread_problem("prod", {"log": 50}, {}) is None
+
+
+def test_that_no_broker_answers_is_said_of_the_cluster_and_not_of_its_partitions():
+    silent = {("log", 1): Silence(reason=NOBODY_ANSWERS, since_ms=61_000)}
+    assert unread_problem("prod", {"log": 50}, silent) is None
+
+
+@pytest.mark.parametrize(
+    ("first_evaluated_ms", "was_read"),
+    [(None, False), (90_000, False), (60_000, True), (61_004, True)],
+)
+def test_what_was_silent_before_the_first_evaluation_was_never_read_by_this_process(first_evaluated_ms, was_read):
+    silent = {("log", 1): Silence(reason=AWAY, since_ms=61_000), ("other", 1): Silence(reason=AWAY, since_ms=0)}
+    assert {n: each.was_read for n, each in unread_partitions("log", silent, first_evaluated_ms).items()} == {
+        1: was_read
+    }
 
 
 def test_a_leader_that_moves_is_not_logged_and_what_lasts_is_logged_once(caplog: pytest.LogCaptureFixture):
