@@ -67,6 +67,7 @@ def exposed(tick: int) -> bytes:
         *_summed(tick),
     )
     summaries = [summary_of(verdict) for verdict in (*verdicts, newer_broker("newer"))]
+    summaries[0] = msgspec.structs.replace(summaries[0], unjudged="broker 2 does not answer")
     blocks = (
         *render_groups(verdicts, RULES),
         *render_commits(_committed(now_ms), RULES),
