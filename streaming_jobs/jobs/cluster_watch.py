@@ -307,14 +307,18 @@ class ClusterWatch:
         return bool(self._ends.silent)
 
     def _unread_problem(self) -> str | None:
-        counts = {**self._partitions, self._cluster.events_topic: 1}
-        return unread_problem(self._target.name, counts, self._ends.silent)
+        return unread_problem(self._target.name, self._read_counts, self._ends.silent)
+
+    @property
+    def _read_counts(self) -> dict[str, int]:
+        """How many partitions are read of each log, and of the collectors' events."""
+        return {**self._partitions, self._cluster.events_topic: 1}
 
     def _positions(self) -> dict[Place, int]:
         """Up to where the logs have been read that the query reads, and that of the collectors' events."""
-        logs = {**self._partitions, self._cluster.events_topic: 1}
-        read = {topic: self._checkpoint.read_until(topic) for topic in logs}
-        return {(topic, n): read[topic].get(n, 0) for topic, count in logs.items() for n in range(count)}
+        counts = self._read_counts
+        read = {topic: self._checkpoint.read_until(topic) for topic in counts}
+        return {(topic, n): read[topic].get(n, 0) for topic, count in counts.items() for n in range(count)}
 
     def _await_end(self, query: StreamingQuery) -> None:
         """Wait for the end of the query. It is ended once there is a log, or a partition of one, that it lacks."""
@@ -405,7 +409,7 @@ class ClusterWatch:
         log_bounds = self._ends.bounds(self._log) if self._target.reads_log else passes
         self._checkpoint.require_logs(*{each.topic: each for each in (log_bounds, passes)}.values())
         starts = {(passes.topic, each.partition): each.begin for each in passes.partitions} if are_events_new else {}
-        self._ends.begin_anew(starts)
+        self._ends.restart_recreated(starts)
         self._places = self._log_places(log_bounds) if self._target.reads_log else LogPlaces()
         bounds = log_bounds if self._target.reads_log else only_first_partition(passes)
         backlog = bounds.unread(self._checkpoint.read_until(bounds.topic))
@@ -586,7 +590,7 @@ class ClusterWatch:
         topics = {self._cluster.events_topic, *self._cluster.connect_configs.values()}
         logs = {OFFSETS_TOPIC, SHARE_STATE_TOPIC} if self._target.reads_log else set()
         ends = LogEnds(self._cluster, topics | logs, now_ms, self._read_until_ms)
-        ends.begin_anew(starts or {})
+        ends.restart_recreated(starts or {})
         return ends
 
     def _first_evaluated_ms(self) -> int | None:

@@ -130,7 +130,7 @@ class LogEnds:
         """The newest outage of each partition that is over."""
         self._cut: dict[Place, int] = {}
         """Where logs were cut, until whoever reads them has gone back to there."""
-        self._anew: dict[Place, int] = {}
+        self._recreated: dict[Place, int] = {}
         """Where logs start that were created again, until they have been asked for their ends."""
         self._ids: dict[str, str] = {}
         self._former_ids: dict[str, str] = {}
@@ -202,9 +202,9 @@ class LogEnds:
         self._former_ids |= self._ids
         self._ids = {}
 
-    def begin_anew(self, starts: Mapping[Place, int]) -> None:
+    def restart_recreated(self, starts: Mapping[Place, int]) -> None:
         """Let reading go back to these offsets, where it is beyond the ends: the logs are others than those it read."""
-        self._anew = dict(starts)
+        self._recreated = dict(starts)
 
     @property
     def answering(self) -> tuple[str, ...]:
@@ -228,6 +228,19 @@ class LogEnds:
         return self._admin._manager  # each leader by itself, all at once: there is no public way
 
     async def _ends(self, manager: Any, read: Mapping[Place, int]) -> Ends:  # noqa: ANN401 -- as above
+        """Where the logs end for whoever reads them, and so where it has to go back to."""
+        ends = await self._answered_ends(manager, read)
+        for place in self._recreated.keys() & ends.keys():
+            start = self._recreated.pop(place)
+            if read[place] > ends[place]:
+                self._cut[place] = start
+        self._cut = {place: end for place, end in self._cut.items() if place not in read or read[place] > end}
+        cut = {place: end for place, end in self._cut.items() if place in ends}
+        silent = {place: self._silent[place] for place in read if place not in ends}
+        return Ends(ends=ends, cut=cut, silent=silent)
+
+    async def _answered_ends(self, manager: Any, read: Mapping[Place, int]) -> dict[Place, int]:  # noqa: ANN401 -- as above
+        """Where the logs end whose leaders answer. What is silent, or was cut, is kept."""
         ends: dict[Place, int] = {}
         reasons: dict[Place, str] = {}
         missing = set(read)
@@ -243,14 +256,8 @@ class LogEnds:
             missing -= answers.keys()
             if not missing:
                 break
-        for place in self._anew.keys() & ends.keys():
-            start = self._anew.pop(place)
-            if read[place] > ends[place]:
-                self._cut[place] = start
         self._note(ends, {place: reasons.get(place) or self._without_answer(place) for place in missing})
-        self._cut = {place: end for place, end in self._cut.items() if place not in read or read[place] > end}
-        cut = {place: end for place, end in self._cut.items() if place in ends}
-        return Ends(ends=ends, cut=cut, silent={place: self._silent[place] for place in missing})
+        return ends
 
     async def _starts(self, manager: Any, places: Collection[Place]) -> dict[Place, int]:  # noqa: ANN401 -- as above
         await self._know_leaders(manager)
@@ -261,9 +268,7 @@ class LogEnds:
         await self._know_leaders(manager)
         self._require_described(topic)
         places = [place for place in self._table.leaders if place[0] == topic]
-        cut = self._cut
-        ends = written = (await self._ends(manager, dict.fromkeys(places, 0))).ends
-        self._cut = cut  # nobody has gone back by asking
+        ends = written = await self._answered_ends(manager, dict.fromkeys(places, 0))
         if self._cluster.offsets_isolation != READ_UNCOMMITTED:
             written, _ = await self._offsets(manager, places, LATEST, READ_UNCOMMITTED)
         starts = await self._starts(manager, places)

@@ -78,7 +78,7 @@ def test_a_broker_that_hangs_is_named_and_the_others_are_told(
 
 
 def test_a_log_that_was_created_again_is_read_from_its_start_where_it_ends_before_what_was_read(ends: LogEnds):
-    ends.begin_anew({("log", 0): 0, ("log", 1): 0})
+    ends.restart_recreated({("log", 0): 0, ("log", 1): 0})
     read = {("log", 0): 200_000, ("log", 1): 2}
     assert ends.ask(read).cut == {("log", 0): 0}
     assert ends.ask(read).cut == {("log", 0): 0}, "until the reader has gone back"
