@@ -6,6 +6,7 @@ begins with them: two programs at once would stall each other, and they keep to 
 run beside all other tests.
 """
 
+import logging
 import os
 import secrets
 import signal
@@ -120,6 +121,16 @@ def beside(request: pytest.FixtureRequest) -> Iterator[Beside]:
             elif name in needed:
                 programs.begin(name, *command)
         yield programs
+
+
+@pytest.fixture(autouse=True)
+def levels() -> Iterator[None]:
+    """A command that a test runs in this process sets the levels of loggers: the next test has those of before."""
+    loggers = [logging.getLogger(name) for name in (None, "monitor", "streaming_jobs", "kafka", "py4j")]
+    before = [logger.level for logger in loggers]
+    yield
+    for logger, level in zip(loggers, before, strict=True):
+        logger.setLevel(level)
 
 
 @pytest.fixture(scope="session")

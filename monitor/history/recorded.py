@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
+from itertools import pairwise
 from typing import Final
 
 import msgspec
@@ -11,6 +12,7 @@ from msgspec.structs import replace
 
 from monitor.detection.thresholds.overrides import DetectionRules
 from monitor.model import AnyEvent, CommitPoint, CommitRun, Value
+from monitor.model.commit_history import RECENT
 
 EVENTS_VERSION: Final = 1
 """The version of the recorded events. A recording of another one is refused, never guessed at."""
@@ -137,27 +139,56 @@ def until(events: Iterable[RecordedEvent], at_ms: int) -> Iterator[AnyEvent]:
 
 
 def _cut(run: CommitRun, at_ms: int) -> CommitRun:
-    """The run without what was committed later. How many commits those were is not known, nor all that went back."""
-    points = tuple([point for point in run.points if point.committed_ms <= at_ms])
-    cut = replace(run, points=points or (run.first, *_commit_between(run, at_ms)))
-    if run.last_rewind is not None and run.last_rewind.at_ms > at_ms:
-        cut = replace(cut, rewinds=0, last_rewind=None, rewound=0, first_rewind=None)
-    return replace(cut, commits=len(cut.points))
+    """The run without what was committed later; see :func:`_estimated_commits` for what it does not name."""
+    named = tuple([point for point in run.points if point.committed_ms <= at_ms])
+    points = (*(named or (run.first,)), *_estimated_commits(run, at_ms))
+    return replace(_with_rewinds_until(run, at_ms), points=points, commits=len(points))
 
 
-def _commit_between(run: CommitRun, at_ms: int) -> tuple[CommitPoint, ...]:
-    """The newest commit by an instant among those that the run does not name, as if they had come evenly.
+def _with_rewinds_until(run: CommitRun, at_ms: int) -> CommitRun:
+    """The run with the rewinds by an instant that it names: of several, the first and the last one."""
+    first, last = run.first_rewind, run.last_rewind
+    if last is None or last.at_ms <= at_ms:
+        return run
+    if first is None or first.at_ms > at_ms:
+        return replace(run, rewinds=0, last_rewind=None, rewound=0, first_rewind=None)
+    return replace(run, rewinds=1, last_rewind=first, rewound=first.before - first.after, first_rewind=None)
 
-    Without it, a member that commits every second would seem to stand still from the first commit of a run to the
-    first that is named again, which is most of a minute.
+
+def _estimated_commits(run: CommitRun, at_ms: int) -> tuple[CommitPoint, ...]:
+    """The newest commits by an instant that the run does not name, as if they had come evenly; oldest first.
+
+    A run names its first commit, the last one of each slot and the newest ones. Without an estimate of those between
+    two of them, a member that commits every second would seem to stand still for most of a minute.
     """
-    first, last = run.first, run.points[0]
-    steps = run.commits - len(run.points)
-    span_ms = last.committed_ms - first.committed_ms
-    if run.rewinds or steps < 2 or span_ms <= 0:
+    holes = list(_holes(run))
+    within = [(start, end) for start, end in holes if start.committed_ms <= at_ms < end.committed_ms]
+    if not within:
         return ()
-    step = (at_ms - first.committed_ms) * steps // span_ms
-    if not 0 < step < steps:
-        return ()
-    offset = first.offset + (last.offset - first.offset) * step // steps
-    return (CommitPoint(offset=offset, committed_ms=first.committed_ms + span_ms * step // steps),)
+    start, end = within[-1]
+    span_ms, more = end.committed_ms - start.committed_ms, max(0, end.offset - start.offset)
+    unnamed = run.commits - len(run.points) - (run.first != run.points[0])
+    steps = 1 + round(unnamed * span_ms / sum(each.committed_ms - before.committed_ms for before, each in holes))
+    newest = (at_ms - start.committed_ms) * steps // span_ms
+    estimated = [
+        CommitPoint(start.committed_ms + span_ms * step // steps, start.offset + more * step // steps)
+        for step in range(max(1, newest - RECENT + 1), newest + 1)
+    ]
+    return (*(() if start in (run.first, *run.points) else (start,)), *estimated)
+
+
+def _holes(run: CommitRun) -> Iterator[tuple[CommitPoint, CommitPoint]]:
+    """The pairs of commits that a run names between which there may be others; their times rise.
+
+    Where commits went back, a hole ends at the offset before that, and another one begins at the offset after it.
+    """
+    named = (run.first, *run.points[: max(1, len(run.points) - RECENT + 1)])
+    for start, end in pairwise(named):
+        rewinds = [
+            rewind
+            for rewind in (run.first_rewind, run.last_rewind)
+            if rewind is not None and start.committed_ms < rewind.at_ms <= end.committed_ms
+        ]
+        starts = (start, *[CommitPoint(rewind.at_ms, rewind.after) for rewind in rewinds])
+        ends = (*[CommitPoint(rewind.at_ms, rewind.before) for rewind in rewinds], end)
+        yield from [hole for hole in zip(starts, ends, strict=True) if hole[0].committed_ms < hole[1].committed_ms]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from monitor.history.recorded import (
     RecordedEntity,
@@ -45,7 +46,7 @@ def test_all_that_has_happened_is_as_it_was():
     [
         (299, (CommitPoint(150, 7), CommitPoint(200, 6)), 1),
         (199, (CommitPoint(150, 7),), 0),
-        (149, (CommitPoint(100, 5),), 0),
+        (109, (CommitPoint(100, 5),), 0),
     ],
 )
 def test_of_commits_that_were_put_together_those_are_left_that_had_been_made(at_ms, points, rewinds):
@@ -55,15 +56,61 @@ def test_of_commits_that_were_put_together_those_are_left_that_had_been_made(at_
 
 
 @pytest.mark.parametrize(
-    ("at_ms", "point"),
+    ("at_ms", "newest"),
     [(1_099, None), (1_100, CommitPoint(1_100, 12)), (1_399, CommitPoint(1_300, 16)), (1_499, CommitPoint(1_400, 18))],
 )
-def test_commits_that_are_not_named_are_taken_to_have_come_evenly(at_ms: int, point: CommitPoint | None):
+def test_commits_that_are_not_named_are_taken_to_have_come_evenly(at_ms: int, newest: CommitPoint | None):
     """Of 7 commits, the first and the newest 2 are named: 4 came between 1,000 and 1,500 ms."""
     first, named = CommitPoint(1_000, 10), (CommitPoint(1_500, 20), CommitPoint(1_600, 30))
     run = CommitRun(group="g", topic="t", partition=0, first=first, points=named, commits=7)
     [known] = until([RecordedEvent(1_600, run)], at_ms)
-    assert known.points == ((first,) if point is None else (first, point))
+    evenly = [CommitPoint(1_000 + 100 * step, 10 + 2 * step) for step in range(5)]
+    assert known.points == tuple([point for point in evenly if newest and point.offset <= newest.offset] or [first])
+
+
+def a_commit_a_second(*named: int, **fields: object) -> CommitRun:
+    """A commit of one record each second from 0 to 75 s, of which the first and these are named."""
+    points = tuple([CommitPoint(second * 1_000, second) for second in named])
+    run = CommitRun(group="g", topic="t", partition=0, first=CommitPoint(0, 0), points=points, commits=76)
+    return replace(run, **fields)
+
+
+@pytest.mark.parametrize("at_s", range(1, 75))
+@pytest.mark.parametrize("border", [(), (13,), (1,), (64,)])
+def test_the_end_of_a_slot_leaves_no_hole_behind_it(border: tuple[int, ...], at_s: int):
+    """A history names the last commit of each minute as well."""
+    [known] = until([RecordedEvent(75_000, a_commit_a_second(*border, *range(66, 76)))], at_s * 1_000)
+    newest = known.points[-1]
+    assert at_s - 2 <= newest.offset <= at_s
+    assert at_s * 1_000 - 2_000 < newest.committed_ms <= at_s * 1_000
+    offsets = [point.offset for point in known.points]
+    assert offsets == sorted(offsets)
+
+
+def test_commits_that_went_back_are_taken_to_have_come_evenly_before_and_after():
+    """To 20 s from 0 to 20 records, back to 5, and on."""
+    points = tuple([CommitPoint(second * 1_000, second - 15) for second in range(66, 76)])
+    once = {"points": points, "rewinds": 1, "last_rewind": Rewind(20_000, 19, 5), "rewound": 14}
+    run = a_commit_a_second(**once)
+    for at_s in (*range(1, 20), *range(21, 66)):
+        [known] = until([RecordedEvent(75_000, run)], at_s * 1_000)
+        assert abs(known.points[-1].offset - (at_s if at_s < 20 else at_s - 15)) <= 2, at_s
+        assert abs(known.points[-1].committed_ms - at_s * 1_000) <= 1_500, at_s
+        assert known.rewinds == (at_s > 20)
+
+
+def test_of_several_rewinds_the_first_is_known_before_the_last():
+    first, last = Rewind(10_000, 9, 4), Rewind(50_000, 40, 30)
+    run = a_commit_a_second(*range(66, 76), rewinds=3, first_rewind=first, last_rewind=last, rewound=5 + 10 + 2)
+    cut = {at_s: next(until([RecordedEvent(75_000, run)], at_s * 1_000)) for at_s in (9, 11, 49, 51)}
+    assert [(each.rewinds, each.last_rewind, each.rewound) for each in cut.values()] == [
+        (0, None, 0),
+        (1, first, 5),
+        (1, first, 5),
+        (3, last, 17),
+    ]
+    assert cut[11].points[-1].offset == 4
+    assert 30 <= cut[51].points[-1].offset <= 33
 
 
 def test_what_begins_later_is_not_there():

@@ -23,8 +23,9 @@ def notes(report: IncidentReport) -> Iterator[str]:
         "left out of the timeline and the findings."
     )
     yield (
-        "The lag is that of the whole group, up to the log end offsets of the last poll: the real peak is at least the "
-        'peak lag. "Before" means up to 5 minutes before the incident. The lag rose when it was above that, and its '
+        "The lag is that of the whole group, up to the log end offsets of the last poll. Commits that the recording "
+        "does not name count as spread evenly, so the real peak may differ. "
+        '"Before" means up to 5 minutes before the incident. The lag rose when it was above that, and its '
         "oldest record was older than then and than 5 s."
     )
     if any(BACKLOG in line.sentence for line in report.timeline):

@@ -303,7 +303,7 @@ class Wording:
         if lag.peak is None or not lag.rose:
             return
         oldest = f"; its oldest record was {duration_text(lag.peak_oldest_ms)} old" if lag.peak_oldest_ms else ""
-        yield ReportLine(lag.peak_ms, f"Peak lag: at least {counted(lag.peak, unit)} in the whole group{oldest}.")
+        yield ReportLine(lag.peak_ms, f"Peak lag: about {counted(lag.peak, unit)} in the whole group{oldest}.")
         if lag.recovered_ms is not None:
             yield ReportLine(lag.recovered_ms, "The group had caught up, for the time being.")
         if lag.caught_up_ms is not None:

@@ -248,7 +248,7 @@ def _peak(report: IncidentReport, wording: Wording) -> str:
     if lag.peak is None or report.began_ms is None:
         return ""
     before, at = lag.before or 0, wording.clock(lag.peak_ms)
-    text = f"peak lag: at least {counted(lag.peak, report.unit)}"
+    text = f"peak lag: about {counted(lag.peak, report.unit)}"
     if lag.rose:
         return f"{text} at {at} (before: {_at_most(before)})"
     if lag.peak <= before:

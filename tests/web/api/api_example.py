@@ -117,7 +117,7 @@ REPORT: Final = IncidentReport(
     is_over=True,
     summary=(
         "1 member of 2 was lost: beta at /10.0.0.2 most likely timed out at 00:49:00.0 (last commit at 00:48:45.0).",
-        "1 partition of orders (2) had no commits for up to 15 s. Peak lag: at least 10 records; it stayed at its "
+        "1 partition of orders (2) had no commits for up to 15 s. Peak lag: about 10 records; it stayed at its "
         "usual level (before: at most 10).",
         "Over. The member did not rejoin. The group went from 2 members to 1. The lag was 10 records at 00:50:03.0.",
     ),
