@@ -381,7 +381,8 @@ class ClusterWatch:
         elif isinstance(error, NotYetReadable):
             self._wait_for(str(error))
         else:
-            problem = f"the disk is full ({cause})" if is_disk_full(error) else cause
+            throttling = self._ends.throttling if is_fetch_timeout(error) else None
+            problem = throttling or (f"the disk is full ({cause})" if is_disk_full(error) else cause)
             log.warning("Cluster %s: the query ended (%s); restarting it", self._target.name, problem)
             self._show_end(f"reading stopped: {problem}", is_waiting=is_disk_full(error))
 

@@ -56,8 +56,8 @@ REQUIRED: Final = {
 }
 
 JVM_END_LIMIT_S: Final = 20
-TASK_TRIES: Final = 2
-"""How often a local master tries a task."""
+TASK_TRIES: Final = 1
+"""How often a local master tries a task: one that waited in vain for a broker would wait again, for twice as long."""
 ARCHIVING_LIMIT_S: Final = 300
 
 JVM_GONE: Final = (Py4JError, OSError)
@@ -395,11 +395,11 @@ def with_task_slots(master: str, queries: int) -> str:
     """A local master with as many task slots for each query as it has cores; another master as it is.
 
     A task that waits for a broker takes a slot and no core. With slots of its own, the query of a cluster that hangs or
-    is throttled takes none from those of the others. A task that fails is tried once more, as one whose broker has
-    hung: by then another broker may lead its partitions. Without that, its query would have to start again.
+    is throttled takes none from those of the others. A task that fails is not tried again, unless the master says so:
+    its query starts again within seconds, and leaves out a broker that does not answer.
 
-    >>> with_task_slots("local[2]", 3), with_task_slots("local[2,1]", 3), with_task_slots("spark://host:7077", 3)
-    ('local[6,2]', 'local[6,1]', 'spark://host:7077')
+    >>> with_task_slots("local[2]", 3), with_task_slots("local[2,4]", 3), with_task_slots("spark://host:7077", 3)
+    ('local[6,1]', 'local[6,4]', 'spark://host:7077')
     """
     if not is_local(master):
         return master

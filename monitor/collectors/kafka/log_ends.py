@@ -15,6 +15,7 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any, Final
 
 import msgspec
@@ -62,6 +63,9 @@ ROUNDS: Final = 2
 
 OUTAGE_MS: Final = 3_000
 """How long a partition must have been silent for clients to have noticed it."""
+
+THROTTLED_S: Final = 30.0
+"""How long a throttled response explains that other requests take too long."""
 
 NOBODY_ANSWERS: Final = "no broker answers"
 """Why no partition is read. The collectors report that of the cluster."""
@@ -124,6 +128,8 @@ class LogEnds:
         self._under_way: dict[tuple[int, str], Any] = {}
         """The newest request to each broker, by what it asks for."""
         self._quiet: set[int] = set()
+        self._throttled: tuple[float, str] | None = None
+        """When a broker last throttled requests, and which."""
         self._epochs: dict[Place, int] = {}
         self._silent: dict[Place, Silence] = {}
         self._over: dict[Place, Outage] = {}
@@ -146,6 +152,13 @@ class LogEnds:
     def is_read_elsewhere(self) -> bool:
         """Whether a partition of any topic is not silent, as far as its leader was asked. For any thread."""
         return not self._epochs.keys() <= self._silent.keys()
+
+    @property
+    def throttling(self) -> str | None:
+        """That a broker has just throttled groupwatch's requests, as the beginning of a sentence. For any thread."""
+        throttled = self._throttled
+        is_new = throttled is not None and time.monotonic() - throttled[0] <= THROTTLED_S
+        return _throttles(throttled[1]) if throttled is not None and is_new else None
 
     def outages(self, topic: str) -> dict[int, Outage]:
         """The newest outage of each partition of a topic that was silent. For any thread.
@@ -174,7 +187,7 @@ class LogEnds:
         try:
             found: Ends = self._run(self._ends, read)
         except ConnectionFailed:  # it is an outage of each of them, which excuses who could not commit
-            self._note((), dict.fromkeys(read, NOBODY_ANSWERS))
+            self._note((), dict.fromkeys(read, self.throttling or NOBODY_ANSWERS))
             raise
         return found
 
@@ -341,14 +354,15 @@ class LogEnds:
         brokers = sorted(broker.node_id for broker in manager.cluster.brokers())
         for broker in sorted(brokers, key=self._quiet.__contains__):
             future = _send(manager, request, broker)
-            answer = await self._answer(manager, future, DESCRIBE_S)
+            answer = await self._answer(manager, broker, future, DESCRIBE_S)
             if answer is not None:
                 return answer
             if isinstance(future.exception, SaslAuthenticationFailedError):
                 self._forget_client()  # the next one reads the credentials again
                 raise future.exception
         self._forget_client()
-        raise ConnectionFailed(f"Cluster {self._cluster.name}: no broker says who leads its partitions.")
+        reason = self.throttling or "no broker says who leads its partitions"
+        raise ConnectionFailed(f"Cluster {self._cluster.name}: {reason}.")
 
     def _forget_client(self) -> None:
         """Begin with the bootstrap servers at the next question: the brokers may be elsewhere by then."""
@@ -379,7 +393,7 @@ class LogEnds:
         reasons: dict[Place, str] = {}
         for broker, of_broker in asked.items():
             limit_s = AGAIN_S if broker in self._quiet else max(0.0, deadline - time.monotonic())
-            answer = await self._answer(manager, self._under_way[broker, scope], limit_s)
+            answer = await self._answer(manager, broker, self._under_way[broker, scope], limit_s)
             self._note_broker(broker, has_answered=answer is not None)
             told = dict(_told_offsets(answer)) if answer is not None else {}
             for place in of_broker:
@@ -402,12 +416,14 @@ class LogEnds:
         else:
             self._quiet.add(broker)
 
-    async def _answer(self, manager: Any, future: Any, limit_s: float) -> Any:  # noqa: ANN401 -- as above
+    async def _answer(self, manager: Any, broker: int, future: Any, limit_s: float) -> Any:  # noqa: ANN401 -- as above
         """The response, or None: it has not come in time, or will not come."""
-        try:
-            return await manager.wait_for(future, limit_s * 1000)
-        except KafkaError:
-            return None
+        response = None
+        with suppress(KafkaError):
+            response = await manager.wait_for(future, limit_s * 1000)
+        if _is_throttled(manager, broker) or (response is not None and response.throttle_time_ms):
+            self._throttled = time.monotonic(), self._table.name_of(broker)
+        return response
 
     def _offsets_request(self, places: Iterable[Place], timestamp: int, level: str) -> Any:  # noqa: ANN401 -- as above
         isolation = IsolationLevel.build_from(level).value
@@ -446,10 +462,7 @@ class LogEnds:
         name = self._table.name_of(broker)
         if code is not None:
             return f"{name} leads it and answers {_words(code)}"
-        connection = manager._conns.get(broker)
-        if connection is not None and "throttle" in connection.paused:
-            return f"{name} throttles groupwatch's requests (a client quota)"
-        return f"{name} does not answer"
+        return _throttles(name) if _is_throttled(manager, broker) else f"{name} does not answer"
 
     async def _cuts(self, manager: Any, read: Mapping[Place, int]) -> dict[Place, int | None]:  # noqa: ANN401 -- as above
         """Where logs were cut below what was read, of those with another leader than before. None: it does not say."""
@@ -457,7 +470,7 @@ class LogEnds:
         cut: dict[Place, int | None] = dict.fromkeys(changed)
         for broker, places in self._table.by_broker(changed).items():
             future = _send(manager, self._cut_request(places), broker)
-            answer = await self._answer(manager, future, DESCRIBE_S)
+            answer = await self._answer(manager, broker, future, DESCRIBE_S)
             is_too_old = isinstance(future.exception, IncompatibleBrokerVersion)
             told = dict(_told_epoch_ends(answer)) if answer is not None else {}
             for place in places if is_too_old else told:
@@ -490,6 +503,17 @@ class LogEnds:
                 for topic, its_places in _by_topic(places)
             ],
         )
+
+
+def _is_throttled(manager: Any, broker: int) -> bool:  # noqa: ANN401 -- kafka-python has no types
+    """Whether the client waits before it sends a broker the next request, as that told it to."""
+    connection = manager._conns.get(broker)
+    return connection is not None and "throttle" in connection.paused
+
+
+def _throttles(name: str) -> str:
+    """Why a broker does not answer in time that slows its clients down, as the beginning of a sentence."""
+    return f"{name} throttles groupwatch's requests (a client quota)"
 
 
 def _send(manager: Any, request: Any, broker: int) -> Any:  # noqa: ANN401 -- as above

@@ -1,4 +1,4 @@
-"""Each of three brokers hangs or cannot be reached, beside another cluster: held against the truth, second by second.
+"""Each of three brokers hangs, throttles or cannot be reached, beside another cluster: held against the truth.
 
 A group of each broker commits once a second, as long as its broker answers. So what a job shows of a group is as old as
 the first commit that it does not show yet.
@@ -26,6 +26,7 @@ from tests.paused import hanging
 from tests.support.clients import LOG, admin, commit, create_topic, produce, simple_consumer
 from tests.support.job_process import JobProcess, eventually, running
 from tests.support.progress import say
+from tests.support.quotas import strangers_throttled
 from tests.support.several_brokers import brokers_of_one_cluster, create_on
 
 pytestmark = [
@@ -166,7 +167,7 @@ def test_the_groups_of_the_other_brokers_are_as_new_as_ever(
     of_broker.quiet.set()
     with fault(brokers[number - 1]):
         seen = watched(job, [group for group in groups if group is not of_broker])
-        (condition,) = (each for each in json.loads(job.get("/api/v1/clusters")) if each["cluster"] == "three")
+        condition = condition_of(job, "three")
         marked = json.loads(job.get("/api/v1/groups"))
     of_broker.quiet.clear()
     say(f"broker {number}, {fault.__name__}: {seen}")
@@ -174,10 +175,32 @@ def test_the_groups_of_the_other_brokers_are_as_new_as_ever(
     assert seen.not_ready_s < 30
     for cluster, oldest_s in seen.oldest_s.items():
         assert oldest_s < BUSY * WITHIN_S[cluster]
-    assert f"broker {number} (127.0.0.1:" in json.dumps(condition)
+    assert f"broker {number} (127.0.0.1:" in condition
     unjudged = {each["group"]: each["unjudged"] for each in marked if each.get("unjudged")}
     assert unjudged.keys() & {group.name for group in groups} == {of_broker.name}
     assert "has not been read since 20" in unjudged[of_broker.name]
+
+
+def test_a_cluster_that_throttles_keeps_no_other_waiting(
+    job: JobProcess, brokers: list[EmbeddedKafka], groups: list[Group]
+):
+    """What its own groups show may be old meanwhile; who throttles is named, and nobody is accused."""
+    eventually(lambda: not found(job) and max(ages(job, groups).values()) < BUSY, "views that are new, and no finding")
+    with strangers_throttled(brokers[0].bootstrap_servers):
+        seen = watched(job, groups)
+        reason = condition_of(job, "three")
+    say(f"throttled: {seen}; {reason}")
+    assert seen.accused == set()
+    assert seen.oldest_s["other"] < BUSY * WITHIN_S["other"]
+    assert "throttles groupwatch's requests (a client quota)" in reason
+    eventually(lambda: max(ages(job, groups).values()) < BUSY, "views that are new", 180)
+    assert not found(job)
+
+
+def condition_of(job: JobProcess, cluster: str) -> str:
+    """What is told of a cluster, as text."""
+    (condition,) = (each for each in json.loads(job.get("/api/v1/clusters")) if each["cluster"] == cluster)
+    return json.dumps(condition, ensure_ascii=False)
 
 
 def watched(job: JobProcess, groups: list[Group]) -> Seen:
