@@ -10,7 +10,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from monitor.detection.evaluation_input import GroupInputs, only_concerned
-from monitor.history.recorded import RecordedEntity, RecordedRow, decode_events
+from monitor.history.recorded import RecordedEntity, RecordedEvent, RecordedRow, decode_events
 from monitor.history.replay import (
     CatalogEvent,
     CatalogFold,
@@ -70,8 +70,8 @@ class GroupWalk:
 
     def __init__(self, recording: Recording, cluster: str, group: str, since_ms: int, until_ms: int) -> None:
         self.cluster, self.group = cluster, group
-        self.until_ms = until_ms
-        """Until when it reaches."""
+        self.since_ms, self.until_ms = since_ms, until_ms
+        """From when until when it reaches."""
         self._settings = settings_at(recording, cluster, until_ms)
         own: Key = (RecordedEntity.GROUP, group)
         base = recording.base(cluster, since_ms, [own])
@@ -118,13 +118,24 @@ class GroupWalk:
         """The group before all that the walk has; None: there was none."""
         return self._portions[0].before
 
+    def log(self) -> Iterator[RecordedEvent]:
+        """What the walk has of the group's events, in the order of its log."""
+        for portion in self._portions:
+            for row in sorted(portion.rows, key=lambda row: row.position):
+                if row.entity is RecordedEntity.GROUP:
+                    yield from decode_events(row)
+
     def commits(self) -> Iterator[OffsetCommitted | CommitRun]:
         """What the walk has of the group's commits, in the order of its log."""
-        for portion in self._portions:
-            rows = sorted(portion.rows, key=lambda row: row.position)
-            for event in (each.event for row in rows for each in decode_events(row)):
-                if isinstance(event, OffsetCommitted | CommitRun):
-                    yield event
+        for recorded in self.log():
+            if isinstance(recorded.event, OffsetCommitted | CommitRun):
+                yield recorded.event
+
+    def polls(self) -> Iterator[tuple[int, TopicObserved]]:
+        """The topics as the walk's polls saw them, each with its time, in the order of time."""
+        for each in self._changes:
+            if isinstance(each.event, TopicObserved):
+                yield each.at_ms, each.event
 
     def state(self, at_ms: int) -> GroupState | None:
         """The group at an instant; None: there was none."""

@@ -9,8 +9,9 @@ from typing import Final
 from msgspec.structs import replace
 
 from monitor.history.chronicle.commit_gaps import commit_gaps, merged_moments
+from monitor.history.chronicle.grid import CLOSE_STEP_MS, Steps, step_ms
 from monitor.history.chronicle.values import Chronicle, FindingSpan
-from monitor.history.chronicle.writer import CLOSE_STEP_MS, Steps, recorded_walk, step_ms, write_chronicle
+from monitor.history.chronicle.writer import recorded_walk, write_chronicle
 from monitor.history.replay import Recording
 from monitor.history.report.facts import FindingThen, IncidentReport, MemberLeft
 from monitor.history.report.lag import lag_course

@@ -151,8 +151,9 @@ class PastReader:
         Raises:
             HTTPException: as above.
         """
-        ask = self._recording.chronicle if until_ms - since_ms <= LONGEST_MS else self._recording.days
-        return chronicle_timeline(self._within(ask, address, since_ms, until_ms))
+        is_read = until_ms - since_ms <= LONGEST_MS
+        ask = self._recording.chronicle if is_read else self._recording.days
+        return chronicle_timeline(self._within(ask, address, since_ms, until_ms), has_every_poll=is_read)
 
     def _within(
         self, ask: Callable[[str, str, int, int], Answer | None], address: GroupAddress, since_ms: int, until_ms: int
