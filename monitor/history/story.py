@@ -10,6 +10,7 @@ from monitor.explain.group import because, cost_of
 from monitor.history.chronicle.values import Chronicle
 from monitor.history.chronicle.writer import chronicle_of
 from monitor.history.replay import Recording
+from monitor.history.work_limit import Check, no_check
 from monitor.messages.formatting import age, lag_course, lasted
 from monitor.messages.truncation import truncation_sentence
 from monitor.messages.units import unit_of
@@ -69,16 +70,18 @@ class GroupStory(Value):
     step_ms: int = 0
 
 
-def tell_story(recording: Recording, cluster: str, group: str, since_ms: int, until_ms: int) -> GroupStory | None:
+def tell_story(  # noqa: PLR0913, PLR0917 -- as GroupWalk
+    recording: Recording, cluster: str, group: str, since_ms: int, until_ms: int, check: Check = no_check
+) -> GroupStory | None:
     """What happened to a group, as far as it is recorded by now; None: it was not known in that time.
 
     It is judged every ten seconds (or at 720 instants, if those are further apart; of more than 1,000 partitions at
     fewer), and whenever something happened to its members; see :func:`accuracy`.
 
     Raises:
-        RecordingError: the recording cannot be read, or ends before that time.
+        RecordingError: the recording cannot be read, ends before that time, or this takes too long by ``check``.
     """
-    chronicle = chronicle_of(recording, cluster, group, since_ms, until_ms)
+    chronicle = chronicle_of(recording, cluster, group, since_ms, until_ms, check)
     return None if chronicle is None else story_of(chronicle)
 
 

@@ -8,14 +8,16 @@ import pytest
 
 from monitor.history.chronicle.grid import step_ms
 from monitor.history.recorded import RecordedEntity, RecordedEvent, RecordedRow, encode_events
+from monitor.history.replay import group_at
 from monitor.history.report.assemble import group_report
 from monitor.history.story import GroupStory, Happened, tell_story
+from monitor.history.walk import GroupWalk
 from monitor.model import CommitPoint, CommitRun
 from tests.history.incidents import START, Made, hung, killed, ms
 from tests.history.memory import MemoryRecording
 
 
-def told(recording: MemoryRecording, since_ms: int, until_ms: int) -> GroupStory:
+def story_between(recording: MemoryRecording, since_ms: int, until_ms: int) -> GroupStory:
     found = tell_story(recording, "c", "g", since_ms, until_ms)
     assert found is not None
     return found
@@ -48,7 +50,10 @@ def standstill(until: int = 121, burst: int = 33) -> MemoryRecording:
 @pytest.mark.parametrize("later_ms", [1, 999, 1_000, 2_000, 3_700, 9_000, 10_000])
 def test_questions_that_are_asked_a_second_apart_are_answered_alike(recording, later_ms):
     """Both spans begin before anything happens, and end after it."""
-    first, second = told(recording, START + 20_000, ms(190)), told(recording, START + 20_000 + later_ms, ms(190) - 500)
+    first, second = (
+        story_between(recording, START + 20_000, ms(190)),
+        story_between(recording, START + 20_000 + later_ms, ms(190) - 500),
+    )
     assert first.happened == second.happened
     assert first.happened
     assert peak(first) == peak(second)
@@ -60,7 +65,9 @@ def test_what_two_spans_have_in_common_is_told_alike(seed):
     random = Random(seed)
     recording = churn(random)
     spans = [sorted(random.sample(range(5_000, 290_000), 2)) for _ in range(6)]
-    stories = [(START + since, START + until, told(recording, START + since, START + until)) for since, until in spans]
+    stories = [
+        (START + since, START + until, story_between(recording, START + since, START + until)) for since, until in spans
+    ]
     for since_ms, until_ms, story in stories:
         for other_since_ms, other_until_ms, other in stories:
             common = max(since_ms, other_since_ms), min(until_ms, other_until_ms)
@@ -90,7 +97,7 @@ def churn(random: Random) -> MemoryRecording:
 def test_the_highest_lag_is_that_of_the_poll_that_saw_it_however_the_question_is_put(since):
     """The commit of second 51 is that of offset 150. The poll of second 120 sees 220 + 33 records, and the commit
     at 121 has all of them. No instant of a question need be one of these."""
-    story = told(standstill(), ms(since), ms(200))
+    story = story_between(standstill(), ms(since), ms(200))
     assert peak(story) == 100 + 120 + 33 - 150
     assert (ms(120), 103) in [(point.at_ms, point.lag) for point in story.lag]
     report = group_report(standstill(), "c", "g", ms(since), ms(200))
@@ -104,7 +111,7 @@ def test_a_peak_between_two_steps_is_told_of_a_long_span():
     rows = [*recording.every_row, RecordedRow(ms(10_900), RecordedEntity.LISTING, "", 1, encode_events([]))]
     grown = MemoryRecording([row for row in rows if row.events != encode_events([])])
     assert step_ms(START, ms(10_800)) == 15_000
-    assert peak(told(grown, ms(3), ms(300))) == 103
+    assert peak(story_between(grown, ms(3), ms(300))) == 103
 
 
 def test_a_commit_that_goes_back_raises_the_lag_with_the_next_poll():
@@ -116,7 +123,7 @@ def test_a_commit_that_goes_back_raises_the_lag_with_the_next_poll():
         made.commit(second + 1 if second != 110 else 116, 0, 100 + second)
         if second == 100:
             made.commit(103, 0, 110)
-    story = told(made.recording(), ms(23), ms(288))
+    story = story_between(made.recording(), ms(23), ms(288))
     assert peak(story) == 210 - 110
     assert [point.at_ms for point in story.lag if point.lag == 100] == [ms(110)]
 
@@ -134,15 +141,25 @@ def test_commits_that_are_not_named_count_as_spread_evenly():
         events = encode_events([RecordedEvent(ms(seconds[-1]), run)])
         rows.append(RecordedRow(ms((minute + 1) * 60), RecordedEntity.GROUP, "g", 1_000 + minute, events))
     recording = MemoryRecording(sorted(rows, key=lambda row: row.recorded_ms))
-    assert peak(told(recording, ms(10), ms(115))) <= 3
+    assert peak(story_between(recording, ms(10), ms(115))) <= 3
 
 
 def test_a_finding_that_is_over_says_how_long_it_was_true():
     """b has its last commit at 60; a poll sees records after that from 70 on, and b commits again at 150."""
-    closed = [each for each in told(hung().recording(), ms(20), ms(190)).happened if each.about == "closed"]
+    closed = [each for each in story_between(hung().recording(), ms(20), ms(190)).happened if each.about == "closed"]
     assert closed
     assert all(each.sentence.startswith("It is over: it lasted ") for each in closed)
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_a_walk_that_goes_to_and_fro_has_what_was_known_at_each_instant(seed):
+    random = Random(seed)
+    recording = churn(random)
+    walk = GroupWalk(recording, "c", "g", START, ms(295))
+    for second in sorted(random.sample(range(295), 40)):
+        for at in (second, random.uniform(0, 295), second + 0.5):
+            assert walk.state(ms(at)) == group_at(recording, "c", "g", ms(at))
+
+
 def test_the_answer_says_how_exact_it_is():
-    assert told(hung().recording(), ms(20), ms(190)).step_ms == 10_000
+    assert story_between(hung().recording(), ms(20), ms(190)).step_ms == 10_000

@@ -83,7 +83,7 @@ def _lags(
         while poll < len(polls) and polls[poll][0] <= at_ms:
             end = _end(polls[poll][1], partition)
             poll += 1
-        committed = None if known < 0 else _committed_at(course, known, at_ms)
+        committed = None if known < 0 else _offset_at(course, known, at_ms)
         if committed is not None and end is not None and end > committed:
             yield number, end - committed
 
@@ -96,7 +96,7 @@ def _end(observed: TopicObserved, partition: PartitionId) -> int | None:
     return next((each.end for each in own if each.partition == partition), None)
 
 
-def _committed_at(course: _Course, number: int, at_ms: int) -> int | None:
+def _offset_at(course: _Course, number: int, at_ms: int) -> int | None:
     start = course[number]
     following = course[number + 1] if start.is_even and number + 1 < len(course) else None
     if start.offset is None or following is None or following.offset is None or following.offset <= start.offset:

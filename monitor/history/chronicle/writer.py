@@ -26,6 +26,7 @@ from monitor.history.chronicle.values import (
 )
 from monitor.history.replay import Recording, beyond_reach
 from monitor.history.walk import GroupWalk
+from monitor.history.work_limit import Check, no_check
 from monitor.model import (
     Catalog,
     GroupKind,
@@ -72,30 +73,32 @@ def write_chronicle(
     return follower.chronicle(until_ms)
 
 
-def chronicle_of(recording: Recording, cluster: str, group: str, since_ms: int, until_ms: int) -> Chronicle | None:
+def chronicle_of(  # noqa: PLR0913, PLR0917 -- as GroupWalk
+    recording: Recording, cluster: str, group: str, since_ms: int, until_ms: int, check: Check = no_check
+) -> Chronicle | None:
     """What happened to a group, as far as it is recorded by now; None: it was not known in that time.
 
     Raises:
-        RecordingError: the recording cannot be read, or ends before that time.
+        RecordingError: the recording cannot be read, ends before that time, or this takes too long by ``check``.
     """
-    walk, last_ms = recorded_walk(recording, cluster, group, since_ms, until_ms)
+    walk, last_ms = recorded_walk(recording, cluster, group, since_ms, until_ms, check)
     return write_chronicle(walk, since_ms, last_ms)
 
 
-def recorded_walk(
-    recording: Recording, cluster: str, group: str, since_ms: int, until_ms: int
+def recorded_walk(  # noqa: PLR0913, PLR0917 -- as GroupWalk
+    recording: Recording, cluster: str, group: str, since_ms: int, until_ms: int, check: Check = no_check
 ) -> tuple[GroupWalk, int]:
     """A walk to write a chronicle of, and until when there can be one: as far as it is recorded by now.
 
     Raises:
-        RecordingError: the recording cannot be read, or ends before that time.
+        RecordingError: the recording cannot be read, ends before that time, or this takes too long by ``check``.
     """
     reach_ms = recording.reach_ms(cluster)
     last_ms = min(until_ms, reach_ms)
     if last_ms <= since_ms:
         raise beyond_reach(cluster, last_ms)
     first_ms = Steps(step_ms(since_ms, last_ms)).floor(since_ms)
-    return GroupWalk(recording, cluster, group, first_ms, min(reach_ms, last_ms + COSTS_KNOWN_MS)), last_ms
+    return GroupWalk(recording, cluster, group, first_ms, min(reach_ms, last_ms + COSTS_KNOWN_MS), check), last_ms
 
 
 class _Follower:

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Final, Protocol, TypeVar
 
 from starlette.exceptions import HTTPException
+from starlette.requests import Request
 
 from monitor.detection.evaluate import evaluate
 from monitor.detection.evaluation_input import GroupInputs
@@ -16,6 +17,7 @@ from monitor.history.recorded import NotRecordedError, RecordingError
 from monitor.history.report.facts import IncidentReport
 from monitor.history.story import GroupStory
 from monitor.history.tables import DAY_MS
+from monitor.history.work_limit import TooMuchWorkError
 from monitor.messages.formatting import counted, visible
 from monitor.messages.notification import utc
 from monitor.model import GroupVerdict
@@ -171,6 +173,11 @@ class PastReader:
         return self._past
 
 
+def has_instant(request: Request) -> bool:
+    """Whether a request is about an instant of the past, where its address may be about now."""
+    return bool(request.query_params.get("at"))
+
+
 def verdict_then(inputs: GroupInputs) -> GroupVerdict:
     """The verdict on a group at an instant of the past.
 
@@ -191,6 +198,8 @@ def _refusing() -> Iterator[None]:
     try:
         yield
     except InstantError as error:
+        raise HTTPException(400, str(error)) from error
+    except TooMuchWorkError as error:
         raise HTTPException(400, str(error)) from error
     except NotRecordedError as error:
         raise HTTPException(404, visible(str(error))) from error
