@@ -15,7 +15,7 @@ from rich.text import Text
 from monitor.explain.statements import Explanation, Statement
 from monitor.explain.what_if import MemberChange, Move, WhatIf
 from monitor.explain.what_if_text import consequences, held_after, held_before, mark, moving, sizes, task_move
-from monitor.history.story import GroupStory, lag_sentence
+from monitor.history.story import GroupStory, accuracy, lag_sentence
 from monitor.messages.formatting import age, counted, grouped
 from monitor.messages.names import owner, shown, shown_group
 from monitor.messages.notification import utc
@@ -84,7 +84,8 @@ def story_shown(story: GroupStory) -> RenderableType:
     )
     nothing = [] if story.happened else [Text("Nothing happened.")]
     lag = lag_sentence(story)
-    return Group(Text(head), *nothing, grid, *([] if lag is None else [Text(lag)]))
+    exact = [Text(accuracy(story.step_ms), style="dim")] if story.step_ms else []
+    return Group(Text(head), *nothing, grid, *([] if lag is None else [Text(lag)]), *exact)
 
 
 # --- what-if ----------------------------------------------------------------------------------------------------------

@@ -234,7 +234,7 @@ def _saved_path(address: GroupAddress, at: str | None) -> str:
 def _past(folder: str) -> Iterator[RecordedPast]:
     """The recording in a folder; what cannot be answered from it is an error of this source."""
     with answering():
-        yield RecordedPast(folder)
+        yield RecordedPast(folder, limit=None)
 
 
 @contextmanager

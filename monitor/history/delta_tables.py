@@ -26,21 +26,29 @@ from monitor.history.recorded import (
 )
 from monitor.history.replay import Base, Key
 from monitor.history.tables import EVALUATED, EVENTS, REACH, SETTINGS, STATES, Table, day_of
+from monitor.history.work_limit import TooMuchWorkError
 from monitor.messages.names import shown
 
 _ALWAYS: Final = 2**63 - 1
+
+BATCH_ROWS: Final = 16
+"""A row of a group in a storm has up to a megabyte."""
+
+FRAGMENTS: Final = 1
+"""So many files are read at once, and as many are read ahead."""
 
 
 class DeltaRecording:
     """The recording in a folder (a path, or an address such as ``s3://bucket/folder``)."""
 
-    def __init__(self, folder: str) -> None:
-        """Open it.
+    def __init__(self, folder: str, most_bytes: int | None = None) -> None:
+        """Open it. A question that would read more than ``most_bytes`` raises TooMuchWorkError.
 
         Raises:
             RecordingError: there is none, or it cannot be read.
         """
         self._folder = folder.rstrip("/")
+        self._most_bytes = most_bytes
         self._events = self._open_table(EVENTS.name)
         self._states = self._open_table(STATES.name)
         self._settings = self._open_table(SETTINGS.name)
@@ -280,10 +288,43 @@ class DeltaRecording:
         """The chosen rows. ``files``: which files have them, by the bounds that the table's log has of each."""
         try:
             dataset = table.to_pyarrow_dataset(filesystem=self._files(table), file_pruning_predicate=files)
-            found: pa.Table = dataset.to_table(names, filter=chosen)
+            found = self._read_all(dataset, names, chosen)
         except (DeltaError, OSError, pa.ArrowException) as error:
             raise self._unreadable(error) from error
         return zip(*(found.column(name).to_pylist() for name in names), strict=True)
+
+    def _read_all(
+        self,
+        dataset: Any,  # noqa: ANN401 -- as above
+        names: list[str],
+        chosen: Any,  # noqa: ANN401 -- as above
+    ) -> pa.Table:
+        """The chosen rows. With a limit, they are read a few at a time: no more are in memory than it allows."""
+        if self._most_bytes is None:
+            return dataset.to_table(names, filter=chosen)
+        scanner = dataset.scanner(
+            names, filter=chosen, batch_size=BATCH_ROWS, batch_readahead=1, fragment_readahead=FRAGMENTS
+        )
+        batches: list[pa.RecordBatch] = []
+        size = 0
+        for batch in scanner.to_batches():
+            size += batch.nbytes
+            if size > self._most_bytes:
+                del batch, batches
+                pa.default_memory_pool().release_unused()
+                raise TooMuchWorkError
+            batches += [batch] if batch.num_rows else []
+        return pa.Table.from_batches(batches, schema=scanner.projected_schema)
+
+
+def _weight(batch: pa.RecordBatch) -> int:
+    """The bytes of a batch; those of topics and listings count a quarter, as far less follows from them."""
+    if not batch.num_rows:
+        return 0
+    if "entity" not in batch.schema.names:
+        return int(batch.nbytes)
+    own = batch.filter(pc.equal(batch.column("entity"), RecordedEntity.GROUP.value))
+    return int(own.nbytes + (batch.nbytes - own.nbytes) // 4)
 
 
 def _first_line(error: Exception) -> str:

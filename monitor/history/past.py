@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 from monitor.detection.evaluation_input import GroupInputs
@@ -13,6 +14,7 @@ from monitor.history.report.assemble import group_report
 from monitor.history.report.facts import IncidentReport
 from monitor.history.sql.days import read_days
 from monitor.history.story import GroupStory, tell_story
+from monitor.history.work_limit import JOB_LIMIT, Check, TooMuchWorkError, WorkLimit, no_check
 from monitor.snapshot_file import Evaluated
 
 if TYPE_CHECKING:
@@ -20,10 +22,14 @@ if TYPE_CHECKING:
 
 
 class RecordedPast:
-    """The recording in a folder. It is opened for each question: tables grow, and questions are few."""
+    """The recording in a folder. It is opened for each question: tables grow, and questions are few.
 
-    def __init__(self, folder: str) -> None:
+    A question that takes more work than ``limit`` raises TooMuchWorkError (limit None: there is no limit).
+    """
+
+    def __init__(self, folder: str, limit: WorkLimit | None = JOB_LIMIT) -> None:
         self._folder = folder
+        self._limit = limit
 
     def inputs(self, cluster: str, group: str, at_ms: int) -> GroupInputs | None:
         """What the verdict on a group was made of at an instant; see :func:`monitor.history.replay.inputs_at`."""
@@ -31,11 +37,11 @@ class RecordedPast:
 
     def story(self, cluster: str, group: str, since_ms: int, until_ms: int) -> GroupStory | None:
         """What happened to a group in a span of time; see :func:`monitor.history.story.tell_story`."""
-        return tell_story(self._open(), cluster, group, since_ms, until_ms)
+        return tell_story(self._open(), cluster, group, since_ms, until_ms, self._check())
 
     def chronicle(self, cluster: str, group: str, since_ms: int, until_ms: int) -> Chronicle | None:
         """The same as values; see :func:`monitor.history.chronicle.writer.chronicle_of`."""
-        return chronicle_of(self._open(), cluster, group, since_ms, until_ms)
+        return chronicle_of(self._open(), cluster, group, since_ms, until_ms, self._check())
 
     def days(self, cluster: str, group: str, since_ms: int, until_ms: int) -> Chronicle | None:
         """The same of days, as far as they are evaluated; see :func:`monitor.history.sql.days.read_days`."""
@@ -43,7 +49,7 @@ class RecordedPast:
 
     def report(self, cluster: str, group: str, since_ms: int, until_ms: int) -> IncidentReport | None:
         """A report on the same; see :func:`monitor.history.report.assemble.group_report`."""
-        return group_report(self._open(), cluster, group, since_ms, until_ms)
+        return group_report(self._open(), cluster, group, since_ms, until_ms, self._check())
 
     def clusters(self, at_ms: int) -> list[Evaluated]:
         """All clusters of the recording at an instant, with the groups that may have been there.
@@ -61,4 +67,15 @@ class RecordedPast:
     def _open(self) -> DeltaRecording:
         from monitor.history.delta_tables import DeltaRecording  # noqa: PLC0415 -- 0.1 s that most starts need not
 
-        return DeltaRecording(self._folder)
+        return DeltaRecording(self._folder, None if self._limit is None else self._limit.most_bytes)
+
+    def _check(self) -> Check:
+        if self._limit is None:
+            return no_check
+        end_s = time.monotonic() + self._limit.most_s
+
+        def check() -> None:
+            if time.monotonic() > end_s:
+                raise TooMuchWorkError
+
+        return check

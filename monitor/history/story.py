@@ -10,7 +10,8 @@ from monitor.explain.group import because, cost_of
 from monitor.history.chronicle.values import Chronicle
 from monitor.history.chronicle.writer import chronicle_of
 from monitor.history.replay import Recording
-from monitor.messages.formatting import lag_course, lasted
+from monitor.history.work_limit import Check, no_check
+from monitor.messages.formatting import age, lag_course, lasted
 from monitor.messages.truncation import truncation_sentence
 from monitor.messages.units import unit_of
 from monitor.model import KINDS, FindingNews, Phase, TopicPartition, Value
@@ -55,7 +56,8 @@ class LagThen(Value):
 class GroupStory(Value):
     """What happened to a group from one instant to another.
 
-    ``lag`` has one point a step, the oldest first, in ``unit``.
+    ``lag`` has one point a step, that of the first and the last instant, and that of the highest lag, the oldest first,
+    in ``unit``. ``step_ms`` is how far apart the steps are (see :func:`accuracy`).
     """
 
     cluster: str
@@ -65,18 +67,21 @@ class GroupStory(Value):
     happened: tuple[Happened, ...] = ()
     lag: tuple[LagThen, ...] = ()
     unit: str = "record"
+    step_ms: int = 0
 
 
-def tell_story(recording: Recording, cluster: str, group: str, since_ms: int, until_ms: int) -> GroupStory | None:
+def tell_story(  # noqa: PLR0913, PLR0917 -- as GroupWalk
+    recording: Recording, cluster: str, group: str, since_ms: int, until_ms: int, check: Check = no_check
+) -> GroupStory | None:
     """What happened to a group, as far as it is recorded by now; None: it was not known in that time.
 
     It is judged every ten seconds (or at 720 instants, if those are further apart; of more than 1,000 partitions at
-    fewer), and whenever something happened to its members. What came and went between two instants is not told.
+    fewer), and whenever something happened to its members; see :func:`accuracy`.
 
     Raises:
-        RecordingError: the recording cannot be read, or ends before that time.
+        RecordingError: the recording cannot be read, ends before that time, or this takes too long by ``check``.
     """
-    chronicle = chronicle_of(recording, cluster, group, since_ms, until_ms)
+    chronicle = chronicle_of(recording, cluster, group, since_ms, until_ms, check)
     return None if chronicle is None else story_of(chronicle)
 
 
@@ -89,9 +94,31 @@ def story_of(chronicle: Chronicle) -> GroupStory:
         since_ms=chronicle.since_ms,
         until_ms=chronicle.until_ms,
         happened=tuple(sorted(happened, key=lambda each: (each.at_ms, _ORDER.index(each.about)))),
-        lag=tuple(LagThen(point.at_ms, point.lag) for point in chronicle.points),
+        lag=_lags(chronicle),
         unit=unit_of(chronicle.kind),
+        step_ms=chronicle.step_ms,
     )
+
+
+def accuracy(step_ms: int, *, has_every_poll: bool = True) -> str:
+    """How exact a story is whose group was judged so often; not ``has_every_poll``: its peak is that of the steps.
+
+    >>> accuracy(10_000)
+    'Findings have their times to the second; one that lasted less than 10 s may be missing. The highest lag is that of
+    all recorded polls and commits.'
+    """
+    step = age(step_ms)
+    findings = "Findings have their times to the second; "
+    if not has_every_poll:
+        return f"{findings}one that lasted less than {step} may be missing. The lag is that of every {step}."
+    peak = "The highest lag is that of all recorded polls and commits."
+    return f"{findings}one that lasted less than {step} may be missing. {peak}"
+
+
+def _lags(chronicle: Chronicle) -> tuple[LagThen, ...]:
+    highest = [] if chronicle.peak is None else [chronicle.peak]
+    lags = {point.at_ms: point.lag for point in (*chronicle.points, *highest)}
+    return tuple(LagThen(at_ms, lags[at_ms]) for at_ms in sorted(lags))
 
 
 def _logs(chronicle: Chronicle) -> Iterator[Happened]:
@@ -118,11 +145,23 @@ def _rebalances(chronicle: Chronicle) -> Iterator[Happened]:
 
 def _findings(chronicle: Chronicle) -> Iterator[Happened]:
     """What opened and closed. What was open at the first instant has opened before."""
+    since_ms: dict[str, int] = {}
     for span in chronicle.findings:
+        known_ms = since_ms[span.told.id] = min(span.told.since_ms, since_ms.get(span.told.id, span.told.since_ms))
         if span.told.event is FindingNews.OPENED and not span.was_open:
             yield Happened(span.from_ms, HappenedKind.OPENED, span.sentence, span.name)
         if span.is_closed:
-            yield Happened(span.until_ms, HappenedKind.CLOSED, "It is over.", span.name)
+            del since_ms[span.told.id]
+            yield Happened(span.until_ms, HappenedKind.CLOSED, _over(span.until_ms - known_ms), span.name)
+
+
+def _over(lasted_ms: int) -> str:
+    """That a finding is over, and how long it was true.
+
+    >>> _over(70_000)
+    'It is over: it lasted 1 min 10 s.'
+    """
+    return f"It is over: it lasted {lasted(max(1, lasted_ms))}."
 
 
 def lag_sentence(story: GroupStory) -> str | None:

@@ -10,7 +10,8 @@ from typing import Final
 from msgspec.structs import replace
 
 from monitor.detection.evaluation_input import GroupInputs, only_concerned
-from monitor.history.recorded import RecordedEntity, RecordedRow, decode_events
+from monitor.history.portion_fold import PortionFold
+from monitor.history.recorded import RecordedEntity, RecordedEvent, RecordedRow, decode_events
 from monitor.history.replay import (
     CatalogEvent,
     CatalogFold,
@@ -23,6 +24,7 @@ from monitor.history.replay import (
     settings_at,
     topics_of,
 )
+from monitor.history.work_limit import Check, no_check
 from monitor.model import (
     CommitRun,
     CurrentStored,
@@ -65,18 +67,22 @@ class GroupWalk:
     """A group of a recording between two instants. Each question costs what happened in one portion.
 
     Raises:
-        RecordingError: the recording cannot be read.
+        RecordingError: the recording cannot be read, or this takes too long by ``check``.
     """
 
-    def __init__(self, recording: Recording, cluster: str, group: str, since_ms: int, until_ms: int) -> None:
+    def __init__(  # noqa: PLR0913, PLR0917 -- what is walked, from when to when, and how long that may take
+        self, recording: Recording, cluster: str, group: str, since_ms: int, until_ms: int, check: Check = no_check
+    ) -> None:
         self.cluster, self.group = cluster, group
-        self.until_ms = until_ms
-        """Until when it reaches."""
+        self._check = check
+        self.since_ms, self.until_ms = since_ms, until_ms
+        """From when until when it reaches."""
         self._settings = settings_at(recording, cluster, until_ms)
         own: Key = (RecordedEntity.GROUP, group)
         base = recording.base(cluster, since_ms, [own])
         rows = recording.rows(cluster, base.recorded_ms, until_ms, [own, (RecordedEntity.LISTING, "")])
-        self._portions = _portions(cluster, group, base.groups.get(group), rows)
+        self._fold: tuple[_Portion, PortionFold] | None = None
+        self._portions = _portions(cluster, group, base.groups.get(group), rows, check)
         known = [*(portion.before for portion in self._portions), self.state(until_ms)]
         states = [state for state in known if state is not None]
         self.partitions = max(map(_count_partitions, states), default=0)
@@ -118,20 +124,42 @@ class GroupWalk:
         """The group before all that the walk has; None: there was none."""
         return self._portions[0].before
 
+    def log(self) -> Iterator[RecordedEvent]:
+        """What the walk has of the group's events, in the order of its log."""
+        for portion in self._portions:
+            self._check()
+            for row in sorted(portion.rows, key=lambda row: row.position):
+                if row.entity is RecordedEntity.GROUP:
+                    yield from decode_events(row)
+
     def commits(self) -> Iterator[OffsetCommitted | CommitRun]:
         """What the walk has of the group's commits, in the order of its log."""
-        for portion in self._portions:
-            rows = sorted(portion.rows, key=lambda row: row.position)
-            for event in (each.event for row in rows for each in decode_events(row)):
-                if isinstance(event, OffsetCommitted | CommitRun):
-                    yield event
+        for recorded in self.log():
+            if isinstance(recorded.event, OffsetCommitted | CommitRun):
+                yield recorded.event
+
+    def polls(self) -> Iterator[tuple[int, TopicObserved]]:
+        """The topics as the walk's polls saw them, each with its time, in the order of time."""
+        for each in self._changes:
+            if isinstance(each.event, TopicObserved):
+                yield each.at_ms, each.event
 
     def state(self, at_ms: int) -> GroupState | None:
         """The group at an instant; None: there was none."""
+        self._check()
         place = min(bisect_left(self._portions, at_ms, key=lambda portion: portion.last_ms), len(self._portions) - 1)
         before = self._portions[place].before
-        rows = [row for portion in self._begun_portions(place, at_ms) for row in portion.rows]
+        begun = list(self._begun_portions(place, at_ms))
+        if len(begun) == 1 and all(row.entity is RecordedEntity.GROUP for row in begun[0].rows):
+            return self._fold_of(begun[0]).state(at_ms)
+        rows = [row for portion in begun for row in portion.rows]
         return fold_group_rows(self.cluster, self.group, before, rows, at_ms) if rows else before
+
+    def _fold_of(self, portion: _Portion) -> PortionFold:
+        """The fold of a portion: that of the instant before, where it was in the same one."""
+        if self._fold is None or self._fold[0] is not portion:
+            self._fold = portion, PortionFold(self.cluster, self.group, portion.before, portion.rows)
+        return self._fold[1]
 
     def _begun_portions(self, place: int, at_ms: int) -> Iterator[_Portion]:
         """The portions from one on that had begun by an instant: more than one where a backlog was read in several."""
@@ -188,7 +216,9 @@ def _count_partitions(group: GroupState) -> int:
     return max(len(group.offsets), assigned)
 
 
-def _portions(cluster: str, group: str, state: GroupState | None, rows: Iterable[RecordedRow]) -> list[_Portion]:
+def _portions(
+    cluster: str, group: str, state: GroupState | None, rows: Iterable[RecordedRow], check: Check
+) -> list[_Portion]:
     """The portions in order, each with the state before it; one without rows if there is none.
 
     ``last_ms`` never goes back from one to the next: an instant is looked for by it.
@@ -196,6 +226,7 @@ def _portions(cluster: str, group: str, state: GroupState | None, rows: Iterable
     found: list[_Portion] = []
     last_ms = 0
     for _, portion in groupby(sorted(rows, key=_recorded_ms), key=_recorded_ms):
+        check()
         own = tuple(portion)
         events = [event for row in own if row.entity is RecordedEntity.GROUP for event in decode_events(row)]
         listed = [at_ms for row in own if row.entity is RecordedEntity.LISTING for at_ms in listing_times(row)]

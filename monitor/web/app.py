@@ -19,7 +19,7 @@ from starlette.responses import HTMLResponse, Response
 from monitor.metrics.process_metrics import ProcessMetrics
 from monitor.web.api.routes import api_routes, json_response
 from monitor.web.api.types import ApiError
-from monitor.web.http.concurrency import Turns
+from monitor.web.http.concurrency import AllTurns, PastTurns, Turns
 from monitor.web.http.exact_routes import exact_app
 from monitor.web.page.render import Pages
 from monitor.web.page.report import report_routes
@@ -42,14 +42,14 @@ def create_app(
     ``now_ms`` is the clock by which the page tells how old it is, ``process`` what the metrics say of the process,
     ``past`` the recording (None: there is none).
     """
-    pages, clock, turns = Pages(), now_ms or _system_ms, Turns()
+    pages, clock, turns = Pages(), now_ms or _system_ms, AllTurns(Turns(), PastTurns())
     listings = TopicListings(source)
     reader = PastReader(past, clock)
     metrics = metrics_routes(source, process)
     routes = [
         *page_routes(source, pages, clock, turns, reader),
-        *topic_routes(source, listings, pages, clock, turns),
-        *report_routes(reader, turns),
+        *topic_routes(source, listings, pages, clock, turns.now),
+        *report_routes(reader, turns.past),
         *metrics,
         *api_routes(source, listings, clock, turns, reader),
     ]

@@ -9,7 +9,8 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from monitor.history.chronicle.writer import COSTS_KNOWN_MS, Steps, write_chronicle
+from monitor.history.chronicle.grid import Steps
+from monitor.history.chronicle.writer import COSTS_KNOWN_MS, write_chronicle
 from monitor.history.held import HeldRecording, StateRow
 from monitor.history.recorded import RecordedEntity, RecordedRow, recorded_name
 from monitor.history.sql.told import MINUTE_MS, Row, rows_of

@@ -592,3 +592,22 @@ def test_the_worst_group_is_that_of_the_worst_finding_then_of_the_longest_then_o
     ]
     hit = cluster_report("c", 0, 100, reports).hit
     assert [each.group for each in hit] == ["lost", "far behind", "long", "short"]
+
+
+def test_an_incident_is_not_usual_because_there_was_one_like_it_before():
+    """The only member stands still for 70 s, twice; it takes a minute to catch up. The span starts while it does so the
+    first time, and its commits are then 70 behind, 60, ...: the second time counts as higher than usual. By 150, when
+    the poll sees 250 and 210 is committed, that is nearly over.
+    """
+    made = Made(400)
+    made.poll(partitions=lambda _: 1)
+    made.assign(1, 1, {"a": [0]})
+    behind = {101 + 10 * n: 70 - 10 * n for n in range(8)} | {331 + 10 * n: 70 - 10 * n for n in range(8)}
+    for second in range(11, 400, 10):
+        if not (31 <= second < 101 or 261 <= second < 331):
+            made.commit(second, 0, 99 + second - behind.get(second, 0))
+    found = group_report(made.recording(), "c", "g", ms(105), ms(395))
+    assert found is not None
+    assert found.lag.rose
+    assert (found.lag.peak, found.lag.before) == (80, 250 - 210)
+    assert "usual level" not in " ".join(found.summary)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -51,11 +51,14 @@ class _Open(NamedTuple):
 
 
 class FindingFollower:
-    """Findings from verdict to verdict: the ledger says what is news, as to the topic of findings."""
+    """Findings from verdict to verdict: the ledger says what is news, as to the topic of findings.
 
-    def __init__(self) -> None:
+    Verdicts may begin before the span that is followed: what is open when it starts was open before.
+    """
+
+    def __init__(self, since_ms: int) -> None:
         self._ledger = Ledger()
-        self._is_first = True
+        self._since_ms = since_ms
         self._open: dict[str, _Open] = {}
         self._ended: list[FindingSpan] = []
 
@@ -68,13 +71,19 @@ class FindingFollower:
             if known is not None:
                 self._ended.append(known.until(at_ms, is_closed=record.event is FindingNews.CLOSED))
             if record.event is not FindingNews.CLOSED:
-                self._open[record.id] = _Open(record, now[record.id], self._is_first)
-        self._is_first = False
+                self._open[record.id] = _Open(record, now[record.id], at_ms <= self._since_ms)
 
     def spans(self, until_ms: int) -> tuple[FindingSpan, ...]:
-        """All of them, those that are open until this instant."""
+        """All of them as far as they lie in the span, those that are open until this instant."""
         going_on = [known.until(until_ms) for known in self._open.values()]
-        return tuple(sorted([*self._ended, *going_on], key=lambda span: (span.from_ms, span.told.id)))
+        found = [self._within(span) for span in (*self._ended, *going_on) if span.until_ms > self._since_ms]
+        return tuple(sorted(found, key=lambda span: (span.from_ms, span.told.id)))
+
+    def _within(self, span: FindingSpan) -> FindingSpan:
+        if span.from_ms >= self._since_ms:
+            return span
+        opened_ms = max(self._since_ms, span.told.opened_ms)
+        return replace(span, told=replace(span.told, at_ms=self._since_ms, opened_ms=opened_ms))
 
 
 class _Owned(NamedTuple):
@@ -222,25 +231,6 @@ class ExtremeFollower:
         """Their partitions, in the order of time; each instant once."""
         verdicts = {each.evaluated_ms: each for each in (self._first, self._worst, self._last) if each is not None}
         return tuple(point for at_ms in sorted(verdicts) for point in partition_points(verdicts[at_ms]))
-
-
-OLD_ENDS_MS: Final = 120_000
-"""From this age on, the ends of topics say nothing about the lag: no collector polled them meanwhile."""
-
-MISSED_PASSES: Final = 3
-"""So many passes have to be missing, too, where a collector polls seldom."""
-
-
-def has_old_ends(verdict: GroupVerdict, catalog: Catalog, pass_apart_ms: int) -> bool:
-    """Whether the lag of a verdict is not known, as the ends were last polled long before it."""
-    old_ms = max(OLD_ENDS_MS, MISSED_PASSES * pass_apart_ms)
-    return bool(catalog.pass_ms) and verdict.evaluated_ms - catalog.pass_ms > old_ms
-
-
-def without_lag(verdict: GroupVerdict) -> GroupVerdict:
-    """The verdict with no lag that is known."""
-    rows = tuple(replace(row, end=None, lag=None, lag_ms=None) for row in verdict.partitions)
-    return replace(verdict, partitions=rows, lag=None, lag_ms=None)
 
 
 def group_point(verdict: GroupVerdict) -> GroupPoint:

@@ -172,13 +172,15 @@ class CommitGap(Value):
 class Chronicle(Value):
     """What happened to a group from ``since_ms`` until ``until_ms``. Each list is in the order of time.
 
-    ``points`` are the steps at which it was judged; ``partition_points`` those of its partitions, where they are asked
-    for. ``members`` are all that there were. ``rebalances`` ended in that time. Of ``rewinds``, the newest of each
-    partition between two steps is told; ``redelivered`` counts the records of all of them.
+    ``points`` are the steps at which it was judged, the first instant and the last; ``partition_points`` those of its
+    partitions, where they are asked for. ``members`` are all that there were. ``rebalances`` ended in that time. Of
+    ``rewinds``, the newest of each partition between two steps is told; ``redelivered`` counts the records of all of
+    them.
 
     ``extremes`` are all partitions at the first instant, at the one with the most lag (``peak``: the group then; it
     need not be one of the steps), and at the last. ``gaps`` are there where they are asked for
     (monitor.history.chronicle.commit_gaps). Of ``truncations``, the newest of each partition between two steps is told.
+    ``step_ms`` is how far apart the steps are: what lasted less may be missing.
     """
 
     cluster: str
@@ -201,3 +203,4 @@ class Chronicle(Value):
     peak: GroupPoint | None = None
     gaps: tuple[CommitGap, ...] = ()
     truncations: tuple[LogTruncated, ...] = ()
+    step_ms: int = 0

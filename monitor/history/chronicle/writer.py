@@ -4,10 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from monitor.detection.evaluate import judge
-from monitor.detection.evaluation_input import GroupInputs
-from monitor.detection.ownership.assignment_view import AssignmentView, AssignmentViews
-from monitor.detection.ownership.catalog_view import Topics
 from monitor.history.chronicle.followers import (
     ExtremeFollower,
     FindingFollower,
@@ -15,10 +11,11 @@ from monitor.history.chronicle.followers import (
     OwnerFollower,
     TopicFollower,
     group_point,
-    has_old_ends,
     partition_points,
-    without_lag,
 )
+from monitor.history.chronicle.grid import Steps, step_ms
+from monitor.history.chronicle.judging import Judged, Seen, judged_instants
+from monitor.history.chronicle.lag_peak import peak_ms
 from monitor.history.chronicle.values import (
     Chronicle,
     GroupPoint,
@@ -29,6 +26,7 @@ from monitor.history.chronicle.values import (
 )
 from monitor.history.replay import Recording, beyond_reach
 from monitor.history.walk import GroupWalk
+from monitor.history.work_limit import Check, no_check
 from monitor.model import (
     Catalog,
     GroupKind,
@@ -37,49 +35,10 @@ from monitor.model import (
     GroupVerdict,
     Phase,
     Rebalance,
-    Value,
 )
-
-SHORTEST_STEP_MS: Final = 10_000
-"""How far apart the instants are at least that a group is judged at beside those at which something happened to it."""
-
-MOST_STEPS: Final = 720
-MOST_ROWS: Final = 720_000
-"""How many partitions are judged at the most, all instants together: of a group with many, there are fewer instants."""
-
-LEAST_CHANGES: Final = 200
-"""Of a group with many partitions, so many changes of its members are judged all the same, the newest ones."""
 
 COSTS_KNOWN_MS: Final = 120_000
 """What a rebalance cost is known with the first commits after it; by then there were some, or there are none soon."""
-
-CLOSE_STEP_MS: Final = 1_000
-"""The same where a group is looked at closely. A job judges no more often by default."""
-
-
-class Steps(Value):
-    """At which instants a group is judged, from the first on: so far apart, and whenever its members changed.
-
-    ``is_close``: also whenever its members took or gave back partitions one by one, and when its topics changed.
-    ``partitions_every_ms``: how far apart the points of partitions are, a multiple of that; None: there are none.
-    """
-
-    apart_ms: int
-    is_close: bool = False
-    partitions_every_ms: int | None = None
-
-
-def step_ms(since_ms: int, until_ms: int, partitions: int = 1, *, is_close: bool = False) -> int:
-    """How far apart the instants are that a group with so many partitions is judged at; ``is_close``: at least 1 s.
-
-    >>> step_ms(0, 60_000), step_ms(0, 86_400_000), step_ms(0, 86_400_000, partitions=10_000)
-    (10000, 120000, 1200000)
-    >>> step_ms(0, 60_000, is_close=True), step_ms(0, 3_600_000, is_close=True)
-    (1000, 5000)
-    """
-    steps = max(1, min(MOST_STEPS, MOST_ROWS // max(1, partitions)))
-    shortest_ms = CLOSE_STEP_MS if is_close else SHORTEST_STEP_MS
-    return max(shortest_ms, -(-(until_ms - since_ms) // steps))
 
 
 def write_chronicle(
@@ -90,8 +49,9 @@ def write_chronicle(
 ) -> Chronicle | None:
     """What happened to the walk's group between two instants; None: it was not known in that time.
 
-    It is judged at every step (:func:`step_ms`), and whenever something happened to its members. What came and went
-    between two instants is not told.
+    It is judged at every step (:func:`monitor.history.chronicle.grid.step_ms`), and whenever something happened to its
+    members. A finding that opened or closed between two of these did so at a whole second, which is found by bisection.
+    What came and went between two instants is not told. The peak of the lag is that of all polls and commits.
 
     Args:
         walk: the group; it reaches from ``since_ms`` until ``until_ms`` or later. If it reaches further, the costs of
@@ -104,62 +64,51 @@ def write_chronicle(
         RecordingError: the recording cannot be read.
     """
     steps = steps or Steps(step_ms(since_ms, until_ms, walk.partitions))
-    follower = _Follower(walk.cluster, walk.group, steps.partitions_every_ms)
-    views, pass_apart_ms = AssignmentViews(), walk.pass_apart_ms
-    for at_ms, inputs in walk.inputs(_instants(walk, since_ms, until_ms, steps)):
-        if inputs is None:
-            follower.take_absence(at_ms)
-            continue
-        topics = Topics(inputs.catalog)
-        view = views.of(inputs.group, topics)
-        verdict = judge(inputs.group, topics, view, inputs.now_ms, inputs.settings)
-        if has_old_ends(verdict, inputs.catalog, pass_apart_ms):
-            verdict = without_lag(verdict)
-        follower.take(verdict, inputs, view, is_step=(at_ms - since_ms) % steps.apart_ms == 0)
+    follower = _Follower(walk.cluster, walk.group, since_ms, steps)
+    asked_ms = {since_ms, until_ms, peak_ms(walk, since_ms, until_ms) or since_ms}
+    for judged in judged_instants(walk, (since_ms, until_ms), steps, asked_ms):
+        if judged.at_ms <= until_ms:
+            follower.take(judged, is_step=judged.at_ms % steps.apart_ms == 0 or judged.at_ms in (since_ms, until_ms))
     follower.take_costs(walk.state(min(walk.until_ms, until_ms + COSTS_KNOWN_MS)))
-    return follower.chronicle(since_ms, until_ms)
+    return follower.chronicle(until_ms)
 
 
-def chronicle_of(recording: Recording, cluster: str, group: str, since_ms: int, until_ms: int) -> Chronicle | None:
+def chronicle_of(  # noqa: PLR0913, PLR0917 -- as GroupWalk
+    recording: Recording, cluster: str, group: str, since_ms: int, until_ms: int, check: Check = no_check
+) -> Chronicle | None:
     """What happened to a group, as far as it is recorded by now; None: it was not known in that time.
 
     Raises:
-        RecordingError: the recording cannot be read, or ends before that time.
+        RecordingError: the recording cannot be read, ends before that time, or this takes too long by ``check``.
     """
-    walk, last_ms = recorded_walk(recording, cluster, group, since_ms, until_ms)
+    walk, last_ms = recorded_walk(recording, cluster, group, since_ms, until_ms, check)
     return write_chronicle(walk, since_ms, last_ms)
 
 
-def recorded_walk(
-    recording: Recording, cluster: str, group: str, since_ms: int, until_ms: int
+def recorded_walk(  # noqa: PLR0913, PLR0917 -- as GroupWalk
+    recording: Recording, cluster: str, group: str, since_ms: int, until_ms: int, check: Check = no_check
 ) -> tuple[GroupWalk, int]:
     """A walk to write a chronicle of, and until when there can be one: as far as it is recorded by now.
 
     Raises:
-        RecordingError: the recording cannot be read, or ends before that time.
+        RecordingError: the recording cannot be read, ends before that time, or this takes too long by ``check``.
     """
     reach_ms = recording.reach_ms(cluster)
     last_ms = min(until_ms, reach_ms)
     if last_ms <= since_ms:
         raise beyond_reach(cluster, last_ms)
-    return GroupWalk(recording, cluster, group, since_ms, min(reach_ms, last_ms + COSTS_KNOWN_MS)), last_ms
-
-
-def _instants(walk: GroupWalk, since_ms: int, until_ms: int, steps: Steps) -> list[int]:
-    times = [*walk.event_times, *(walk.further_times if steps.is_close else ())]
-    happened = sorted({at_ms for at_ms in times if since_ms <= at_ms <= until_ms})
-    most = max(LEAST_CHANGES, MOST_ROWS // max(1, walk.partitions))
-    return sorted({*range(since_ms, until_ms + 1, steps.apart_ms), *happened[-most:], until_ms})
+    first_ms = Steps(step_ms(since_ms, last_ms)).floor(since_ms)
+    return GroupWalk(recording, cluster, group, first_ms, min(reach_ms, last_ms + COSTS_KNOWN_MS), check), last_ms
 
 
 class _Follower:
     """Follows one group."""
 
-    def __init__(self, cluster: str, group: str, partitions_every_ms: int | None) -> None:
+    def __init__(self, cluster: str, group: str, since_ms: int, steps: Steps) -> None:
         self._cluster, self._group = cluster, group
-        self._partitions_every_ms = partitions_every_ms
+        self._since_ms, self._steps = since_ms, steps
         self._kind: GroupKind | None = None
-        self._findings = FindingFollower()
+        self._findings = FindingFollower(since_ms)
         self._owners = OwnerFollower()
         self._members = MemberFollower()
         self._topics = TopicFollower()
@@ -173,29 +122,41 @@ class _Follower:
         self._rewinds: set[RewindThen] = set()
         self._truncations: set[LogTruncated] = set()
 
-    def take_absence(self, at_ms: int) -> None:
-        """There is no such group at this instant."""
+    def take(self, judged: Judged, *, is_step: bool) -> None:
+        """The group at the next instant. Before the span, only its findings count."""
+        at_ms, seen = judged.at_ms, judged.seen
+        if not judged.is_asked:
+            self._findings.take(at_ms, None if seen is None else _summary(seen.verdict))
+        if at_ms < self._since_ms:
+            return
+        if seen is None:
+            self._take_absence(at_ms)
+            return
+        self._take_seen(at_ms, seen)
+        if is_step:
+            self._note_points(seen.verdict)
+
+    def _take_absence(self, at_ms: int) -> None:
         self._note_phase(at_ms, Phase.GONE)
-        self._findings.take(at_ms, None)
         self._owners.end(at_ms)
         self._members.take_absence()
 
-    def take(self, verdict: GroupVerdict, inputs: GroupInputs, view: AssignmentView, *, is_step: bool) -> None:
-        """The verdict at the next instant."""
-        at_ms, group = verdict.evaluated_ms, inputs.group
+    def _take_seen(self, at_ms: int, seen: Seen) -> None:
+        verdict, group = seen.verdict, seen.inputs.group
         self._kind = group.kind
         self._note_phase(at_ms, group.phase)
-        self._findings.take(at_ms, _summary(verdict))
-        self._owners.take(at_ms, verdict, view)
-        self._members.take(at_ms, verdict, view.group.members)
-        self._topics.take(at_ms, inputs.catalog, view)
+        self._owners.take(at_ms, verdict, seen.view)
+        self._members.take(at_ms, verdict, seen.view.group.members)
+        self._topics.take(at_ms, seen.catalog, seen.view)
         self._extremes.take(verdict)
         self._note_group(group)
-        self._note_logs(verdict, inputs.catalog)
-        if is_step:
-            self._points.append(group_point(verdict))
-            if self._partitions_every_ms is not None and at_ms % self._partitions_every_ms == 0:
-                self._partition_points += partition_points(verdict)
+        self._note_logs(verdict, seen.catalog)
+
+    def _note_points(self, verdict: GroupVerdict) -> None:
+        every_ms = self._steps.partitions_every_ms
+        self._points.append(group_point(verdict))
+        if every_ms is not None and verdict.evaluated_ms % every_ms == 0:
+            self._partition_points += partition_points(verdict)
 
     def take_costs(self, group: GroupState | None) -> None:
         """The group a while after the last instant: what its last rebalances cost is known by then."""
@@ -203,10 +164,11 @@ class _Follower:
             if _key(rebalance) in self._rebalances:
                 self._rebalances[_key(rebalance)] = rebalance
 
-    def chronicle(self, since_ms: int, until_ms: int) -> Chronicle | None:
+    def chronicle(self, until_ms: int) -> Chronicle | None:
         """What was noted; None: there was no such group."""
         if self._kind is None:
             return None
+        since_ms = self._since_ms
         ended = [each for each in self._rebalances.values() if since_ms < (each.ended_ms or 0) <= until_ms]
         rewinds = [each for each in self._rewinds if since_ms < each.at_ms <= until_ms]
         cut = [each for each in self._truncations if since_ms < each.at_ms <= until_ms]
@@ -216,6 +178,7 @@ class _Follower:
             kind=self._kind,
             since_ms=since_ms,
             until_ms=until_ms,
+            step_ms=self._steps.apart_ms,
             points=tuple(self._points),
             partition_points=tuple(self._partition_points),
             findings=self._findings.spans(until_ms),

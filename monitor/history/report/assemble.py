@@ -9,8 +9,9 @@ from typing import Final
 from msgspec.structs import replace
 
 from monitor.history.chronicle.commit_gaps import commit_gaps, merged_moments
+from monitor.history.chronicle.grid import CLOSE_STEP_MS, Steps, step_ms
 from monitor.history.chronicle.values import Chronicle, FindingSpan
-from monitor.history.chronicle.writer import CLOSE_STEP_MS, Steps, recorded_walk, step_ms, write_chronicle
+from monitor.history.chronicle.writer import recorded_walk, write_chronicle
 from monitor.history.replay import Recording
 from monitor.history.report.facts import FindingThen, IncidentReport, MemberLeft
 from monitor.history.report.lag import lag_course
@@ -35,6 +36,7 @@ from monitor.history.report.partitions import (
 from monitor.history.report.rebalances import rebalances_then
 from monitor.history.report.sentences import Wording
 from monitor.history.report.summary import summarize
+from monitor.history.work_limit import Check, no_check
 from monitor.messages.units import unit_of
 from monitor.model import FindingKind, Phase, TopicPartition
 from monitor.model.findings import Severity
@@ -48,18 +50,21 @@ USUAL_SESSION_MS: Final = 45_000
 """The default of session.timeout.ms."""
 
 
-def group_report(recording: Recording, cluster: str, group: str, since_ms: int, until_ms: int) -> IncidentReport | None:
+def group_report(  # noqa: PLR0913, PLR0917 -- as GroupWalk
+    recording: Recording, cluster: str, group: str, since_ms: int, until_ms: int, check: Check = no_check
+) -> IncidentReport | None:
     """What happened to a group, as far as it is recorded by now; None: it was not known in that time.
 
     Raises:
-        RecordingError: the recording cannot be read, or ends before that time.
+        RecordingError: the recording cannot be read, ends before that time, or this takes too long by ``check``.
     """
-    walk, last_ms = recorded_walk(recording, cluster, group, since_ms, until_ms)
+    walk, last_ms = recorded_walk(recording, cluster, group, since_ms, until_ms, check)
     steps = Steps(step_ms(since_ms, last_ms, walk.partitions, is_close=True), is_close=True)
     chronicle = write_chronicle(walk, since_ms, last_ms, steps=steps)
     if chronicle is None:
         return None
     gaps = commit_gaps(walk, merged_moments(list(_moments(chronicle))), last_ms)
+    check()
     return report_of(replace(chronicle, gaps=gaps), asked_until_ms=until_ms, every_ms=steps.apart_ms)
 
 

@@ -126,16 +126,17 @@ class Lost(Value):
 
 
 class LagCourse(Value):
-    """How the lag went. ``before`` is the most that it was in the minutes before the incident (None: not known).
+    """How the lag went.
 
-    ``rose``: it was more than that for some time, and the oldest record older than then, and than 5 s. ``peak`` is the
-    most that was seen then (else at any time), first at ``peak_ms``; it may have been more between two instants.
-    ``peak_oldest_ms`` is the age of the oldest record that waited then (None: not known).
-    ``oldest_ms`` is the greatest age of the oldest record that waited, seen at ``oldest_at_ms``. ``caught_up_ms``: the
-    first instant after the peak at which the lag or that age was as before (None: not by the end). They were
-    ``caught_up_lag`` and ``caught_up_oldest_ms`` then. ``rose_again``: since then it rose, and is high at the end.
-    ``rose_ms`` is when it was first more. ``recovered_ms``: it was as before once already before the peak, first then
-    (None: it was not).
+    ``before`` is the most that it was in the minutes before the incident, without those of an earlier one (None: not
+    known). ``rose``: it was more than that for some time, and the oldest record older than then, and than 5 s.
+
+    ``peak`` is the most that a poll saw then (else at any time), first at ``peak_ms``. ``peak_oldest_ms`` is the age of
+    the oldest record that waited then (None: not known). ``oldest_ms`` is the greatest age of the oldest record that
+    waited, seen at ``oldest_at_ms``. ``caught_up_ms``: the first instant after the peak at which the lag or that age
+    was as before (None: not by the end). They were ``caught_up_lag`` and ``caught_up_oldest_ms`` then. ``rose_again``:
+    since then it rose, and is high at the end. ``rose_ms`` is when it was first more. ``recovered_ms``: it was as
+    before once already before the peak, first then (None: it was not).
     """
 
     before: int | None = None

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from itertools import takewhile
+from operator import attrgetter
 from typing import Final
 
 from monitor.history.chronicle.values import Chronicle, CommitGap, MembersChanged, MemberThen, OwnerSpan
@@ -13,6 +15,8 @@ from monitor.history.report.facts import Departure, FindingThen, MemberHung, Mem
 from monitor.model import FindingKind, GroupKind, TopicPartition, Value
 
 Place = TopicPartition
+
+_LEFT_MS: Final[Callable[[MemberLeft], int]] = attrgetter("at_ms")
 
 NOT_COMMITTING: Final = "not_committing"
 """The reason of the finding about partitions that nobody commits: of their owners it is known, not of others."""
@@ -190,9 +194,11 @@ def members_joined(chronicle: Chronicle, left: Sequence[MemberLeft]) -> Iterator
         gone[identity(each.member, alike)].append(each)
     for change in chronicle.changes:
         for member in change.joined:
-            before = [each for each in gone[identity(member, alike)] if each.at_ms <= change.at_ms]
-            if not any(each.departure is Departure.REPLACED and each.at_ms == change.at_ms for each in before):
-                yield MemberJoined(change.at_ms, member, is_back=bool(before))
+            before = gone.get(identity(member, alike), [])
+            at_once = before[bisect_left(before, change.at_ms, key=_LEFT_MS) :]
+            now = takewhile(lambda each: each.at_ms == change.at_ms, at_once)  # noqa: B023 -- used up at once
+            if not any(each.departure is Departure.REPLACED for each in now):
+                yield MemberJoined(change.at_ms, member, is_back=bool(before) and before[0].at_ms <= change.at_ms)
 
 
 def members_hung(

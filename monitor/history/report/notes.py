@@ -18,9 +18,10 @@ def notes(report: IncidentReport) -> Iterator[str]:
         yield f"The recording reaches until {until}; what happened later is not in this report."
     step = seconds(report.step_ms)
     yield (
-        f"Members, rebalances and commits have the times of their records. Findings and the lag were evaluated every "
-        f"{step} and whenever members changed: their end times may be up to {step} late. What lasted less than 1 s is "
-        "left out of the timeline and the findings."
+        f"Members, rebalances and commits have the times of their records. Findings have their times to the second; "
+        f"one that lasted less than {step} may be missing. The lag was evaluated every {step} and whenever members "
+        "changed; its peak is that of all polls and commits. What lasted less than 1 s is left out of the timeline and "
+        "the findings."
     )
     yield (
         "The lag is that of the whole group, up to the log end offsets of the last poll. Commits that the recording "

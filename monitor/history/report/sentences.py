@@ -134,8 +134,9 @@ class Wording:
         return " ".join(part for part in parts if part)
 
     def _departures(self) -> Iterator[ReportLine]:
-        folded = [each.left for each in self._folded]
-        for at_ms, group in groupby((each for each in self._report.left if each not in folded), attrgetter("at_ms")):
+        folded = {id(each.left) for each in self._folded}
+        others = (each for each in self._report.left if id(each) not in folded)
+        for at_ms, group in groupby(others, attrgetter("at_ms")):
             left = list(group)
             for each in left[:LISTED]:
                 yield ReportLine(at_ms, self.departure(each))
@@ -205,8 +206,8 @@ class Wording:
 
     def _rebalances(self) -> Iterator[ReportLine]:
         """Those that moved nothing and follow one another in one line."""
-        era, folded = KINDS[self._report.kind].era.value, [own for each in self._folded for own in each.rebalances]
-        for quiet, group in groupby((each for each in self._report.rebalances if each not in folded), is_quiet):
+        era, folded = KINDS[self._report.kind].era.value, {id(own) for each in self._folded for own in each.rebalances}
+        for quiet, group in groupby((each for each in self._report.rebalances if id(each) not in folded), is_quiet):
             found = list(group)
             if quiet and len(found) > 1:
                 yield ReportLine(found[0].at_ms, quiet_sentence(found, era, self.clock(found[-1].at_ms)))
@@ -217,9 +218,9 @@ class Wording:
     # --- partitions ---
 
     def _missing_owners(self) -> Iterator[ReportLine]:
-        folded = [own for each in self._folded for own in each.unowned]
+        folded = {id(own) for each in self._folded for own in each.unowned}
         for each in self._report.unowned:
-            if not each.is_brief and each not in folded:
+            if not each.is_brief and id(each) not in folded:
                 yield ReportLine(each.from_ms, self.missing_owner(each))
 
     def missing_owner(self, each: Unowned) -> str:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from monitor.history.chronicle.values import Chronicle, FindingSpan, GroupPoint
 from monitor.history.recorded import NotRecordedError
-from monitor.history.sql.told import CONTINUES
+from monitor.history.sql.told import CONTINUES, MINUTE_MS
 from monitor.history.tables import FINDINGS, GROUP_MINUTES, REBALANCES, Table
 from monitor.messages.names import shown
 from monitor.messages.notification import utc
@@ -74,6 +74,7 @@ def read_days(tables: ToldTables, cluster: str, group: str, since_ms: int, until
                 key=lambda each: each.ended_ms or 0,
             )
         ),
+        step_ms=MINUTE_MS,
     )
 
 

@@ -404,8 +404,10 @@ SPECIAL: Final[Mapping[str, Mapping[str, str]]] = {
         "since_ms": "The beginning of the span (ms since the epoch).",
         "until_ms": "Its end (ms since the epoch).",
         "happened": "What happened, the oldest first.",
-        "lag": "The lag at regular instants, the oldest first.",
+        "lag": "The lag at regular instants, at the first and the last one, and when it was highest; the oldest first.",
         "unit": "The unit of the lag.",
+        "step_ms": "How far apart the regular instants are (ms): a finding that lasted less may be missing. Findings "
+        "have their times to the second.",
     },
     "Happened": {
         "at_ms": "When it happened (ms since the epoch).",

@@ -30,9 +30,9 @@ from monitor.web.api.paging import page_response, read_wanted
 from monitor.web.api.response import JSON, JsonAnswer
 from monitor.web.api.topic_routes import topic_handlers
 from monitor.web.api.types import ApiAddress, ApiIndex, GroupHistory
-from monitor.web.http.concurrency import Turns
+from monitor.web.http.concurrency import AllTurns
 from monitor.web.views.addresses import API, REPORT_API, SAVED, STORY
-from monitor.web.views.past import PastReader, verdict_then
+from monitor.web.views.past import PastReader, has_instant, verdict_then
 from monitor.web.views.query import Query
 from monitor.web.views.snapshot_source import GroupFinder, Source, address_of
 from monitor.web.views.summary import verdict_json
@@ -45,14 +45,15 @@ Handler = Callable[[Request, Query], Response]
 Runner = Callable[[Callable[[], Response]], Awaitable[Response]]
 
 _LINES_OF_JSON: Final = "application/x-ndjson"
-_TAKING_TURNS: Final = frozenset(
-    {"group", "explain", "what-if", "snapshot-of-group", "story", "report", "topics", "topic", "unused"}
-)
-"""Of a huge group, of many groups, or of the past, these take a second or so; else a few milliseconds."""
+_TAKING_TURNS: Final = frozenset({"group", "explain", "what-if", "snapshot-of-group", "topics", "topic", "unused"})
+"""Of a huge group, or of many groups, these take a second or so; else a few milliseconds."""
+
+_OF_THE_PAST: Final = frozenset({"story", "report"})
+"""These are about the past only; some others are if they name an instant."""
 
 
 def api_routes(
-    source: Source, listings: TopicListings, now_ms: Callable[[], int], turns: Turns, past: PastReader
+    source: Source, listings: TopicListings, now_ms: Callable[[], int], turns: AllTurns, past: PastReader
 ) -> list[Route]:
     """Everything under ``/api/``. ``now_ms`` is the clock by which it tells how old an evaluation is.
 
@@ -66,7 +67,7 @@ def api_routes(
     routes = [
         Route(
             each.path.replace(GROUP, "{rest:any}").replace(TOPIC, "{rest:any}"),
-            _endpoint(each, handlers[each.name], turns.take if each.name in _TAKING_TURNS else run_in_threadpool),
+            _endpoint(each, handlers[each.name], turns),
         )
         for each in ADDRESSES
     ]
@@ -77,11 +78,11 @@ async def _nothing_there(_: Request) -> Response:
     raise HTTPException(404, f"The API has no such address; {ROOT} lists all addresses.")
 
 
-def _endpoint(address: Address, handle: Handler, run: Runner) -> Callable[[Request], Awaitable[Response]]:
+def _endpoint(address: Address, handle: Handler, turns: AllTurns) -> Callable[[Request], Awaitable[Response]]:
     async def answer(request: Request) -> Response:
         query = Query(request, address.parameters)
         try:
-            return await run(partial(handle, request, query))
+            return await _runner(address, request, turns)(partial(handle, request, query))
         except HTTPException:
             raise
         except Exception as error:
@@ -91,6 +92,12 @@ def _endpoint(address: Address, handle: Handler, run: Runner) -> Callable[[Reque
             ) from error
 
     return answer
+
+
+def _runner(address: Address, request: Request, turns: AllTurns) -> Runner:
+    if address.name in _OF_THE_PAST or (address.name in _TAKING_TURNS and has_instant(request)):
+        return turns.past.take
+    return turns.now.take if address.name in _TAKING_TURNS else run_in_threadpool
 
 
 # --- all groups -------------------------------------------------------------------------------------------------------

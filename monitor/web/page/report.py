@@ -13,7 +13,7 @@ from starlette.routing import Route
 from monitor.history.report.document import Document, report_document
 from monitor.history.report.markdown import write_markdown
 from monitor.history.report_html import STYLE_HASH, write_html
-from monitor.web.http.concurrency import Turns
+from monitor.web.http.concurrency import PastTurns
 from monitor.web.views.addresses import REPORT
 from monitor.web.views.past import PastReader
 from monitor.web.views.snapshot_source import address_of
@@ -24,7 +24,7 @@ POLICY: Final = (
 """The style is in the file: it is allowed by its hash."""
 
 
-def report_routes(past: PastReader, turns: Turns) -> list[Route]:
+def report_routes(past: PastReader, turns: PastTurns) -> list[Route]:
     """The address of reports, with ``since`` and ``until``: ``format=md`` gives Markdown, ``download`` a file."""
 
     async def report(request: Request) -> Response:

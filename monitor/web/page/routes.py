@@ -12,7 +12,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from monitor.history.instants import instant_text
-from monitor.web.http.concurrency import Turns
+from monitor.web.http.concurrency import AllTurns
 from monitor.web.page.group import SHOWN_PARTITIONS, group_page
 from monitor.web.page.on_demand import answered
 from monitor.web.page.options import AT, PageOptions
@@ -25,22 +25,24 @@ from monitor.web.views.addresses import LIBRARIES_PAGE, PAGE, TIMELINE, group_ad
 from monitor.web.views.group_list import Column, Listings, Wish
 from monitor.web.views.libraries import SHOWN_USES, libraries_page
 from monitor.web.views.overview import SHOWN_GROUPS, cluster_line, overview, recorded_line
-from monitor.web.views.past import PastReader, verdict_then
+from monitor.web.views.past import PastReader, has_instant, verdict_then
 from monitor.web.views.snapshot_source import GroupFinder, Source, address_of
 
 _KEPT: Final = {"Cache-Control": "max-age=86400"}
 """Pages name the version of these files in their addresses."""
 
 
-def page_routes(source: Source, pages: Pages, now_ms: Callable[[], int], turns: Turns, past: PastReader) -> list[Route]:
+def page_routes(
+    source: Source, pages: Pages, now_ms: Callable[[], int], turns: AllTurns, past: PastReader
+) -> list[Route]:
     """The overview, the pages of a group and of the client libraries, and what they are shown with."""
     handlers = _PageHandlers(source, pages, now_ms, past)
 
     async def group(request: Request) -> Response:
-        return await turns.take(partial(handlers.group, request))
+        return await turns.take(partial(handlers.group, request), is_past=has_instant(request))
 
     async def timeline(request: Request) -> Response:
-        return await turns.take(partial(handlers.timeline, request))
+        return await turns.past.take(partial(handlers.timeline, request))
 
     return [
         Route("/", handlers.overview),

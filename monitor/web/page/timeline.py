@@ -113,6 +113,7 @@ class TimelinePage(Value):
     hidden_events: int
     lags: tuple[LagLine, ...]
     links: TimelineLinks
+    accuracy: str = ""
     examples: str = HELP
 
 
@@ -138,6 +139,7 @@ def timeline_page(
             for each in _highest(timeline)
         ),
         links=replace(links, later="") if is_cut else links,
+        accuracy=timeline.accuracy,
     )
 
 

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Final, Protocol, TypeVar
 
 from starlette.exceptions import HTTPException
+from starlette.requests import Request
 
 from monitor.detection.evaluate import evaluate
 from monitor.detection.evaluation_input import GroupInputs
@@ -16,6 +17,7 @@ from monitor.history.recorded import NotRecordedError, RecordingError
 from monitor.history.report.facts import IncidentReport
 from monitor.history.story import GroupStory
 from monitor.history.tables import DAY_MS
+from monitor.history.work_limit import TooMuchWorkError
 from monitor.messages.formatting import counted, visible
 from monitor.messages.notification import utc
 from monitor.model import GroupVerdict
@@ -151,8 +153,9 @@ class PastReader:
         Raises:
             HTTPException: as above.
         """
-        ask = self._recording.chronicle if until_ms - since_ms <= LONGEST_MS else self._recording.days
-        return chronicle_timeline(self._within(ask, address, since_ms, until_ms))
+        is_read = until_ms - since_ms <= LONGEST_MS
+        ask = self._recording.chronicle if is_read else self._recording.days
+        return chronicle_timeline(self._within(ask, address, since_ms, until_ms), has_every_poll=is_read)
 
     def _within(
         self, ask: Callable[[str, str, int, int], Answer | None], address: GroupAddress, since_ms: int, until_ms: int
@@ -168,6 +171,11 @@ class PastReader:
         if self._past is None:
             raise HTTPException(404, NOTHING_RECORDED)
         return self._past
+
+
+def has_instant(request: Request) -> bool:
+    """Whether a request is about an instant of the past, where its address may be about now."""
+    return bool(request.query_params.get("at"))
 
 
 def verdict_then(inputs: GroupInputs) -> GroupVerdict:
@@ -190,6 +198,8 @@ def _refusing() -> Iterator[None]:
     try:
         yield
     except InstantError as error:
+        raise HTTPException(400, str(error)) from error
+    except TooMuchWorkError as error:
         raise HTTPException(400, str(error)) from error
     except NotRecordedError as error:
         raise HTTPException(404, visible(str(error))) from error

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 
 from monitor.history.chronicle.values import Chronicle
 from monitor.history.instants import instant_text
-from monitor.history.story import Happened, HappenedKind, LagThen, story_of
+from monitor.history.story import Happened, HappenedKind, LagThen, accuracy, story_of
 from monitor.model import Value
 from monitor.model.findings import Severity
 from monitor.web.views.addresses import TIMELINE, GroupAddress
@@ -34,7 +34,7 @@ class Timeline(Value):
     """How the lag of a group went from one instant to another, and what happened to it, the oldest first.
 
     ``happened`` has all events in sentences. ``findings`` also has those that were open before. ``unit`` is what the
-    lag counts.
+    lag counts. ``accuracy`` says how exact all that is, "" if that is not known.
     """
 
     since_ms: int
@@ -43,6 +43,7 @@ class Timeline(Value):
     happened: tuple[Happened, ...] = ()
     findings: tuple[FindingThen, ...] = ()
     unit: str = "record"
+    accuracy: str = ""
 
     @property
     def rebalances(self) -> tuple[Happened, ...]:
@@ -50,8 +51,8 @@ class Timeline(Value):
         return tuple(each for each in self.happened if each.about is HappenedKind.REBALANCE)
 
 
-def chronicle_timeline(chronicle: Chronicle) -> Timeline:
-    """The timeline of what a chronicle has."""
+def chronicle_timeline(chronicle: Chronicle, *, has_every_poll: bool = True) -> Timeline:
+    """The timeline of what a chronicle has; not ``has_every_poll``: it comes from the tables of minutes."""
     story = story_of(chronicle)
     return Timeline(
         since_ms=chronicle.since_ms,
@@ -63,6 +64,7 @@ def chronicle_timeline(chronicle: Chronicle) -> Timeline:
             for each in chronicle.findings
         ),
         unit=story.unit,
+        accuracy=accuracy(story.step_ms, has_every_poll=has_every_poll) if story.step_ms else "",
     )
 
 

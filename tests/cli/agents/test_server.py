@@ -149,7 +149,10 @@ def test_one_partition_a_simulation_the_clusters_and_the_past_are_answered(job):
         assert [each["from_cluster"]["group"] for each in groups["groups"]] == ["orders"]
         assert groups["matching"] == 1
         history = await answer(client, "group_history", **orders, since="-10m")
-        assert history["happened"][1]["from_cluster"] == {"sentence": "It is over.", "finding": "lag/behind"}
+        assert history["happened"][1]["from_cluster"] == {
+            "sentence": "It is over: it lasted 40 s.",
+            "finding": "lag/behind",
+        }
         report = await answer(client, "incident_report", **orders, since="-10m")
         assert report["from_cluster"]["summary"][2].startswith("Over. The member did not rejoin.")
         assert report["left"][0]["member"]["from_cluster"]["client_id"] == "beta"

@@ -28,7 +28,8 @@ from monitor.detection.evaluation_input import GroupInputs
 from monitor.detection.thresholds.overrides import DetectionRules
 from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.history.backtest.trial import GroupTrial, try_rules
-from monitor.history.chronicle.writer import COSTS_KNOWN_MS, Steps, write_chronicle
+from monitor.history.chronicle.grid import Steps
+from monitor.history.chronicle.writer import COSTS_KNOWN_MS, write_chronicle
 from monitor.history.delta_tables import DeltaRecording
 from monitor.history.instants import instant_text
 from monitor.history.recorded import RecordedEntity, RecordingError, decode_events

@@ -99,7 +99,7 @@ STORY: Final = GroupStory(
             "Rebalance to generation 4, because members left or timed out (0 joined, 1 left); it took 2 s. It moved 1 "
             "partition. No pause was detected.",
         ),
-        Happened(NOW - 20_000, HappenedKind.CLOSED, "It is over.", "lag/behind"),
+        Happened(NOW - 20_000, HappenedKind.CLOSED, "It is over: it lasted 40 s.", "lag/behind"),
     ),
     lag=(LagThen(NOW_MS - SPAN_MS, 4), LagThen(NOW_MS - SPAN_MS + 10_000, None), LagThen(NOW_MS, 10)),
 )

@@ -1,0 +1,79 @@
+"""Requests about the past have one turn of their own: no page of now waits for them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import httpx
+import pytest
+
+from monitor.history.story import GroupStory
+from monitor.history.work_limit import TooMuchWorkError
+from monitor.web.app import create_app
+from monitor.web.http.concurrency import MOST_WAITING
+from monitor.web.server import HttpServer
+from tests.support.job_process import eventually
+from tests.web.api.api_example import NOW_MS, Recorded, example
+
+STORY = "/api/v1/story/main/orders?since=-10m"
+
+
+class Slow(Recorded):
+    """Answers when it is let."""
+
+    def __init__(self) -> None:
+        self.asked = threading.Semaphore(0)
+        self.let = threading.Event()
+        self.running = 0
+        self.most = 0
+
+    def story(self, cluster: str, group: str, since_ms: int, until_ms: int) -> GroupStory | None:
+        self.running += 1
+        self.most = max(self.most, self.running)
+        self.asked.release()
+        self.let.wait(60)
+        self.running -= 1
+        return super().story(cluster, group, since_ms, until_ms)
+
+
+@pytest.fixture
+def past() -> Iterator[Slow]:
+    found = Slow()
+    yield found
+    found.let.set()
+
+
+def test_while_the_past_is_read_groups_are_answered_and_few_requests_wait(past: Slow):
+    app = create_app(example(), lambda: NOW_MS, past=past)
+    many = MOST_WAITING + 3
+    with HttpServer(app, port=0) as server, httpx.Client(base_url=server.url, timeout=60) as client:
+        with ThreadPoolExecutor(many) as pool:
+            answers = [pool.submit(httpx.get, f"{server.url}{STORY}", timeout=60) for _ in range(many)]
+            assert past.asked.acquire(timeout=30)
+            eventually(lambda: sum(each.done() for each in answers) == 2, "two requests that are refused")
+            assert client.get("/groups/main/orders").status_code == 200
+            assert client.get("/api/v1/explain/main/orders").status_code == 200
+            past.let.set()
+        found = sorted(each.result().status_code for each in answers)
+    assert found == [200] * (1 + MOST_WAITING) + [503, 503]
+    assert past.most == 1
+    refused = next(each.result() for each in answers if each.result().status_code == 503)
+    assert refused.json()["error"] == "Other requests about the past are being answered; try again in a moment."
+    assert refused.headers["Retry-After"] == "10"
+
+
+class Storming(Recorded):
+    """A recording with too much of the group."""
+
+    def story(self, cluster: str, group: str, since_ms: int, until_ms: int) -> GroupStory | None:
+        raise TooMuchWorkError
+
+
+def test_a_request_that_is_too_much_work_is_refused_with_what_to_ask_instead():
+    app = create_app(example(), lambda: NOW_MS, past=Storming())
+    with HttpServer(app, port=0) as server:
+        answer = httpx.get(f"{server.url}{STORY}")
+    assert answer.status_code == 400
+    assert "ask about a shorter time" in answer.json()["error"]
