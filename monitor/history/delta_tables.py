@@ -28,7 +28,10 @@ from monitor.history.replay import Base, Key
 from monitor.history.tables import EVALUATED, EVENTS, REACH, SETTINGS, STATES, Table, day_of
 from monitor.messages.names import shown
 
-_ALWAYS: Final = 2**63 - 1
+_ALWAYS: Final = 2**62
+
+BEYOND_EVENTS_MS: Final = 60_000
+"""How long after the newest event it is known that there was no other: portions are a minute apart."""
 
 
 class DeltaRecording:
@@ -176,7 +179,13 @@ class DeltaRecording:
 
     def reach_ms(self, cluster: str) -> int:
         """When the newest portion was recorded; see monitor.history.replay.Recording. Delta keeps it for each file."""
-        return min(max(newest for _, newest in self._bounds(cluster)), self._complete_ms(cluster))
+        newest_ms = max(newest for _, newest in self._bounds(cluster))
+        return min(newest_ms, self._events_end_ms(cluster) + BEYOND_EVENTS_MS, self._complete_ms(cluster))
+
+    def _events_end_ms(self, cluster: str) -> int:
+        """When the newest event happened. A portion of an older groupwatch may be dated by a clock that was ahead."""
+        assert self._events is not None, "there are bounds of its portions"
+        return max([last_ms for own, last_ms in _file_ends(self._events) if own == cluster], default=_ALWAYS)
 
     def _bounds(self, cluster: str) -> list[tuple[int, int]]:
         found = [] if self._events is None else _recorded_bounds(self._events, cluster)
@@ -307,6 +316,13 @@ def _recorded_files(table: DeltaTable) -> Iterator[tuple[str, int, int]]:
     for cluster, first_ms, last_ms in zip(*columns, strict=True):
         if None not in (first_ms, last_ms):
             yield cluster, first_ms, last_ms
+
+
+def _file_ends(table: DeltaTable) -> Iterator[tuple[str, int]]:
+    """The cluster of each file of events, with the time of the newest event in it, by the table's log."""
+    files = table.get_add_actions(flatten=True)
+    columns = (files.column(name).to_pylist() for name in ("partition.cluster", "max.last_ms"))
+    yield from ((cluster, last_ms) for cluster, last_ms in zip(*columns, strict=True) if last_ms is not None)
 
 
 def _since(cluster: str, after_ms: int) -> Any:  # noqa: ANN401 -- as above

@@ -37,10 +37,15 @@ PLACE: Final = (
     Column(
         "recorded_ms",
         "LONG",
-        "when the row was recorded (ms since the epoch); rows that were recorded together have the same value",
+        "the number of the recording, which only grows: its time (ms since the epoch), unless the clock was wrong",
     ),
 )
 """What every table begins with."""
+
+CLOCK: Final = Column(
+    "clock_ms", "LONG", "the machine's clock at the recording (ms since the epoch); null: of an older groupwatch"
+)
+"""For people: nothing is ordered by it."""
 
 _ENTITY: Final = (
     Column("entity", "STRING", "what the row is about: group, topic, pass, listing or connect"),
@@ -52,6 +57,7 @@ EVENTS: Final = Table(
     "Everything that groupwatch read of a group or topic between two recordings, a minute apart.",
     (
         *PLACE,
+        CLOCK,
         *_ENTITY,
         Column("position", "LONG", "orders the rows of one entity that were recorded together"),
         Column("first_ms", "LONG", "the time of the first of these events (ms since the epoch)"),

@@ -16,15 +16,18 @@ from typing import Final
 from urllib.parse import quote
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 -- the name that Spark's own documentation uses
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from monitor.collectors.kafka.log_ends import LogEnds
 from monitor.config import HistorySettings
+from monitor.history.portions import near_time, next_number
 from monitor.history.recorded import RecordedSettings, encode_settings
 from monitor.history.tables import EVENTS, SETTINGS, day_of
 from streaming_jobs.ingest.offset_planner import start_planned
 from streaming_jobs.recording.delta import RecordedTables
+from streaming_jobs.recording.portions import PortionWriter
 from streaming_jobs.recording.reach import Reach
 from streaming_jobs.recording.upkeep import Upkeep
 from streaming_jobs.runtime.clock import now_ms
@@ -62,6 +65,7 @@ class Recorder:
         self._every_s = settings.every_s
         self._tables = RecordedTables(spark, cluster, self._folder)
         self._reach = Reach(spark, cluster, self._folder)
+        self._portions = PortionWriter(self._tables, cluster, int(settings.every_s * 1_000))
         self._upkeep = Upkeep(spark, cluster, self._folder, settings.keep_days)
         self._logs: RecordedLogs | None = None
         self._stopping = threading.Event()
@@ -114,8 +118,9 @@ class Recorder:
             began, logs = time.monotonic(), self._logs
             assert logs is not None, "there is no thread before there are logs"
             try:
-                self._record_settings(logs.settings)
                 self._tables.create(EVENTS)
+                self._portions.begin()
+                self._record_settings(logs.settings)
                 self._reach.begin_query()
                 with closing(logs.new_ends()) as ends:
                     name = f"groupwatch-recorder-{self._cluster}"
@@ -133,11 +138,8 @@ class Recorder:
     def _writer(self, rows: DataFrame) -> DataStreamWriter:
         name = quote(self._cluster, safe="")
         return (
-            rows.writeStream.format("delta")
-            .outputMode("append")
-            .partitionBy("cluster", "day")
+            rows.writeStream.foreachBatch(self._portions)
             .option("checkpointLocation", f"{self._folder}/checkpoints/{name}")
-            .option("path", f"{self._folder}/{EVENTS.name}")
             .trigger(processingTime=f"{self._every_s} seconds")
         )
 
@@ -149,7 +151,7 @@ class Recorder:
             progress = query.lastProgress
             if progress is not None:
                 self._problem = None
-                self._reach.take(progress)
+                self._reach.take(progress, self._portions.newest_ms)
                 self._has_progress.set()
 
     def _run_upkeep(self) -> None:
@@ -164,7 +166,8 @@ class Recorder:
         if time.monotonic() < self._upkeep_after_s:
             return
         try:
-            self._upkeep.run_if_due(self._reach.complete_ms)
+            if self._portions.is_dated:
+                self._upkeep.run_if_due(self._portions.newest_ms, self._reach.complete_ms)
             self._upkeep_problem = None
         except Exception as error:
             if self._stopping.is_set():
@@ -177,7 +180,8 @@ class Recorder:
         """By what groups are judged from now on, if this has not been recorded yet."""
         if settings == self._recorded_settings:
             return
-        at_ms = now_ms()
+        known_ms = self._tables.only_value(SETTINGS, F.max("recorded_ms")) or 0
+        at_ms = next_number(known_ms, near_time(self._portions.newest_ms, now_ms()))
         row = (self._cluster, day_of(at_ms), at_ms, encode_settings(settings))
         self._tables.append(SETTINGS, self._spark.createDataFrame([row], SETTINGS.schema).coalesce(1))
         self._recorded_settings = settings
