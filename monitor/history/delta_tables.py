@@ -23,10 +23,12 @@ from monitor.history.recorded import (
     RecordingError,
     recorded_name,
     settings_in_force,
+    unknown_events,
 )
 from monitor.history.replay import Base, Key
 from monitor.history.tables import EVALUATED, EVENTS, REACH, SETTINGS, STATES, Table, day_of
 from monitor.messages.names import shown
+from monitor.tracking.serialization import is_current_state
 
 _ALWAYS: Final = 2**62
 
@@ -48,6 +50,7 @@ class DeltaRecording:
         self._states = self._open_table(STATES.name)
         self._settings = self._open_table(SETTINGS.name)
         self._reach = self._open_table(REACH.name)
+        self._version_known: dict[int, bool] = {}
         if self._events is None:
             raise RecordingError(f"There is no recording in {shown(folder)}: set [history] folder, and run groupwatch.")
 
@@ -61,13 +64,14 @@ class DeltaRecording:
         cluster: str,
         recorded_ms: int,
         of: Any,  # noqa: ANN401 -- Arrow has no types
+        most: int | None = None,
     ) -> Iterator[StateRow]:
         if self._states is None:
             return iter(())
         chosen = (pc.field("cluster") == cluster) & (pc.field("day") == day_of(recorded_ms))
-        chosen &= (pc.field("recorded_ms") == recorded_ms) & of
+        chosen &= (pc.field("recorded_ms") == recorded_ms) & of & pc.field("state").is_valid()
         files = f"recorded_ms = {recorded_ms}"
-        return map(StateRow._make, self._read(self._states, ["entity", "name", "state"], chosen, files))
+        return map(StateRow._make, self._read(self._states, ["entity", "name", "state"], chosen, files, most))
 
     def hold(self, cluster: str, since_ms: int, until_ms: int, groups: Collection[str] | None = None) -> HeldRecording:
         """All that verdicts between two instants are made of; ``groups`` None: those on all groups.
@@ -124,7 +128,22 @@ class DeltaRecording:
         return sorted({recorded_ms for (recorded_ms,) in self._read(self._states, ["recorded_ms"], chosen, files)})
 
     def _newest_states(self, cluster: str, at_ms: int) -> int | None:
-        """When the newest states from before an instant were recorded. Only a file with later ones, too, is read."""
+        """When the newest states from before an instant were recorded; None: there are none that can be read.
+
+        Those of another version of groupwatch are none: all events that are kept say as much.
+        """
+        newest = self._newest_states_ms(cluster, at_ms)
+        return None if newest is None or self._has_another_version(cluster, newest) else newest
+
+    def _has_another_version(self, cluster: str, recorded_ms: int) -> bool:
+        if recorded_ms not in self._version_known:
+            versioned = pc.field("entity") != RecordedEntity.PASS.value  # the only states without one
+            row = next(self._state_rows(cluster, recorded_ms, versioned, most=1), None)
+            self._version_known[recorded_ms] = row is not None and not is_current_state(row.state)
+        return self._version_known[recorded_ms]
+
+    def _newest_states_ms(self, cluster: str, at_ms: int) -> int | None:
+        """When the newest states were recorded, whoever did. Only a file with later ones, too, is read."""
         if self._states is None:
             return None
         bounds = _recorded_bounds(self._states, cluster)
@@ -218,9 +237,7 @@ class DeltaRecording:
         found = list(self._read_events(names, cluster, after_ms, at_ms, of))
         unknown = {version for *_, version in found} - {EVENTS_VERSION}
         if unknown:
-            raise RecordingError(
-                f"The recording has events of version {min(unknown)}; this groupwatch reads version {EVENTS_VERSION}."
-            )
+            raise unknown_events(min(unknown))
         return [
             RecordedRow(recorded_ms, RecordedEntity(entity), name, position, events)
             for recorded_ms, entity, name, position, events, _ in found
@@ -285,11 +302,13 @@ class DeltaRecording:
         names: list[str],
         chosen: Any,  # noqa: ANN401 -- Arrow has no types
         files: str | None = None,
+        most: int | None = None,
     ) -> Iterator[tuple[Any, ...]]:
-        """The chosen rows. ``files``: which files have them, by the bounds that the table's log has of each."""
+        """The chosen rows, at most so many. ``files``: which have them, by the bounds in the table's log."""
         try:
             dataset = table.to_pyarrow_dataset(filesystem=self._files(table), file_pruning_predicate=files)
-            found: pa.Table = dataset.to_table(names, filter=chosen)
+            scanned = dataset.scanner(columns=names, filter=chosen)
+            found: pa.Table = scanned.to_table() if most is None else scanned.head(most)
         except (DeltaError, OSError, pa.ArrowException) as error:
             raise self._unreadable(error) from error
         return zip(*(found.column(name).to_pylist() for name in names), strict=True)

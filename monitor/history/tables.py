@@ -73,7 +73,8 @@ STATES: Final = Table(
     (
         *PLACE,
         *_ENTITY,
-        Column("state", "BINARY", "the state, in MessagePack with its version"),
+        Column("state", "BINARY", "the state, in MessagePack with its version; null: none could be made"),
+        Column("unread_rows", "INT", "how many rows of events since the states before could not be used; null: none"),
     ),
 )
 

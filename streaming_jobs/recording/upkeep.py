@@ -7,11 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 -- the name that Spark's own documentation uses
 
 from monitor.history.chronicle.writer import COSTS_KNOWN_MS
 from monitor.history.portions import FAR_AHEAD_MS
+from monitor.history.recorded import RecordedEntity, RecordedRow, is_readable
 from monitor.history.tables import DAY_MS, EVENTS, REACH, SETTINGS, STATES, TABLES, Table, day_of
 from monitor.messages.notification import utc
 from streaming_jobs.recording.delta import EVENT_COLUMNS, RecordedTables
@@ -72,6 +73,8 @@ class Upkeep:
         self._is_clock_told = False
         self._begun_at = self._states_at = clocks.passed_ms()
         self._evaluated_at: int | None = None
+        self.unread_rows = 0
+        """How many rows of events could not be used for the newest states."""
 
     def run_if_due(self, newest_ms: int, complete_ms: int) -> None:
         """Do what is due: states if the newest are an hour old; the next ten minutes for SQL; once a day, tidy.
@@ -82,7 +85,7 @@ class Upkeep:
         """
         at = self._clocks.passed_ms()
         if self._states_ms is None:
-            self._states_ms = self._newest_states() or self._tables.only_value(EVENTS, F.min("recorded_ms"))
+            self._states_ms = self._first_states_ms()
         if self._states_ms is not None and self._are_states_due(newest_ms, self._states_ms, at):
             self.write_states()
             self._states_at = at
@@ -115,6 +118,16 @@ class Upkeep:
             self.tidy(at_ms)
             self._tidied_day = day_of(at_ms)
 
+    @property
+    def failed_groups(self) -> int:
+        """How many groups could not be evaluated in the newest ten minutes."""
+        return self._evaluation.failed_groups
+
+    @property
+    def evaluated_ms(self) -> int | None:
+        """Until when the tables for SQL have all rows (ms since the epoch); None: not known yet."""
+        return self._evaluation.until_ms
+
     def evaluate(self, complete_ms: int) -> bool:
         """Evaluate the next ten minutes, if all of them is recorded; whether that was so."""
         chunk = self._evaluation.next_chunk()
@@ -129,21 +142,48 @@ class Upkeep:
         recorded_ms = self._tables.only_value(EVENTS, F.max("recorded_ms"))
         if events is None or recorded_ms is None:
             return None
-        before_ms = self._newest_states() or 0
-        if recorded_ms > before_ms:
+        before_ms = self._tables.states_by()
+        if recorded_ms > (self._newest_states() or 0):
+            if self._newest_states() and not before_ms:
+                log.warning(
+                    "Cluster %s: another version of groupwatch wrote the states of the recording. New ones are "
+                    "computed from all recorded events.",
+                    self._cluster,
+                )
             states = self._fold(events, before_ms, recorded_ms)
             ordered = states.coalesce(1).sortWithinPartitions("entity", "name")
             self._tables.append_once(STATES, ordered, f"states-{self._cluster}", recorded_ms)
+            self._count_unread(recorded_ms)
         self._states_ms = recorded_ms
         return recorded_ms
+
+    def _count_unread(self, recorded_ms: int) -> None:
+        own = (F.col("day") == day_of(recorded_ms)) & (F.col("recorded_ms") == recorded_ms)
+        self.unread_rows = self._tables.only_value(STATES, F.sum("unread_rows"), own) or 0
+        if self.unread_rows:
+            log.warning(
+                "Cluster %s: %d rows of recorded events cannot be used. The states of %s lack them.",
+                self._cluster,
+                self.unread_rows,
+                utc(recorded_ms),
+            )
 
     def _fold(self, events: DataFrame, before_ms: int, recorded_ms: int) -> DataFrame:
         """The states before, with the events since."""
         rows = events.where((F.col("recorded_ms") > before_ms) & (F.col("recorded_ms") <= recorded_ms))
         of_all = rows.where(F.col("entity").isin(*OF_ALL)).select(*EVENT_COLUMNS).collect()
-        fold = StateFold(self._cluster, recorded_ms, [tuple(row) for row in of_all])
+        fold = StateFold(self._cluster, recorded_ms, self._readable(of_all))
         known = self._tables.rows_with_states(rows.where(F.col("entity").isin(*OF_ONE)), before_ms)
         return known.groupBy("entity", "name").applyInPandas(fold.fold_rows, STATES.schema)
+
+    def _readable(self, rows: list[Row]) -> list[tuple[int, str, str, int, bytes]]:
+        """What concerns all entities. A damaged row of it must not take the states of all with it."""
+        found = [(row[0], row[1], row[2], row[3], bytes(row[4])) for row in rows]
+        good = [row for row in found if is_readable(RecordedRow(row[0], RecordedEntity(row[1]), *row[2:]))]
+        damaged = len(found) - len(good)
+        if damaged:
+            log.warning("Cluster %s: %d recorded rows of whole polls cannot be read.", self._cluster, damaged)
+        return good
 
     def tidy(self, at_ms: int) -> None:
         """Put the small files of the day before together, and drop days that are older than they are to be kept."""
@@ -197,6 +237,12 @@ class Upkeep:
         chunk = self._evaluation.next_chunk()
         before = None if chunk is None else F.col("recorded_ms") <= chunk[0]
         return self._tables.only_value(STATES, F.max("recorded_ms"), before) or 0
+
+    def _first_states_ms(self) -> int | None:
+        """The newest states when the job starts; the first portion without any; 0 if another version wrote them."""
+        if self._newest_states() is None:
+            return self._tables.only_value(EVENTS, F.min("recorded_ms"))
+        return self._tables.states_by()
 
     def _newest_states(self) -> int | None:
         return self._tables.only_value(STATES, F.max("recorded_ms"))
