@@ -81,7 +81,11 @@ STATES: Final = Table(
 SETTINGS: Final = Table(
     "settings",
     "The thresholds by which groups were evaluated from then on; written at each start of a job.",
-    (*PLACE, Column("settings", "BINARY", "the thresholds, and which topics have configurations of Connect")),
+    (
+        *PLACE,
+        Column("settings", "BINARY", "the thresholds, and which topics have configurations of Connect"),
+        Column("ids", "STRING", "the ids of the Kafka cluster and its topics, in JSON; null: of an older groupwatch"),
+    ),
 )
 
 REACH: Final = Table(
