@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dashboards.alerts.rule import AGE, CLUSTER, COUNT, AlertRule, series
 from monitor.metrics import specs
-from monitor.metrics.staleness import CATALOG_OLD_S, COLLECTOR_OLD_S, EVALUATION_OLD_S, OLD_FOR_S
+from monitor.metrics.staleness import CATALOG_OLD_S, COLLECTOR_OLD_S, EVALUATION_OLD_S, OLD_FOR_S, RECORDING_OLD_S
 from monitor.model.findings import Severity
 
 NAME = "{{ $labels.collector }} {{ $labels.name }}"
@@ -208,6 +208,17 @@ def _errors() -> tuple[AlertRule, ...]:
             description=(
                 "Groups are watched as before. The recording continues where it stopped once it can be written, unless "
                 "compaction removes records first; the page names the problem."
+            ),
+        ),
+        AlertRule(
+            name="GroupwatchRecordingOld",
+            severity=Severity.WARNING,
+            expr=f"time() - {series(specs.RECORDED_TIMESTAMP_SECONDS)} > {RECORDING_OLD_S}",
+            hold_s=600,
+            summary=f"The recording of {CLUSTER} ends {{{{ $value | humanizeDuration }}}} ago",
+            description=(
+                "Groups are watched as before, but questions about later instants are refused. The recorder hangs, or "
+                "reads a backlog; or the clock of this machine is wrong."
             ),
         ),
         AlertRule(

@@ -23,13 +23,18 @@ from monitor.history.recorded import (
     RecordingError,
     recorded_name,
     settings_in_force,
+    unknown_events,
 )
 from monitor.history.replay import Base, Key
 from monitor.history.tables import EVALUATED, EVENTS, REACH, SETTINGS, STATES, Table, day_of
 from monitor.history.work_limit import TooMuchWorkError
 from monitor.messages.names import shown
+from monitor.tracking.serialization import is_current_state
 
-_ALWAYS: Final = 2**63 - 1
+_ALWAYS: Final = 2**62
+
+BEYOND_EVENTS_MS: Final = 60_000
+"""How long after the newest event it is known that there was no other: portions are a minute apart."""
 
 BATCH_ROWS: Final = 16
 """A row of a group in a storm has up to a megabyte."""
@@ -53,6 +58,7 @@ class DeltaRecording:
         self._states = self._open_table(STATES.name)
         self._settings = self._open_table(SETTINGS.name)
         self._reach = self._open_table(REACH.name)
+        self._version_known: dict[int, bool] = {}
         if self._events is None:
             raise RecordingError(f"There is no recording in {shown(folder)}: set [history] folder, and run groupwatch.")
 
@@ -66,13 +72,14 @@ class DeltaRecording:
         cluster: str,
         recorded_ms: int,
         of: Any,  # noqa: ANN401 -- Arrow has no types
+        most: int | None = None,
     ) -> Iterator[StateRow]:
         if self._states is None:
             return iter(())
         chosen = (pc.field("cluster") == cluster) & (pc.field("day") == day_of(recorded_ms))
-        chosen &= (pc.field("recorded_ms") == recorded_ms) & of
+        chosen &= (pc.field("recorded_ms") == recorded_ms) & of & pc.field("state").is_valid()
         files = f"recorded_ms = {recorded_ms}"
-        return map(StateRow._make, self._read(self._states, ["entity", "name", "state"], chosen, files))
+        return map(StateRow._make, self._read(self._states, ["entity", "name", "state"], chosen, files, most))
 
     def hold(self, cluster: str, since_ms: int, until_ms: int, groups: Collection[str] | None = None) -> HeldRecording:
         """All that verdicts between two instants are made of; ``groups`` None: those on all groups.
@@ -129,7 +136,22 @@ class DeltaRecording:
         return sorted({recorded_ms for (recorded_ms,) in self._read(self._states, ["recorded_ms"], chosen, files)})
 
     def _newest_states(self, cluster: str, at_ms: int) -> int | None:
-        """When the newest states from before an instant were recorded. Only a file with later ones, too, is read."""
+        """When the newest states from before an instant were recorded; None: there are none that can be read.
+
+        Those of another version of groupwatch are none: all events that are kept say as much.
+        """
+        newest = self._newest_states_ms(cluster, at_ms)
+        return None if newest is None or self._has_another_version(cluster, newest) else newest
+
+    def _has_another_version(self, cluster: str, recorded_ms: int) -> bool:
+        if recorded_ms not in self._version_known:
+            versioned = pc.field("entity") != RecordedEntity.PASS.value  # the only states without one
+            row = next(self._state_rows(cluster, recorded_ms, versioned, most=1), None)
+            self._version_known[recorded_ms] = row is not None and not is_current_state(row.state)
+        return self._version_known[recorded_ms]
+
+    def _newest_states_ms(self, cluster: str, at_ms: int) -> int | None:
+        """When the newest states were recorded, whoever did. Only a file with later ones, too, is read."""
         if self._states is None:
             return None
         bounds = _recorded_bounds(self._states, cluster)
@@ -184,7 +206,13 @@ class DeltaRecording:
 
     def reach_ms(self, cluster: str) -> int:
         """When the newest portion was recorded; see monitor.history.replay.Recording. Delta keeps it for each file."""
-        return min(max(newest for _, newest in self._bounds(cluster)), self._complete_ms(cluster))
+        newest_ms = max(newest for _, newest in self._bounds(cluster))
+        return min(newest_ms, self._events_end_ms(cluster) + BEYOND_EVENTS_MS, self._complete_ms(cluster))
+
+    def _events_end_ms(self, cluster: str) -> int:
+        """When the newest event happened. A portion of an older groupwatch may be dated by a clock that was ahead."""
+        assert self._events is not None, "there are bounds of its portions"
+        return max([last_ms for own, last_ms in _file_ends(self._events) if own == cluster], default=_ALWAYS)
 
     def _bounds(self, cluster: str) -> list[tuple[int, int]]:
         found = [] if self._events is None else _recorded_bounds(self._events, cluster)
@@ -217,9 +245,7 @@ class DeltaRecording:
         found = list(self._read_events(names, cluster, after_ms, at_ms, of))
         unknown = {version for *_, version in found} - {EVENTS_VERSION}
         if unknown:
-            raise RecordingError(
-                f"The recording has events of version {min(unknown)}; this groupwatch reads version {EVENTS_VERSION}."
-            )
+            raise unknown_events(min(unknown))
         return [
             RecordedRow(recorded_ms, RecordedEntity(entity), name, position, events)
             for recorded_ms, entity, name, position, events, _ in found
@@ -284,11 +310,12 @@ class DeltaRecording:
         names: list[str],
         chosen: Any,  # noqa: ANN401 -- Arrow has no types
         files: str | None = None,
+        most: int | None = None,
     ) -> Iterator[tuple[Any, ...]]:
-        """The chosen rows. ``files``: which files have them, by the bounds that the table's log has of each."""
+        """The chosen rows, at most so many. ``files``: which have them, by the bounds in the table's log."""
         try:
             dataset = table.to_pyarrow_dataset(filesystem=self._files(table), file_pruning_predicate=files)
-            found = self._read_all(dataset, names, chosen)
+            found = self._read_all(dataset, names, chosen, most)
         except (DeltaError, OSError, pa.ArrowException) as error:
             raise self._unreadable(error) from error
         return zip(*(found.column(name).to_pylist() for name in names), strict=True)
@@ -298,8 +325,11 @@ class DeltaRecording:
         dataset: Any,  # noqa: ANN401 -- as above
         names: list[str],
         chosen: Any,  # noqa: ANN401 -- as above
+        most: int | None,
     ) -> pa.Table:
         """The chosen rows. With a limit, they are read a few at a time: no more are in memory than it allows."""
+        if most is not None:
+            return dataset.head(most, columns=names, filter=chosen)
         if self._most_bytes is None:
             return dataset.to_table(names, filter=chosen)
         scanner = dataset.scanner(
@@ -308,7 +338,7 @@ class DeltaRecording:
         batches: list[pa.RecordBatch] = []
         size = 0
         for batch in scanner.to_batches():
-            size += batch.nbytes
+            size += _weight(batch)
             if size > self._most_bytes:
                 del batch, batches
                 pa.default_memory_pool().release_unused()
@@ -348,6 +378,13 @@ def _recorded_files(table: DeltaTable) -> Iterator[tuple[str, int, int]]:
     for cluster, first_ms, last_ms in zip(*columns, strict=True):
         if None not in (first_ms, last_ms):
             yield cluster, first_ms, last_ms
+
+
+def _file_ends(table: DeltaTable) -> Iterator[tuple[str, int]]:
+    """The cluster of each file of events, with the time of the newest event in it, by the table's log."""
+    files = table.get_add_actions(flatten=True)
+    columns = (files.column(name).to_pylist() for name in ("partition.cluster", "max.last_ms"))
+    yield from ((cluster, last_ms) for cluster, last_ms in zip(*columns, strict=True) if last_ms is not None)
 
 
 def _since(cluster: str, after_ms: int) -> Any:  # noqa: ANN401 -- as above

@@ -5,17 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from itertools import pairwise
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 from msgspec.structs import replace
 
 from monitor.detection.thresholds.overrides import DetectionRules
+from monitor.messages.names import shown
 from monitor.model import AnyEvent, CommitPoint, CommitRun, Value
 from monitor.model.commit_history import RECENT
 
 EVENTS_VERSION: Final = 1
 """The version of the recorded events. A recording of another one is refused, never guessed at."""
+
+
+SETTINGS_VERSION: Final = 1
+"""The version of recorded settings. It rises when a threshold is renamed, removed or gets another meaning."""
 
 
 class RecordedEntity(StrEnum):
@@ -72,6 +77,7 @@ class NotRecordedError(RecordingError):
 _ENCODER: Final = msgspec.msgpack.Encoder()
 _EVENTS: Final = msgspec.msgpack.Decoder(list[RecordedEvent])
 _SETTINGS: Final = msgspec.msgpack.Decoder(RecordedSettings)
+_NAMES: Final = msgspec.msgpack.Decoder(dict[str, Any])
 
 
 def recorded_name(name: str) -> str:
@@ -89,8 +95,15 @@ def encode_events(events: Sequence[RecordedEvent]) -> bytes:
 
 
 def encode_settings(settings: RecordedSettings) -> bytes:
-    """Settings as bytes."""
-    return _ENCODER.encode(settings)
+    """Settings as bytes, with their version and with every threshold: a later default is another one."""
+    return _ENCODER.encode({"version": SETTINGS_VERSION} | _complete(settings))
+
+
+def _complete(value: Any) -> Any:  # noqa: ANN401 -- any value of a setting
+    """The value with the fields that have their default, too."""
+    if isinstance(value, msgspec.Struct):
+        return {name: _complete(each) for name, each in msgspec.structs.asdict(value).items()}
+    return [_complete(each) for each in value] if isinstance(value, tuple) else value
 
 
 def decode_events(row: RecordedRow) -> list[RecordedEvent]:
@@ -105,6 +118,15 @@ def decode_events(row: RecordedRow) -> list[RecordedEvent]:
         raise RecordingError(f"The recording is damaged: a row of {row.entity} {row.name!r} has no events.") from error
 
 
+def is_readable(row: RecordedRow) -> bool:
+    """Whether its events can be decoded."""
+    try:
+        decode_events(row)
+    except RecordingError:
+        return False
+    return True
+
+
 def settings_in_force(recorded: Sequence[tuple[int, bytes]], at_ms: int) -> bytes | None:
     """Of settings with their times, those of an instant; before the first ones, these. None: there are none.
 
@@ -117,15 +139,43 @@ def settings_in_force(recorded: Sequence[tuple[int, bytes]], at_ms: int) -> byte
 
 
 def decode_settings(data: bytes) -> RecordedSettings:
-    """Recorded settings.
+    """Recorded settings. Those without a version omit what had its default: it is the default of now.
 
     Raises:
-        RecordingError: the bytes are none.
+        RecordingError: the bytes are none, or another version of groupwatch wrote them.
     """
     try:
-        return _SETTINGS.decode(data)
+        found = _NAMES.decode(data)
+        version = found.pop("version", 0)
+        if version not in (0, SETTINGS_VERSION):
+            raise RecordingError(
+                f"The recording has thresholds of version {version}; this groupwatch reads version {SETTINGS_VERSION}."
+            )
+        settings = _SETTINGS.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise RecordingError("The recording is damaged: a row of settings has none.") from error
+    unknown = sorted(_unknown_names(found, _complete(settings)))
+    if unknown:
+        raise RecordingError(f"The recording has a threshold that this groupwatch does not know: {shown(unknown[0])}.")
+    return settings
+
+
+def _unknown_names(found: Any, known: Any) -> Iterator[str]:  # noqa: ANN401 -- parts of recorded settings
+    """The names in recorded settings that became no field."""
+    if isinstance(found, dict) and isinstance(known, dict):
+        yield from found.keys() - known.keys()
+        for name in found.keys() & known.keys():
+            yield from _unknown_names(found[name], known[name])
+    elif isinstance(found, list) and isinstance(known, list):
+        for each, own in zip(found, known, strict=False):
+            yield from _unknown_names(each, own)
+
+
+def unknown_events(version: int) -> RecordingError:
+    """That a recording has events of another version."""
+    return RecordingError(
+        f"The recording has events of version {version}; this groupwatch reads version {EVENTS_VERSION}."
+    )
 
 
 def until(events: Iterable[RecordedEvent], at_ms: int) -> Iterator[AnyEvent]:

@@ -37,10 +37,15 @@ PLACE: Final = (
     Column(
         "recorded_ms",
         "LONG",
-        "when the row was recorded (ms since the epoch); rows that were recorded together have the same value",
+        "the number of the recording, which only grows: its time (ms since the epoch), unless the clock was wrong",
     ),
 )
 """What every table begins with."""
+
+CLOCK: Final = Column(
+    "clock_ms", "LONG", "the machine's clock at the recording (ms since the epoch); null: of an older groupwatch"
+)
+"""For people: nothing is ordered by it."""
 
 _ENTITY: Final = (
     Column("entity", "STRING", "what the row is about: group, topic, pass, listing or connect"),
@@ -52,6 +57,7 @@ EVENTS: Final = Table(
     "Everything that groupwatch read of a group or topic between two recordings, a minute apart.",
     (
         *PLACE,
+        CLOCK,
         *_ENTITY,
         Column("position", "LONG", "orders the rows of one entity that were recorded together"),
         Column("first_ms", "LONG", "the time of the first of these events (ms since the epoch)"),
@@ -67,14 +73,19 @@ STATES: Final = Table(
     (
         *PLACE,
         *_ENTITY,
-        Column("state", "BINARY", "the state, in MessagePack with its version"),
+        Column("state", "BINARY", "the state, in MessagePack with its version; null: none could be made"),
+        Column("unread_rows", "INT", "how many rows of events since the states before could not be used; null: none"),
     ),
 )
 
 SETTINGS: Final = Table(
     "settings",
     "The thresholds by which groups were evaluated from then on; written at each start of a job.",
-    (*PLACE, Column("settings", "BINARY", "the thresholds, and which topics have configurations of Connect")),
+    (
+        *PLACE,
+        Column("settings", "BINARY", "the thresholds, and which topics have configurations of Connect"),
+        Column("ids", "STRING", "the ids of the Kafka cluster and its topics, in JSON; null: of an older groupwatch"),
+    ),
 )
 
 REACH: Final = Table(

@@ -15,3 +15,6 @@ COLLECTOR_OLD_S: Final = 900
 """Since a collector got everything."""
 OLD_FOR_S: Final = 60
 """So long has it to be older."""
+
+RECORDING_OLD_S: Final = 7_200
+"""A recording is behind once it ends so many seconds ago: twice the longest time between two portions."""

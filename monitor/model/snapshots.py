@@ -134,6 +134,21 @@ class CollectorHealth(Value):
     warning: str | None = None
 
 
+class RecordingHealth(Value):
+    """How the recording of a cluster goes.
+
+    ``problem`` says why nothing is recorded now. All that was logged before ``recorded_ms`` is recorded, and the tables
+    for SQL reach until ``evaluated_ms`` (ms since the epoch; None: not known yet). ``failed_groups`` are those that
+    could not be evaluated in the newest ten minutes, ``unread_rows`` those that the newest states lack.
+    """
+
+    problem: str | None = None
+    recorded_ms: int | None = None
+    evaluated_ms: int | None = None
+    failed_groups: int = 0
+    unread_rows: int = 0
+
+
 class ClusterSnapshot(Value):
     """The newest evaluation of one cluster; ``groups`` are sorted by name.
 
@@ -141,7 +156,7 @@ class ClusterSnapshot(Value):
     (monitor.readiness). A restarted job that is not ready shows what was served before it. ``warm_up`` is there from
     the first batch on until then. ``clock_behind_ms`` is to be added to its times to have those of the machine's clock,
     which has been set lately unless it is 0. ``tells_findings``: they are published in a topic, unless there is a
-    ``findings_problem``; ``is_recorded`` and ``recording_problem`` likewise. ``problem`` is about reading; ``unread``
+    ``findings_problem``; ``recording`` is there if it is recorded. ``problem`` is about reading; ``unread``
     says which partitions are not read though the others are; ``stalled`` says that the groups have not been evaluated
     for too long, whatever the reason. ``is_missing``: it was away before it was ever ready, and is not ready yet; the
     others do not wait for it. ``collectors`` are those that run in this process. ``notices`` are sentences about many
@@ -166,8 +181,7 @@ class ClusterSnapshot(Value):
     is_missing: bool = False
     tells_findings: bool = False
     findings_problem: str | None = None
-    is_recorded: bool = False
-    recording_problem: str | None = None
+    recording: RecordingHealth | None = None
     collectors: tuple[CollectorHealth, ...] = ()
     notices: tuple[str, ...] = ()
 

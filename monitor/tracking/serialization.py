@@ -122,6 +122,14 @@ def decode_grown_log(data: bytes) -> GrownLog:
     return _decode(_GROWN_LOGS, data, "GrownLog")
 
 
+def is_current_state(data: bytes) -> bool:
+    """Whether the bytes do not name another version of the states."""
+    try:
+        return _ENVELOPES.decode(data).version == STATE_VERSION
+    except msgspec.DecodeError:
+        return True
+
+
 def _decode(decoder: msgspec.msgpack.Decoder[State], data: bytes, kind: str) -> State:
     try:
         envelope = _ENVELOPES.decode(data)

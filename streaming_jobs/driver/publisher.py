@@ -28,6 +28,7 @@ from monitor.model import (
     LogPlaces,
     Outage,
     PackedBlock,
+    RecordingHealth,
     Shard,
     SourceState,
 )
@@ -106,7 +107,7 @@ class MicroBatchPublisher:
     enough to be judged (None: always). ``connect_topics`` are the topics of configurations of Connect clusters, by
     group. ``places`` says where in the offsets topic groups are, ``note_partitions`` is told by how many partitions the
     brokers place them once a micro-batch has ended with that. ``unread`` are those that cannot be read, each with a
-    sentence. ``recording_problem`` tells why nothing is recorded now (None: nothing is to be). ``begun`` is set once
+    sentence. ``recording`` tells how the recording goes (None: nothing is to be recorded). ``begun`` is set once
     the query runs. Groups are judged by the catalog of the micro-batch before: it has to be known when the micro-batch
     starts.
     """
@@ -137,7 +138,7 @@ class MicroBatchPublisher:
     evaluation_errors: int = 0
     series: SeriesRules = ALL_SERIES
     connect_topics: Mapping[str, str] = field(default_factory=dict)
-    recording_problem: Callable[[], str | None] | None = None
+    recording: Callable[[], RecordingHealth] | None = None
     places: LogPlaces = field(default_factory=LogPlaces)
     note_partitions: Callable[[int], None] = lambda _: None
     unread: Callable[[], dict[int, Unread]] = dict
@@ -366,8 +367,7 @@ class MicroBatchPublisher:
             stalled=before.stalled and judged_by is None,
             tells_findings=self.findings.is_on,
             findings_problem=self.findings.problem,
-            is_recorded=self.recording_problem is not None,
-            recording_problem=self.recording_problem() if self.recording_problem is not None else None,
+            recording=None if self.recording is None else self.recording(),
         )
         groups = self._view.summaries()
         notices = self._notices(groups, batch.now_ms)

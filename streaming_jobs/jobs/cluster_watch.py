@@ -450,7 +450,7 @@ class ClusterWatch:
             connect_topics=connect_topics,
             places=self._places,
             note_partitions=self._note_partitions,
-            recording_problem=None if self._recorder is None else self._recorder.tell_problem,
+            recording=None if self._recorder is None else self._recorder.health,
             outages=lambda: self._ends.outages(OFFSETS_TOPIC),
             unread=lambda: unread_partitions(OFFSETS_TOPIC, self._ends.silent, self._first_evaluated_ms()),
         )
@@ -472,7 +472,7 @@ class ClusterWatch:
         if self._recorder is not None:
             known = RecordedSettings(self._judging.rules, connect_topics)
             rows, new_ends = self._recorded_rows(backlog, known), partial(self._new_ends, starts)
-            self._recorder.record(RecordedLogs(rows, known, self._partitions, new_ends))
+            self._recorder.record(RecordedLogs(rows, known, self._partitions, new_ends, self._checkpoint.layout.ids))
         return query
 
     @property

@@ -8,13 +8,13 @@ from typing import ClassVar, Final
 import pyarrow as pa
 
 from monitor.history.recorded import EVENTS_VERSION, RecordedEntity, RecordedEvent, encode_events, recorded_name
-from monitor.history.tables import EVENTS, PLACE
+from monitor.history.tables import CLOCK, EVENTS, PLACE
 from monitor.model import AnyEvent, CommitRun, LogGrown, LogPlaces, OffsetCommitted
 from streaming_jobs.ingest.bucket_of import Entity
 from streaming_jobs.ingest.decoding import EventChunk, Record, arrow_rows
 from streaming_jobs.recording.arrow import arrow_schema
 
-_COLUMNS: Final = tuple([column for column in EVENTS.columns if column not in PLACE])
+_COLUMNS: Final = tuple([column for column in EVENTS.columns if column not in (*PLACE, CLOCK)])
 
 RECORDED_EVENTS: Final = ", ".join([f"{column.name} {column.type}" for column in _COLUMNS])
 """What a chunk gives: the columns of monitor.history.tables.EVENTS that its records tell."""

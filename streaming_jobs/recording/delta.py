@@ -8,13 +8,34 @@ from typing import Any, Final
 from pyspark.sql import Column, DataFrame, DataFrameWriter, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 -- the name that Spark's own documentation uses
 
+from monitor.history.recorded import EVENTS_VERSION, RecordedEntity, unknown_events
 from monitor.history.tables import STATES, Table, day_of
+from monitor.tracking.serialization import is_current_state
 
 EVENT_COLUMNS: Final = ("recorded_ms", "entity", "name", "position", "events")
 HELD: Final = (*EVENT_COLUMNS, "state")
 """The columns of what verdicts are made of: each row has an event or a state."""
 
 _CREATING: Final = threading.Lock()
+
+
+PASS: Final = RecordedEntity.PASS.value
+"""Its states have no version."""
+
+
+def require_known_versions(events: DataFrame) -> None:
+    """Refuse events of another version.
+
+    Raises:
+        RecordingError: there are some.
+    """
+    row = events.where(F.col("version") != EVENTS_VERSION).select("version").first()
+    if row is not None:
+        raise unknown_events(row[0])
+
+
+def _at_states(states_ms: int) -> Column:
+    return (F.col("day") == day_of(states_ms)) & (F.col("recorded_ms") == states_ms)
 
 
 class RecordedTables:
@@ -42,14 +63,29 @@ class RecordedTables:
 
     def rows_with_states(self, events: DataFrame, states_ms: int) -> DataFrame:
         """Rows of events, and the states after a portion (0: none), in the columns HELD."""
+        require_known_versions(events)
         rows = events.select(*EVENT_COLUMNS, F.lit(None).cast("binary").alias("state"))
         states = self.read(STATES)
         if not states_ms or states is None:
             return rows
-        before = states.where((F.col("day") == day_of(states_ms)) & (F.col("recorded_ms") == states_ms))
+        before = states.where(_at_states(states_ms) & F.col("state").isNotNull())
         nothing = F.lit(None).cast("binary").alias("events")
         own = before.select("recorded_ms", "entity", "name", F.lit(0).cast("long").alias("position"), nothing, "state")
         return rows.unionByName(own)
+
+    def states_by(self, at_ms: int | None = None) -> int:
+        """The number of the newest states, or of the newest by an instant; 0: there are none that can be read.
+
+        States of another version of groupwatch are none: all that is recorded is folded again.
+        """
+        by_then = None if at_ms is None else F.col("recorded_ms") <= at_ms
+        newest_ms = self.only_value(STATES, F.max("recorded_ms"), by_then)
+        states = self.read(STATES)
+        if newest_ms is None or states is None:
+            return 0
+        versioned = states.where(_at_states(newest_ms) & F.col("state").isNotNull() & (F.col("entity") != PASS))
+        row = versioned.select("state").first()
+        return newest_ms if row is None or is_current_state(bytes(row[0])) else 0
 
     def only_value(self, table: Table, value: Column, where: Column | None = None) -> int | None:
         """A number that some rows of the cluster give; None: there are none."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Final
 
 from pyspark import StorageLevel
@@ -9,9 +10,12 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 -- the name that Spark's own documentation uses
 
 from monitor.history.recorded import RecordedEntity, settings_in_force
-from monitor.history.tables import EVALUATED, EVENTS, PARTITION_MINUTES, SETTINGS, STATES, TOLD, Table, day_of
+from monitor.history.tables import EVALUATED, EVENTS, PARTITION_MINUTES, SETTINGS, TOLD, Table, day_of
+from monitor.messages.notification import utc
 from streaming_jobs.recording.bucket_rows import ROWS, TABLE, BucketRows, Minutes
 from streaming_jobs.recording.delta import RecordedTables
+
+log = logging.getLogger(__name__)
 
 CHUNK_MS: Final = 600_000
 """How much is evaluated at once. Chunks begin at full ten minutes, so a chunk that is tried again is the same."""
@@ -33,13 +37,16 @@ class Evaluation:
         self._spark = spark
         self._cluster = cluster
         self._tables = RecordedTables(spark, cluster, folder)
-        self._until_ms: int | None = None
+        self.until_ms: int | None = None
+        """Until when the tables have all rows (ms since the epoch); None: it has not been looked for."""
+        self.failed_groups = 0
+        """How many groups could not be evaluated in the newest ten minutes."""
 
     def next_chunk(self) -> tuple[int, int] | None:
         """The minutes that are evaluated next, from the first instant to the last; None: nothing is recorded."""
-        if self._until_ms is None:
-            self._until_ms = self._last_instant_ms()
-        return None if self._until_ms is None else (self._until_ms, self._until_ms + CHUNK_MS)
+        if self.until_ms is None:
+            self.until_ms = self._last_instant_ms()
+        return None if self.until_ms is None else (self.until_ms, self.until_ms + CHUNK_MS)
 
     def evaluate(self, since_ms: int, until_ms: int) -> None:
         """Evaluate these minutes and write what they tell, unless that is written already."""
@@ -54,9 +61,22 @@ class Evaluation:
                 if counts.get(table.name) or not self._tables.has(table):  # a table without rows can be asked, too
                     self._append(table, told.where(F.col(TABLE) == table.name), until_ms)
             self._append(EVALUATED, _sum_counts(told, day_of(since_ms)), until_ms)
+            self._count_failed(told, since_ms, until_ms)
         finally:
             told.unpersist()
-        self._until_ms = until_ms
+        self.until_ms = until_ms
+
+    def _count_failed(self, told: DataFrame, since_ms: int, until_ms: int) -> None:
+        row = told.where(F.col(TABLE) == EVALUATED.name).agg(F.sum("failed_groups")).first()
+        self.failed_groups = int((row and row[0]) or 0)
+        if self.failed_groups:
+            log.warning(
+                "Cluster %s: %d groups could not be evaluated from %s to %s; the tables for SQL have no rows of them.",
+                self._cluster,
+                self.failed_groups,
+                utc(since_ms),
+                utc(until_ms),
+            )
 
     def _last_instant_ms(self) -> int | None:
         """Until when the tables have all rows; at first, the beginning of the chunk in which the recording begins."""
@@ -67,12 +87,11 @@ class Evaluation:
         return None if first_ms is None else first_ms // CHUNK_MS * CHUNK_MS
 
     def _minutes(self, since_ms: int, until_ms: int) -> Minutes:
-        recorded_ms = self._tables.only_value(STATES, F.max("recorded_ms"), F.col("recorded_ms") <= since_ms)
         return Minutes(
             cluster=self._cluster,
             since_ms=since_ms,
             until_ms=until_ms,
-            recorded_ms=recorded_ms or 0,
+            recorded_ms=self._tables.states_by(since_ms),
             step_ms=_step_ms(self._count_partitions(since_ms), until_ms - since_ms),
             settings=self._settings(since_ms),
         )

@@ -8,6 +8,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812 -- the name that Spark's own documentation uses
 from pyspark.sql.streaming.listener import StreamingQueryProgress
 
+from monitor.history.portions import next_number
 from monitor.history.tables import EVENTS, REACH, day_of
 from streaming_jobs.recording.delta import RecordedTables
 from streaming_jobs.runtime.clock import now_ms
@@ -21,6 +22,7 @@ class Reach:
         self._cluster = cluster
         self._tables = RecordedTables(spark, cluster, folder)
         self._is_behind = False
+        self._noted_ms = 0
         self.complete_ms = 0
         """All that was logged before this instant is recorded, since a query was begun here (ms since the epoch)."""
 
@@ -31,8 +33,8 @@ class Reach:
             return
         self._note_behind(self._tables.only_value(EVENTS, F.max("recorded_ms")) or 0)
 
-    def take(self, progress: StreamingQueryProgress) -> None:
-        """What the newest micro-batch has read."""
+    def take(self, progress: StreamingQueryProgress, newest_ms: int) -> None:
+        """What the newest micro-batch has read. ``newest_ms``: the number of the newest portion."""
         complete_ms = complete_until_ms(progress)
         if complete_ms is None:
             if not self._is_behind:
@@ -41,11 +43,13 @@ class Reach:
         if self._is_behind:
             self._append(None)
             self._is_behind = False
-        self.complete_ms = max(self.complete_ms, complete_ms)
+        # The clock may be ahead: nothing is complete beyond what is recorded.
+        self.complete_ms = max(self.complete_ms, min(complete_ms, newest_ms))
 
     def _was_left_behind(self) -> bool:
         rows = self._tables.read(REACH)
         newest = None if rows is None else rows.orderBy(F.desc("recorded_ms")).first()
+        self._noted_ms = max(self._noted_ms, 0 if newest is None else newest["recorded_ms"])
         return newest is not None and newest["until_ms"] is not None
 
     def _note_behind(self, until_ms: int) -> None:
@@ -53,7 +57,7 @@ class Reach:
         self._is_behind = True
 
     def _append(self, until_ms: int | None) -> None:
-        at_ms = now_ms()
+        at_ms = self._noted_ms = next_number(self._noted_ms, now_ms())
         row = (self._cluster, day_of(at_ms), at_ms, until_ms)
         self._tables.append(REACH, self._spark.createDataFrame([row], REACH.schema).coalesce(1))
 

@@ -11,20 +11,26 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import closing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 from urllib.parse import quote
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 -- the name that Spark's own documentation uses
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from monitor.collectors.kafka.log_ends import LogEnds
 from monitor.config import HistorySettings
-from monitor.history.recorded import RecordedSettings, encode_settings
+from monitor.history.identity import encode_ids, replaced_reason
+from monitor.history.portions import near_time, next_number
+from monitor.history.recorded import RecordedSettings, RecordingError, encode_settings
 from monitor.history.tables import EVENTS, SETTINGS, day_of
+from monitor.model import RecordingHealth
 from streaming_jobs.ingest.offset_planner import start_planned
 from streaming_jobs.recording.delta import RecordedTables
+from streaming_jobs.recording.hold import FolderInUse, RecordingHold
+from streaming_jobs.recording.portions import PortionWriter
 from streaming_jobs.recording.reach import Reach
 from streaming_jobs.recording.upkeep import Upkeep
 from streaming_jobs.runtime.clock import now_ms
@@ -38,18 +44,22 @@ FIRST_PAUSE_S: Final = 10.0
 LONGEST_PAUSE_S: Final = 300.0
 UPKEEP_PAUSE_S: Final = 600.0
 
+LONGEST_BATCH_S: Final = 600.0
+"""A micro-batch of the recorder that takes longer hangs: on a file system that does not answer, for example."""
+
 
 @dataclass(frozen=True, slots=True)
 class RecordedLogs:
     """What is recorded: how to read it, by what groups are judged meanwhile, and the partitions of the logs.
 
-    ``new_ends`` makes what tells where they end.
+    ``new_ends`` makes what tells where they end. ``ids`` are those of the Kafka cluster and its topics.
     """
 
     rows: Callable[[], DataFrame]
     settings: RecordedSettings
     partitions: Mapping[str, int]
     new_ends: Callable[[], LogEnds]
+    ids: Mapping[str, str]
 
 
 class Recorder:
@@ -62,7 +72,9 @@ class Recorder:
         self._every_s = settings.every_s
         self._tables = RecordedTables(spark, cluster, self._folder)
         self._reach = Reach(spark, cluster, self._folder)
+        self._portions = PortionWriter(self._tables, cluster, int(settings.every_s * 1_000))
         self._upkeep = Upkeep(spark, cluster, self._folder, settings.keep_days)
+        self._hold = RecordingHold(spark, self._folder, cluster)
         self._logs: RecordedLogs | None = None
         self._stopping = threading.Event()
         self._query: StreamingQuery | None = None
@@ -71,12 +83,14 @@ class Recorder:
         self._problem: str | None = None
         self._upkeep_after_s = 0.0
         self._upkeep_problem: str | None = None
-        self._recorded_settings: RecordedSettings | None = None
+        self._recorded: tuple[RecordedSettings, Mapping[str, str]] | None = None
+        self._progress: tuple[str, int] | None = None
+        self._progress_at_s = 0.0
 
     def record(self, logs: RecordedLogs) -> None:
         """Record these logs from now on, in a thread of its own."""
         known = self._logs
-        if known is not None and (known.partitions, known.settings) == (logs.partitions, logs.settings):
+        if known is not None and replace(logs, rows=known.rows, new_ends=known.new_ends) == known:
             return
         self._logs = logs
         if self._thread is None:
@@ -97,10 +111,17 @@ class Recorder:
         self._stopping.set()
         if self._thread is not None:
             self._thread.join(timeout=limit_s)
+        self._hold.release()
 
-    def tell_problem(self) -> str | None:
-        """Why nothing is recorded now, or the tables are not kept up, as a sentence; None: all is well."""
-        return self._problem or self._upkeep_problem
+    def health(self) -> RecordingHealth:
+        """How the recording goes."""
+        return RecordingHealth(
+            problem=self._problem or self._upkeep_problem,
+            recorded_ms=self._reach.complete_ms or None,
+            evaluated_ms=self._upkeep.evaluated_ms,
+            failed_groups=self._upkeep.failed_groups,
+            unread_rows=self._upkeep.unread_rows,
+        )
 
     def _stop_query(self) -> None:
         query = self._query
@@ -114,8 +135,10 @@ class Recorder:
             began, logs = time.monotonic(), self._logs
             assert logs is not None, "there is no thread before there are logs"
             try:
-                self._record_settings(logs.settings)
+                self._hold.take()
                 self._tables.create(EVENTS)
+                self._portions.begin()
+                self._record_settings(logs)
                 self._reach.begin_query()
                 with closing(logs.new_ends()) as ends:
                     name = f"groupwatch-recorder-{self._cluster}"
@@ -133,24 +156,33 @@ class Recorder:
     def _writer(self, rows: DataFrame) -> DataStreamWriter:
         name = quote(self._cluster, safe="")
         return (
-            rows.writeStream.format("delta")
-            .outputMode("append")
-            .partitionBy("cluster", "day")
+            rows.writeStream.foreachBatch(self._portions)
             .option("checkpointLocation", f"{self._folder}/checkpoints/{name}")
-            .option("path", f"{self._folder}/{EVENTS.name}")
             .trigger(processingTime=f"{self._every_s} seconds")
         )
 
     def _await_end(self, query: StreamingQuery, logs: RecordedLogs) -> None:
         """Wait for the end of the query, which is ended once it reads other logs than are to be recorded."""
+        self._progress, self._progress_at_s = None, time.monotonic()
         while not query.awaitTermination(LOOK_S) and not self._stopping.is_set():
             if self._logs is not logs:
                 self._stop_query()
-            progress = query.lastProgress
-            if progress is not None:
-                self._problem = None
-                self._reach.take(progress)
-                self._has_progress.set()
+            self._hold.take()
+            self._take_progress(query)
+
+    def _take_progress(self, query: StreamingQuery) -> None:
+        """Note what the newest micro-batch did, or that none has ended for too long."""
+        progress = query.lastProgress
+        newest = None if progress is None else (progress.timestamp, progress.batchId)
+        if newest != self._progress or not query.status["isTriggerActive"]:
+            self._progress, self._progress_at_s = newest, time.monotonic()
+        elif time.monotonic() - self._progress_at_s > LONGEST_BATCH_S:
+            self._note_problem(f"a micro-batch has not ended for {LONGEST_BATCH_S:.0f} s")
+            return
+        if progress is not None:
+            self._problem = None
+            self._reach.take(progress, self._portions.newest_ms)
+            self._has_progress.set()
 
     def _run_upkeep(self) -> None:
         """The upkeep has one thread of its own: how far the recording reaches is noted while it takes its time."""
@@ -164,7 +196,8 @@ class Recorder:
         if time.monotonic() < self._upkeep_after_s:
             return
         try:
-            self._upkeep.run_if_due(self._reach.complete_ms)
+            if self._portions.is_dated:
+                self._upkeep.run_if_due(self._portions.newest_ms, self._reach.complete_ms)
             self._upkeep_problem = None
         except Exception as error:
             if self._stopping.is_set():
@@ -173,20 +206,34 @@ class Recorder:
             self._upkeep_problem = f"The recording in {self._folder} is not kept up: {cause_of(error)}."
             log.warning("Cluster %s: %s Trying again in ten minutes.", self._cluster, self._upkeep_problem)
 
-    def _record_settings(self, settings: RecordedSettings) -> None:
-        """By what groups are judged from now on, if this has not been recorded yet."""
-        if settings == self._recorded_settings:
+    def _record_settings(self, logs: RecordedLogs) -> None:
+        """By what groups are judged from now on, and of which cluster, if this has not been recorded yet.
+
+        Raises:
+            RecordingError: the recording is of another cluster.
+        """
+        if (logs.settings, logs.ids) == self._recorded:
             return
-        at_ms = now_ms()
-        row = (self._cluster, day_of(at_ms), at_ms, encode_settings(settings))
+        reason = replaced_reason(self._recorded_ids(), logs.ids)
+        if reason is not None:
+            raise RecordingError(reason)
+        known_ms = self._tables.only_value(SETTINGS, F.max("recorded_ms")) or 0
+        at_ms = next_number(known_ms, near_time(self._portions.newest_ms, now_ms()))
+        row = (self._cluster, day_of(at_ms), at_ms, encode_settings(logs.settings), encode_ids(logs.ids))
         self._tables.append(SETTINGS, self._spark.createDataFrame([row], SETTINGS.schema).coalesce(1))
-        self._recorded_settings = settings
+        self._recorded = logs.settings, logs.ids
+
+    def _recorded_ids(self) -> list[str | None]:
+        rows = self._tables.read(SETTINGS)
+        return [] if rows is None or "ids" not in rows.columns else [row["ids"] for row in rows.select("ids").collect()]
 
     def _note(self, error: Exception) -> None:
         if self._stopping.is_set():
             return
-        cause = cause_of(error)
-        reason = f"the disk is full ({cause})" if is_disk_full(error) else cause
+        cause = str(error) if isinstance(error, (RecordingError, FolderInUse)) else cause_of(error)
+        self._note_problem(f"the disk is full ({cause})" if is_disk_full(error) else cause)
+
+    def _note_problem(self, reason: str) -> None:
         sentence = problem_sentence(self._folder, reason)
         if self._problem != sentence:
             log.warning("Cluster %s: %s", self._cluster, sentence)

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 -- the name that Spark's own documentation uses
 
+from monitor.history.tables import CLOCK
 from streaming_jobs.buckets.pipeline import Decode, Spread, decoded_rows
 from streaming_jobs.recording.chunk import RECORDED_EVENTS, RecordingChunk
 
@@ -20,10 +21,10 @@ MAX_ROWS_A_BATCH: Final = 10_000
 
 
 def recorded_rows(cluster: str, offsets_log: DataFrame | None, events_log: DataFrame, spread: Spread) -> DataFrame:
-    """What is recorded of each micro-batch, in the columns of monitor.history.tables.EVENTS.
+    """What is recorded of each micro-batch, in the columns CLOCK and RECORDED_EVENTS.
 
-    All rows of a micro-batch have the same time, also if it is tried again: Spark keeps that with its plan. They
-    are sorted by entity and name, each log by itself: what is asked for stands in few of a file's row groups.
+    All rows of a micro-batch have the same time of the clock: Spark's, before it asked where the logs end.
+    The rows are sorted by entity and name, each log by itself: what is asked for stands in few of a file's row groups.
 
     Args:
         cluster: the cluster's name.
@@ -33,13 +34,7 @@ def recorded_rows(cluster: str, offsets_log: DataFrame | None, events_log: DataF
     """
     own = replace(spread, buckets=1)
     rows = decoded_rows(cluster, offsets_log, events_log, own, RECORDED_EVENTS, RecordingChunk, SortedRows)
-    now = F.current_timestamp()
-    return rows.select(
-        F.lit(cluster).alias("cluster"),
-        F.date_format(now, "yyyy-MM-dd").alias("day"),
-        F.unix_millis(now).alias("recorded_ms"),
-        "*",
-    ).coalesce(1)
+    return rows.select(F.unix_millis(F.current_timestamp()).alias(CLOCK.name), "*").coalesce(1)
 
 
 @dataclass(frozen=True, slots=True)

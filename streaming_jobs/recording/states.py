@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from monitor.history.recorded import RecordedEntity, RecordedRow
+from monitor.history.recorded import RecordedEntity, RecordedRow, is_readable
 from monitor.history.replay import FIRST_PASS, Base, CatalogFold, fold_group_rows
 from monitor.history.tables import STATES, day_of
 from monitor.model import PassCompleted
@@ -46,19 +46,26 @@ class StateFold:
         entity, name = RecordedEntity(frame["entity"].iloc[0]), str(frame["name"].iloc[0])
         before: bytes | None = None
         rows: list[RecordedRow] = []
+        unread = 0
         for recorded_ms, position, events, state in zip(
             frame["recorded_ms"], frame["position"], frame["events"], frame["state"], strict=True
         ):
             if state is not None:
                 before = bytes(state)
             else:
-                rows.append(RecordedRow(int(recorded_ms), entity, name, int(position), bytes(events)))
+                row = RecordedRow(int(recorded_ms), entity, name, int(position), bytes(events))
+                rows += [row] if is_readable(row) else []
+                unread += not is_readable(row)
+        found: list[tuple[str, bytes | None, int]]
         try:
-            found = list(self._after(entity, name, before, rows))
-        except Exception:  # as in a bucket of the job: one entity's failure is its own, and leaves its state as it was
-            found = [] if before is None else [(name, before)]
+            found = [(key, state, unread) for key, state in self._after(entity, name, before, rows)]
+        except Exception:  # as in a bucket of the job: one entity's failure is its own
+            # It has no state from now on: one from before would be shown as that of now.
+            found = [(name, None, unread + len(rows))]
+        if unread and not found:
+            found = [(name, None, unread)]
         day = day_of(self.recorded_ms)
-        told = [(self.cluster, day, self.recorded_ms, entity.value, key, state) for key, state in found]
+        told = [(self.cluster, day, self.recorded_ms, entity.value, *each) for each in found]
         return pd.DataFrame(told, columns=[column.name for column in STATES.columns])
 
     def _after(

@@ -76,6 +76,11 @@ class Layout(msgspec.Struct, frozen=True, kw_only=True):
     log_partitions: int | None = None
     version: int = LAYOUT_VERSION
 
+    @property
+    def ids(self) -> dict[str, str]:
+        """What is known of IDS."""
+        return {name: found for name in IDS if (found := getattr(self, name)) is not None}
+
 
 class LayoutVersionError(ValueError):
     """The layout was written in another version, older or newer, and need not have the shape of ours."""

@@ -644,6 +644,15 @@ CASES = (
         labels={"cluster": "c"},
     ),
     Case(
+        "GroupwatchRecordingOld",
+        "warning",
+        dict.fromkeys(UP, "1x240") | {at("recorded_timestamp_seconds"): "0x160 9600+60x60"},
+        fires=131,
+        gone=166,
+        summary="The recording of c ends 2h 11m 0s ago",
+        labels={"cluster": "c"},
+    ),
+    Case(
         "GroupwatchGroupsNotEvaluated",
         "critical",
         UP | {at("cluster_unevaluated_groups"): "7x20 stale"},

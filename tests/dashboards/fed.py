@@ -33,6 +33,7 @@ from monitor.model import (
     OrphanReason,
     PartitionState,
     Phase,
+    RecordingHealth,
     SourceState,
     TopicState,
     WarmUpProgress,
@@ -85,7 +86,7 @@ def exposed(tick: int) -> bytes:
         blocks=packed(blocks),
         catalog_ms=now_ms - 5_000,
         tells_findings=True,
-        is_recorded=True,
+        recording=RecordingHealth(recorded_ms=now_ms, evaluated_ms=now_ms - 900_000, failed_groups=1, unread_rows=2),
         collectors=(
             CollectorHealth("main", "catalog", "main", tick, tick, tick, last_success_ms=now_ms, pass_ms=250),
             CollectorHealth("main", "metaq", "old", failed=tick, pass_ms=9_000, problem="It does not answer."),

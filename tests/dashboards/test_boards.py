@@ -34,6 +34,10 @@ from monitor.metrics.specs import (
     METRICS,
     PARTITION_COMMITS,
     PARTITION_LAST_COMMIT,
+    RECORDED_TIMESTAMP_SECONDS,
+    RECORDING_EVALUATED_TIMESTAMP_SECONDS,
+    RECORDING_FAILED_GROUPS,
+    RECORDING_UNREAD_ROWS,
     TOPIC_INCOMING_SKEW_RATIO,
     TOPIC_TRUNCATED_RECORDS,
 )
@@ -51,6 +55,10 @@ ON_NO_DASHBOARD: Final = (
         "opt-in: the board has the tasks of the group, and its page those of each member",
     )
     | {
+        RECORDED_TIMESTAMP_SECONDS.name: "an alert watches its age; the board shows whether the recording is written",
+        RECORDING_EVALUATED_TIMESTAMP_SECONDS.name: "for queries in SQL: how far the tables reach",
+        RECORDING_FAILED_GROUPS.name: "the page has a sentence for it",
+        RECORDING_UNREAD_ROWS.name: "the page has a sentence for it",
         MEMBER_LAG.name: "opt-in: the board has the lag of the group, and its page that of each member",
         PARTITION_LAST_COMMIT.name: "opt-in: for rules about commits; the boards show the age of the lag",
         PARTITION_COMMITS.name: "opt-in: for rules about commits",

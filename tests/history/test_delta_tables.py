@@ -1,4 +1,4 @@
-"""How far a recording reaches: until its newest portion, unless a backlog was being read."""
+"""How far a recording reaches: until its newest portion, unless a backlog was read or the clock was ahead."""
 
 from __future__ import annotations
 
@@ -53,3 +53,9 @@ def test_before_the_logs_were_read_to_their_ends_nothing_is_known(folder: Path):
     append(folder, REACH, {"recorded_ms": 500, "until_ms": 0})
     with pytest.raises(NotRecordedError, match=r"^The logs of cluster k have not been read to their ends yet\.$"):
         reach_ms(folder)
+
+
+def test_it_reaches_no_further_than_its_events_whatever_clock_dated_the_portion(folder: Path):
+    """The clock was five hours ahead when an older groupwatch recorded what had happened at 9 s."""
+    append(folder, EVENTS, portion(18_000_000) | {"first_ms": 2_000, "last_ms": 9_500})
+    assert reach_ms(folder) == 69_500

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import msgspec
 import pytest
 from msgspec.structs import replace
 
+from monitor.detection.thresholds.overrides import DetectionRules, Override
+from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.history.recorded import (
     RecordedEntity,
     RecordedEvent,
@@ -131,3 +136,30 @@ def test_damaged_bytes_are_told_with_the_name(damaged: bytes):
         decode_events(RecordedRow(1, RecordedEntity.GROUP, "g", 0, damaged))
     with pytest.raises(RecordingError, match="row of settings"):
         decode_settings(damaged)
+
+
+def written(**thresholds: Any) -> bytes:
+    """Settings as a groupwatch wrote them whose thresholds had these names."""
+    return msgspec.msgpack.encode({"version": 1, "rules": {"default": thresholds}, "connect_topics": {}})
+
+
+def test_settings_keep_every_threshold_so_that_a_later_default_does_not_change_them():
+    names = {field.name for field in msgspec.structs.fields(DetectionSettings)}
+    found = msgspec.msgpack.decode(encode_settings(RecordedSettings()))
+    assert found["version"] == 1
+    assert found["rules"]["default"].keys() == names
+    override = Override(groups="g", settings=DetectionSettings(commit_silence_ms=5_000))
+    found = msgspec.msgpack.decode(encode_settings(RecordedSettings(DetectionRules(overrides=(override,)))))
+    assert found["rules"]["overrides"][0]["settings"].keys() == names
+
+
+def test_settings_without_a_version_are_read_and_those_of_another_one_are_refused():
+    assert decode_settings(b"\x80") == RecordedSettings()
+    assert decode_settings(written(commit_silence_ms=5_000)).rules.default.commit_silence_ms == 5_000
+    with pytest.raises(RecordingError, match=r"^The recording has thresholds of version 2; this groupwatch reads"):
+        decode_settings(msgspec.msgpack.encode({"version": 2}))
+
+
+def test_a_threshold_that_is_gone_is_told_and_not_left_out():
+    with pytest.raises(RecordingError, match=r"a threshold that this groupwatch does not know: patience_ms\."):
+        decode_settings(written(patience_ms=5))

@@ -62,6 +62,7 @@ from monitor.model import (
     PartitionState,
     PartitionVerdict,
     Phase,
+    RecordingHealth,
     Shard,
     Source,
     SourceState,
@@ -414,7 +415,7 @@ def test_every_metric_of_the_table_is_rendered_and_no_other():
         evaluated_ms=NOW_MS,
         catalog_ms=NOW_MS,
         tells_findings=True,
-        is_recorded=True,
+        recording=RecordingHealth(recorded_ms=NOW_MS, evaluated_ms=NOW_MS),
         collectors=(CollectorHealth("main", "kafka", "main", complete=1, last_success_ms=NOW_MS, pass_ms=20),),
         blocks=packed(
             (
@@ -810,12 +811,26 @@ def test_times_are_told_by_the_machines_clock_which_others_compare_with_theirs()
 
 
 def test_a_recording_that_cannot_be_written_is_no_failure_to_read():
-    cluster = msgspec.structs.replace(ready_cluster(), is_recorded=True, recording_problem="Nothing is recorded.")
+    health = RecordingHealth(problem="Nothing is recorded.", recorded_ms=5_000, evaluated_ms=4_000)
+    cluster = msgspec.structs.replace(ready_cluster(), recording=health)
     samples = [sample for metric in parsed(text_of(render_self([cluster], "1"))) for sample in metric.samples]
     values = {sample.name: sample.value for sample in samples}
     assert (values["groupwatch_recording_up"], values["groupwatch_up"]) == (0, 1)
     line = cluster_line(cluster, NOW_MS)
     assert (line.failing, line.warning) == (False, "Nothing is recorded.")
+    assert values["groupwatch_recorded_timestamp_seconds"] == 5
+    assert values["groupwatch_recording_evaluated_timestamp_seconds"] == 4
+
+
+def test_what_a_recording_lacks_is_counted_and_on_the_page():
+    cluster = msgspec.structs.replace(ready_cluster(), recording=RecordingHealth(failed_groups=1, unread_rows=2))
+    samples = [sample for metric in parsed(text_of(render_self([cluster], "1"))) for sample in metric.samples]
+    values = {sample.name: sample.value for sample in samples}
+    assert (values["groupwatch_recording_failed_groups"], values["groupwatch_recording_unread_rows"]) == (1, 2)
+    assert cluster_line(cluster, NOW_MS).warning == (
+        "The newest ten minutes of the recording lack 1 group. "
+        "The newest states of the recording lack 2 damaged rows of events."
+    )
 
 
 @pytest.mark.parametrize(("tells", "problem", "shown"), [(False, None, []), (True, None, [1]), (True, "No way.", [0])])

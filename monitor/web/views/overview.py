@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
-from monitor.messages.formatting import age
+from monitor.messages.formatting import age, counted
 from monitor.messages.notification import utc
-from monitor.model import ClusterSnapshot, FindingKind, GroupSummary, Value
+from monitor.model import ClusterSnapshot, FindingKind, GroupSummary, RecordingHealth, Value
 from monitor.model.findings import Severity
 from monitor.web.views.addresses import PAGE, GroupAddress
 from monitor.web.views.group_list import KindCount, Listing, Wish
@@ -139,8 +140,20 @@ def _warning(cluster: ClusterSnapshot) -> str | None:
     """What is wrong beside: partitions that are not read, findings, the recording, collectors and their passes."""
     said = (sentence for each in cluster.collectors for sentence in (each.problem, each.warning))
     beside = [sentence for sentence in said if sentence is not None and sentence not in (cluster.problem or "")]
-    own = [cluster.unread, cluster.findings_problem, cluster.recording_problem]
+    own = [cluster.unread, cluster.findings_problem, *_recording_warnings(cluster.recording)]
     return " ".join([*cluster.notices, *(each for each in own if each is not None), *beside]) or None
+
+
+def _recording_warnings(recording: RecordingHealth | None) -> Iterator[str]:
+    """What is wrong with the recording."""
+    if recording is None:
+        return
+    if recording.problem is not None:
+        yield recording.problem
+    if recording.failed_groups:
+        yield f"The newest ten minutes of the recording lack {counted(recording.failed_groups, 'group')}."
+    if recording.unread_rows:
+        yield f"The newest states of the recording lack {counted(recording.unread_rows, 'damaged row')} of events."
 
 
 def _group_line(summary: GroupSummary) -> GroupLine:

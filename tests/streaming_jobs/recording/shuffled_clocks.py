@@ -1,0 +1,102 @@
+"""A recording is written and kept up while the machine's clock is set forward and back.
+
+``python -m tests.streaming_jobs.recording.shuffled_clocks FOLDER`` prints one JSON object. In a process of its own:
+other tests have Spark without Delta Lake's jars.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+from typing import Any, Final
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.listener import StreamingQueryProgress
+
+from monitor.history.recorded import EVENTS_VERSION, RecordedEntity, RecordedEvent, encode_events
+from monitor.history.tables import CLOCK, EVENTS, TABLES, Table
+from monitor.java_runtime.jars import job_jars
+from monitor.model import Member, MembershipStored
+from streaming_jobs.recording.chunk import RECORDED_EVENTS
+from streaming_jobs.recording.delta import RecordedTables
+from streaming_jobs.recording.portions import QUERY_ID, PortionWriter
+from streaming_jobs.recording.reach import Reach
+from streaming_jobs.recording.upkeep import AFTER_START_MS, STATES_EVERY_MS, Clocks, Upkeep
+from streaming_jobs.runtime.session import DELTA, create_session, stop_session
+from tests.support.job_process import BRIEF_JVM, DRIVER_JVM
+
+BEGIN: Final = 1_795_313_400_000  # a full ten minutes
+MINUTE, HOUR, DAY = 60_000, 3_600_000, 86_400_000
+YEAR = 365 * DAY
+AHEAD: Final = (YEAR, YEAR, 0, -30 * MINUTE, 5 * HOUR, 0, -DAY, 0)
+"""By how much the clock is ahead at each portion, two minutes apart."""
+
+FOREVER: Final = 2**62
+"""The time in a forged record."""
+
+COLUMNS: Final = f"{CLOCK.name} LONG, {RECORDED_EVENTS}"
+
+
+def rows_of(spark: SparkSession, clock_ms: int, number: int, at_ms: int, *forged_ms: int) -> DataFrame:
+    """A micro-batch with a generation of the group g, and with commits at times that cannot be."""
+    member = Member(member_id=f"m{number}", client_id="m")
+    stored = MembershipStored("g", number, "consumer", "range", "m", stored_ms=at_ms, members=(member,))
+    events = encode_events([RecordedEvent(at_ms, stored)])
+    group = RecordedEntity.GROUP.value
+    rows = [(clock_ms, group, "g", number, at_ms, at_ms, EVENTS_VERSION, events)]
+    rows += [(clock_ms, group, "forged", number, at, at, EVENTS_VERSION, encode_events([])) for at in forged_ms]
+    return spark.createDataFrame(rows, COLUMNS).coalesce(1)
+
+
+def progress_at(at: str) -> StreamingQueryProgress:
+    """A micro-batch that read its log to the end."""
+    source = {"description": "", "startOffset": "", "endOffset": "", "latestOffset": "", "numInputRows": 1}
+    source |= {"inputRowsPerSecond": 1.0, "processedRowsPerSecond": 1.0, "metrics": {"maxOffsetsBehindLatest": "0"}}
+    run = "00000000-0000-0000-0000-000000000001"
+    told: dict[str, Any] = {"id": run, "runId": run}
+    told |= {"name": "q", "timestamp": at, "batchId": 1, "batchDuration": 1, "durationMs": {}, "eventTime": {}}
+    told |= {"stateOperators": [], "sources": [source], "numInputRows": 1, "observedMetrics": {}}
+    told |= {"inputRowsPerSecond": 1.0, "processedRowsPerSecond": 1.0}
+    return StreamingQueryProgress.fromJson(told | {"sink": {"description": "", "numOutputRows": 1, "metrics": {}}})
+
+
+def main() -> None:
+    """Record eight portions, the third one twice; then keep them up with a clock that is a year ahead."""
+    folder = sys.argv[1]
+    logging.basicConfig(level=logging.INFO, stream=sys.stderr)
+    spark = create_session("local[2]", 2, job_jars(is_recorded=True), {**DELTA, DRIVER_JVM: BRIEF_JVM})
+    spark.sparkContext.setLocalProperty(QUERY_ID, "query")
+    tables = RecordedTables(spark, "c", folder)
+    tables.create(EVENTS)
+    for number, ahead in enumerate(AHEAD):
+        writer = PortionWriter(tables, "c", MINUTE)  # as after a restart
+        writer.begin()
+        at_ms = BEGIN + 2 * number * MINUTE
+        for _ in range(2 if number == 2 else 1):  # tried again, as after a kill
+            forged = (FOREVER,) if number == 5 else ()
+            writer(rows_of(spark, at_ms + 1_000 + ahead, number, at_ms, *forged), number)
+    reach = Reach(spark, "c", folder)
+    reach.take(progress_at("2027-11-22T02:14:00.000Z"), writer.newest_ms)
+    passed = [0]
+    upkeep = Upkeep(spark, "c", folder, 1, Clocks(lambda: BEGIN + YEAR + passed[0], lambda: passed[0]))
+    told: dict[str, Any] = {"complete": reach.complete_ms, "newest": writer.newest_ms}
+    for passed[0] in (0, max(AFTER_START_MS, STATES_EVERY_MS) + 1):
+        upkeep.run_if_due(writer.newest_ms, reach.complete_ms)
+    told["rows"] = {table.name: _count(tables, table) for table in TABLES}
+    # Two days later the events say so, too.
+    writer(rows_of(spark, BEGIN + 2 * DAY, 100, BEGIN + 2 * DAY), 100)
+    passed[0] += DAY
+    upkeep.run_if_due(writer.newest_ms, 0)
+    told["days"] = sorted(row["day"] for row in spark.read.format("delta").load(f"{folder}/events").collect())
+    stop_session(spark, 20)
+    sys.stdout.write(json.dumps(told))
+
+
+def _count(tables: RecordedTables, table: Table) -> int:
+    rows = tables.read(table)
+    return 0 if rows is None else rows.count()
+
+
+if __name__ == "__main__":
+    main()
