@@ -23,7 +23,7 @@ from monitor.detection.lag.lag import (
     lag_records,
     total,
 )
-from monitor.detection.lag.throughput import catch_up_ms, lag_status, pace_of, paced_rows, progress_of, total_pace
+from monitor.detection.lag.throughput import lag_status, last_catch_up_ms, pace_of, paced_rows, progress_of, total_pace
 from monitor.detection.moment import Moment
 from monitor.detection.ownership.assignment_view import AssignmentView, view_assignment
 from monitor.detection.ownership.catalog_view import Places, Topics
@@ -210,7 +210,7 @@ def _verdict_of(facts: Facts, view: AssignmentView, now_ms: int) -> GroupVerdict
         status=_status(facts, lag),
         topics=topics_lag,
         pace=pace,
-        catch_up_ms=catch_up_ms(paced_lag if paced else lag, pace),
+        catch_up_ms=0 if lag == 0 else last_catch_up_ms(paced),
         lost=None if lag is None else total([0, *[lost_records(row) for row in cut]]),
         kept_waiting=None if lag is None else max([0.0, *[kept_waiting(row) for row in cut]]),
         handovers=view.expectation.handovers,

@@ -309,10 +309,10 @@ class GroupVerdict(Value):
 
     ``status`` is Burrow's, None if no lag is known; ``topics`` are sorted by name. ``pace`` is the sum over the
     partitions in which records wait, as far as it is known: ``paced_lag`` records wait where it is, nine tenths of
-    ``lag`` at least, or both are None; ``catch_up_ms`` is how long they take to be read, None if that is never at that
-    pace. ``lost`` are the records that retention removed before the group committed them (at most: offsets without a
-    record count), ``kept_waiting`` the largest share of a trimmed partition's log that waits for the group, from 0 to
-    1; both None if no lag is known.
+    ``lag`` at least, or both are None; ``catch_up_ms`` is how long the slowest of these partitions takes to be read at
+    its own pace, None if that is never; 0 without lag. ``lost`` are the records that retention removed before the group
+    committed them (at most: offsets without a record count), ``kept_waiting`` the largest share of a trimmed
+    partition's log that waits for the group, from 0 to 1; both None if no lag is known.
 
     ``rebalancing_since_ms``: a rebalance is known to be under way since then. The counts are those of the GroupState.
 
