@@ -444,6 +444,8 @@ class _Judge:
             if may_be_unknown and self._is_lag_unknown(place, state, commit):
                 lag = age_ms = pace = stable = None
                 status = None if status is _OK else status  # of commits that went back, it stays
+            elif offset is not None and offset > end and self._commits_to_log:
+                end = offset  # the poll is older than the commit, of which the log has had the records
         current, replayed = self._current.get(place), self._replayed.get(place)
         return PartitionVerdict(
             place.topic,

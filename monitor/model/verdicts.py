@@ -73,9 +73,11 @@ class PartitionVerdict(Value, gc=False):
     ``expected`` is the owner that the assignor would choose now, ``replayed`` the one it should have chosen for the
     inputs of the current generation; None: nobody, or not computable (see ``GroupVerdict.expectation``), or the same
     as ``expected`` if the broker chooses.
-    ``committed`` None: no committed offset. ``lag`` None: not known. ``lag_ms``: age of the oldest waiting record.
-    ``status`` is Burrow's, None where the lag is not known; ``pace`` is measured only where records wait. ``stable`` is
-    the last stable offset, told only where records wait and a transaction holds some of the partition's records back.
+    ``committed`` None: no committed offset. ``end`` is that of the newest poll, or a newer committed offset beyond it;
+    it is below ``committed`` only where the two do not fit together. ``lag`` None: not known. ``lag_ms``: age of the
+    oldest waiting record. ``status`` is Burrow's, None where the lag is not known; ``pace`` is measured only where
+    records wait. ``stable`` is the last stable offset, told only where records wait and a transaction holds some of the
+    partition's records back.
     """
 
     topic: str
