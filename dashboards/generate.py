@@ -1,4 +1,7 @@
-"""Write the generated files: ``python -m dashboards``, or this module; ``--runbooks URL`` is where the runbooks are."""
+"""Write the generated files: ``python -m dashboards``, or this module; ``--runbooks URL`` is where the runbooks are.
+
+``--cluster NAME`` adds an alert for this cluster if it has no series.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from typing import Final
 from dashboards.alerts import RULES, rules_file
 from dashboards.alerts.table import PAGE, with_table
 from dashboards.grafana.boards import BOARDS, board_file
-from dashboards.runbooks import runbooks_asked
+from dashboards.runbooks import Options, command_options
 
 FOLDER: Final = Path(__file__).parent / "generated"
 
@@ -16,15 +19,18 @@ GRAFANA: Final = "grafana"
 """The folder of dashboards in FOLDER: Grafana is given it as a whole."""
 
 
-def generated_files(runbooks: str | None = None) -> dict[str, str]:
+NO_OPTIONS: Final = Options(None, ())
+
+
+def generated_files(options: Options = NO_OPTIONS) -> dict[str, str]:
     """The text of every generated file by its path below FOLDER."""
     boards = {f"{GRAFANA}/{name}.json": board_file(board) for name, board in BOARDS.items()}
-    return {**boards, "alerts.yml": rules_file(runbooks=runbooks)}
+    return {**boards, "alerts.yml": rules_file(runbooks=options.runbooks, clusters=options.clusters)}
 
 
-def write(folder: Path, runbooks: str | None = None) -> None:
+def write(folder: Path, options: Options = NO_OPTIONS) -> None:
     """Write them all there, and remove what is no longer generated."""
-    files = generated_files(runbooks)
+    files = generated_files(options)
     for path in [path for path in folder.rglob("*.*") if str(path.relative_to(folder)) not in files]:
         path.unlink()
     for name, text in files.items():
@@ -35,7 +41,7 @@ def write(folder: Path, runbooks: str | None = None) -> None:
 
 def main() -> None:
     """Write the files, and the table of alerts in its page."""
-    write(FOLDER, runbooks_asked("dashboards.generate"))
+    write(FOLDER, command_options("dashboards.generate"))
     PAGE.write_text(with_table(PAGE.read_text(encoding="utf-8"), RULES), encoding="utf-8")
 
 

@@ -1,8 +1,8 @@
 """The alert rules and the dashboards as Kubernetes wants them: ``python -m dashboards.kubernetes`` writes the files.
 
 They say nothing of their own: the rules are those of ``generated/alerts.yml`` in a PrometheusRule, the dashboards those
-of ``generated/grafana`` in a ConfigMap each, which Grafana's sidecar finds by its label. ``--runbooks URL`` is where
-the runbooks are, as for ``dashboards.generate``.
+of ``generated/grafana`` in a ConfigMap each, which Grafana's sidecar finds by its label. ``--runbooks URL`` and
+``--cluster NAME`` are those of ``dashboards.generate``.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from dashboards.alerts import rules_file
-from dashboards.runbooks import runbooks_asked
+from dashboards.runbooks import command_options
 
 GENERATED: Final = Path(__file__).parent / "generated"
 FOLDER: Final = Path(__file__).parents[1] / "deploy" / "kubernetes" / "monitoring"
@@ -45,10 +45,10 @@ data:
 """
 
 
-def kubernetes_files(runbooks: str | None = None) -> dict[str, str]:
+def kubernetes_files(runbooks: str | None = None, clusters: tuple[str, ...] = ()) -> dict[str, str]:
     """The text of every generated manifest by its name."""
     return {
-        "prometheusrule.yaml": HEAD + RULE + _indented(rules_file(runbooks=runbooks)),
+        "prometheusrule.yaml": HEAD + RULE + _indented(rules_file(runbooks=runbooks, clusters=clusters)),
         "dashboards.yaml": HEAD + "---\n".join(map(_dashboard, sorted((GENERATED / "grafana").glob("*.json")))),
     }
 
@@ -65,7 +65,7 @@ def _indented(text: str) -> str:
 
 def main() -> None:
     """Write them all."""
-    for name, text in kubernetes_files(runbooks_asked("dashboards.kubernetes")).items():
+    for name, text in kubernetes_files(*command_options("dashboards.kubernetes")).items():
         (FOLDER / name).write_text(text, encoding="utf-8")
 
 

@@ -41,6 +41,32 @@ For an age at another time, subtract `{specs.GROUP_LAG_SINCE.name}` from it.
   `{specs.GROUP_FINDING_SINCE.name}`, which does not change while they last; `kind` and
   `reason` are those of [findings.md](findings.md). Alert on the age, not on the presence.
 
+## Autoscalers
+
+An autoscaler must not read an absent series as 0: the lag may be unknown because groupwatch restarts, or a broker is
+away. With 0 it removes the consumers just then. KEDA's Prometheus scaler reads an empty result as 0 by default. With
+`ignoreNullValues: "false"` an empty result is an error instead: KEDA keeps the number of replicas, or uses the one of
+`fallback` after some errors.
+
+```yaml
+triggers:
+  - type: prometheus
+    metadata:
+      serverAddress: http://prometheus:9090
+      query: >-
+        max({specs.GROUP_LAG.name}{{cluster="prod",group="billing"}}
+        and on (cluster, instance, job) {specs.UP.name} == 1)
+      threshold: "1000"
+      ignoreNullValues: "false"
+fallback:
+  failureThreshold: 5
+  replicas: 6
+```
+
+`{specs.UP.name} == 1` leaves out the last values of a cluster that groupwatch cannot read now. Do not add
+`or vector(0)`. A horizontal pod autoscaler with another adapter does not scale while a metric is absent.
+`{specs.GROUP_CATCH_UP_SECONDS.name}` is absent for a group that never catches up, so do not scale by it alone.
+
 ## Choosing what is given
 
 ```toml

@@ -1,14 +1,22 @@
-"""Where the runbooks are for those who read an alert: ``--runbooks`` of ``dashboards.generate`` and of its kin."""
+"""What ``dashboards.generate`` and its kin are told: where the runbooks are, and which clusters must have series."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 
-def runbooks_asked(program: str, arguments: Sequence[str] | None = None) -> str | None:
-    """The address of the page of runbooks that the command line names, None if it names none.
+class Options(NamedTuple):
+    """What the command line names: the address of the page of runbooks (None: none), and clusters."""
+
+    runbooks: str | None
+    clusters: tuple[str, ...]
+
+
+def command_options(program: str, arguments: Sequence[str] | None = None) -> Options:
+    """The options of the command line.
 
     What cannot be used ends the program with a sentence and exit code 2.
     """
@@ -19,8 +27,15 @@ def runbooks_asked(program: str, arguments: Sequence[str] | None = None) -> str 
         type=_web_page,
         help="where docs/runbooks.md can be read; alerts then have the annotation runbook_url, URL#NAME",
     )
-    asked: str | None = parser.parse_args(arguments).runbooks
-    return asked
+    parser.add_argument(
+        "--cluster",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="a cluster that must have series, by its name in the configuration (repeatable): an alert if it has none",
+    )
+    asked = parser.parse_args(arguments)
+    return Options(asked.runbooks, tuple(asked.cluster))
 
 
 def _web_page(text: str) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 from dashboards.alerts.connect import connect_rules
 from dashboards.alerts.lag import lag_rules
-from dashboards.alerts.monitor_itself import rules_about_the_monitor
+from dashboards.alerts.monitor_itself import rules_about_clusters, rules_about_the_monitor
 from dashboards.alerts.ownership import ownership_rules
 from dashboards.alerts.rebalances import rebalance_rules
 from dashboards.alerts.rule import AlertRule, Pace
@@ -33,6 +34,14 @@ RULES: Final[tuple[AlertRule, ...]] = tuple(rule for group in rule_groups() for 
 """All of them, as they are meant."""
 
 
-def rules_file(pace: Pace = AS_MEANT, runbooks: str | None = None) -> str:
-    """The rules as a rule file of Prometheus; ``runbooks`` is where the runbooks can be read, if that is known."""
-    return rule_file_text(rule_groups(pace), runbooks)
+def rules_file(pace: Pace = AS_MEANT, runbooks: str | None = None, clusters: Iterable[str] = ()) -> str:
+    """The rules as a rule file of Prometheus.
+
+    Args:
+        pace: how long the rules wait.
+        runbooks: where the runbooks can be read, if that is known.
+        clusters: those that must have series, by their names in the configuration.
+    """
+    missing = rules_about_clusters(clusters)
+    named = (RuleGroup("groupwatch-clusters", missing),) if missing else ()
+    return rule_file_text((*rule_groups(pace), *named), runbooks)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable
+
 from dashboards.alerts.rule import AGE, CLUSTER, COUNT, AlertRule, series
 from monitor.metrics import specs
 from monitor.metrics.staleness import CATALOG_OLD_S, COLLECTOR_OLD_S, EVALUATION_OLD_S, OLD_FOR_S, RECORDING_OLD_S
@@ -75,6 +78,28 @@ def _blind() -> tuple[AlertRule, ...]:
                 "fire."
             ),
         ),
+    )
+
+
+def rules_about_clusters(names: Iterable[str]) -> tuple[AlertRule, ...]:
+    """A rule for each cluster: of several deployments, one that is missing takes the series of its clusters away.
+
+    No rule can know the names of clusters that have no series: they come from the configuration.
+    """
+    return tuple(
+        AlertRule(
+            name="GroupwatchClusterMissing",
+            severity=Severity.CRITICAL,
+            expr=f"absent({series(specs.UP)}{{cluster={json.dumps(name, ensure_ascii=False)}}})",
+            hold_s=300,
+            keep_s=60,
+            summary=f"Prometheus scrapes no groupwatch of {CLUSTER}",
+            description=(
+                f"Prometheus has had no sample of cluster {CLUSTER} for 5 minutes, so no alert about its groups can "
+                "fire. groupwatch does not run, or Prometheus cannot reach it, or its configuration lacks the cluster."
+            ),
+        )
+        for name in sorted(set(names))
     )
 
 

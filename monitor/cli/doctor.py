@@ -58,10 +58,15 @@ def _look_once(examination: Examination, group: str | None, as_json: bool) -> in
     from monitor.cli.render_doctor import render_diagnosis  # noqa: PLC0415 -- --help must be quick
     from monitor.doctor.examination import first_answer  # noqa: PLC0415 -- as above
 
-    diagnosis = first_answer(examination)
+    diagnosis = first_answer(examination, announce=_announce)
     _check_judged(diagnosis, group)
     tell_answer(diagnosis, as_json, lambda: render_diagnosis(diagnosis))
     return exit_code(diagnosis)
+
+
+def _announce(pause_s: float) -> None:
+    """Name the wait on stderr: what follows may take as long again as what was."""
+    typer.echo(f"groupwatch: second look in {pause_s:g} s ...", err=True)
 
 
 def exit_code(diagnosis: Diagnosis) -> int:

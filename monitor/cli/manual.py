@@ -36,7 +36,8 @@ class Manual(msgspec.Struct, frozen=True):
 
 
 AS_ASKED: Final = Meaning("0", "success")
-STOPPED: Final = Meaning("0", "stopped by SIGTERM or Ctrl-C, at any moment; or its duration has passed")
+STOPPED: Final = Meaning("0", "stopped by SIGTERM or Ctrl-C, at any moment")
+PASSED: Final = Meaning("0", "stopped by SIGTERM or Ctrl-C, at any moment; or its duration has passed")
 INTERRUPTED: Final = Meaning("130", "interrupted (Ctrl-C)")
 CANNOT_START: Final = Meaning(
     "2",
@@ -110,7 +111,7 @@ MANUALS: Final[Mapping[str, Manual]] = {
                 "Also start a share group, a Kafka Streams application, and a Connect cluster.",
             ),
         ),
-        exit_codes=(STOPPED, FAILED, CANNOT_START),
+        exit_codes=(PASSED, FAILED, CANNOT_START),
         environment=(CACHE, JAVA),
     ),
     "explain": Manual(

@@ -10,8 +10,10 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from monitor.cli.render_answer import plain_table
 from monitor.doctor.diagnosis import Diagnosis, GroupFinding, NotJudged
-from monitor.messages.formatting import age, counted, visible
+from monitor.doctor.group_rows import GroupRow
+from monitor.messages.formatting import age, counted, grouped, visible
 from monitor.messages.names import LISTED, shown
 from monitor.messages.notification import utc
 from monitor.model.escaping import escaped
@@ -19,6 +21,9 @@ from monitor.model.findings import Severity
 
 MAX_FINDINGS: Final = 50
 """Longer lists are cut; --json has all."""
+
+MAX_ROWS: Final = 50
+"""Longer tables are cut, too."""
 
 _LABEL_WIDTH: Final = 10
 _STYLES: Final = {Severity.CRITICAL: "bold red", Severity.WARNING: "bold yellow", Severity.INFO: "bold"}
@@ -30,6 +35,7 @@ def render_diagnosis(diagnosis: Diagnosis) -> RenderableType:
         Text(_headline(diagnosis)),
         *(Text(note, style="bold") for note in diagnosis.notes),
         *_findings(diagnosis),
+        *_table(diagnosis),
         *_absence(diagnosis),
         *_groups_without_verdict(diagnosis.not_judged),
         *(Text(f"Not read: {escaped(problem)}", style="bold red") for problem in diagnosis.problems),
@@ -47,8 +53,51 @@ def _headline(diagnosis: Diagnosis) -> str:
     later = f", {uncertain} of them only if nothing changes" if uncertain else ""
     return (
         f"{shown(diagnosis.cluster)} at {utc(diagnosis.read_ms)}: {counted(diagnosis.judged, 'group')} judged,"
-        f" {found + later if groups else 'no finding'}."
+        f" {found + later if groups else 'no finding'}.{_unconfirmed_note(diagnosis)}"
     )
+
+
+def _unconfirmed_note(diagnosis: Diagnosis) -> str:
+    """What one reading alone has: it is counted, but not told as a finding."""
+    if not diagnosis.unconfirmed:
+        return ""
+    looked = "Another look" if diagnosis.readings > 1 else "A second look"
+    return f" {looked} must confirm {counted(diagnosis.unconfirmed, 'more finding')}."
+
+
+def _table(diagnosis: Diagnosis) -> Iterator[RenderableType]:
+    """The groups in numbers, those with the largest lag first."""
+    if not diagnosis.groups:
+        return
+    table = plain_table("group", "kind", "state", "members", "partitions", "lag", "age")
+    for column in table.columns[3:]:
+        column.justify = "right"
+    for row in diagnosis.groups[:MAX_ROWS]:
+        words = (visible(shown(row.group)), row.kind or "unknown", row.state, _number(row.members))
+        table.add_row(*map(Text, (*words, _number(row.partitions), _lag(row), _age(row))))
+    yield Text("")
+    yield table
+    if len(diagnosis.groups) > MAX_ROWS:
+        yield Text(f"and {counted(len(diagnosis.groups) - MAX_ROWS, 'more group')}; use --json for all.")
+
+
+def _number(value: int | None) -> str:
+    return "unknown" if value is None else grouped(value)
+
+
+def _lag(row: GroupRow) -> str:
+    """The lag; a group without partitions, such as the workers of Connect, has none."""
+    return "-" if row.partitions == 0 else _number(row.lag)
+
+
+def _age(row: GroupRow) -> str:
+    """The age of the lag, or how old it is at least: an end is known from the first reading on."""
+    if not row.lag:
+        return "-" if row.lag == 0 or row.partitions == 0 else "unknown"
+    if row.lag_ms is not None:
+        return age(row.lag_ms)
+    at_least_ms = row.lag_at_least_ms or 0
+    return f"over {age(at_least_ms)}" if at_least_ms >= 1000 else "unknown"
 
 
 def _findings(diagnosis: Diagnosis) -> Iterator[RenderableType]:

@@ -23,7 +23,7 @@ from monitor.detection.lag.lag import (
     lag_records,
     total,
 )
-from monitor.detection.lag.throughput import catch_up_ms, lag_status, pace_of, paced_rows, progress_of, total_pace
+from monitor.detection.lag.throughput import lag_status, last_catch_up_ms, pace_of, paced_rows, progress_of, total_pace
 from monitor.detection.moment import Moment
 from monitor.detection.ownership.assignment_view import AssignmentView, view_assignment
 from monitor.detection.ownership.catalog_view import Places, Topics
@@ -210,7 +210,7 @@ def _verdict_of(facts: Facts, view: AssignmentView, now_ms: int) -> GroupVerdict
         status=_status(facts, lag),
         topics=topics_lag,
         pace=pace,
-        catch_up_ms=catch_up_ms(paced_lag if paced else lag, pace),
+        catch_up_ms=0 if lag == 0 else last_catch_up_ms(paced),
         lost=None if lag is None else total([0, *[lost_records(row) for row in cut]]),
         kept_waiting=None if lag is None else max([0.0, *[kept_waiting(row) for row in cut]]),
         handovers=view.expectation.handovers,
@@ -444,6 +444,8 @@ class _Judge:
             if may_be_unknown and self._is_lag_unknown(place, state, commit):
                 lag = age_ms = pace = stable = None
                 status = None if status is _OK else status  # of commits that went back, it stays
+            elif offset is not None and offset > end and self._commits_to_log:
+                end = offset  # the poll is older than the commit, of which the log has had the records
         current, replayed = self._current.get(place), self._replayed.get(place)
         return PartitionVerdict(
             place.topic,

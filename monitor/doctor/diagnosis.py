@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -13,6 +13,7 @@ from monitor.detection.ownership.assignment_view import AssignmentView, view_ass
 from monitor.detection.ownership.catalog_view import Topics
 from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.doctor.empty_groups import unknown_reason
+from monitor.doctor.group_rows import GroupRow, group_row, rebalancing_row
 from monitor.doctor.reading import ClusterState
 from monitor.doctor.unread import Unread, unread_problems
 from monitor.model import CommittedOffset, Finding, FindingKind, GroupState, TopicPartition, Value
@@ -27,7 +28,7 @@ LIMITS: Final = (
     "When something started, and how long it has lasted.",
     "Whether a member is stuck: that takes a minute without a commit, while there is lag.",
     "What happened before and between reads: rebalances, their causes and costs, and members that left.",
-    "Whether a lag grows or shrinks, and how old it is in seconds.",
+    "Whether a lag grows or shrinks, and how old it is if it is older than the first reading.",
     "Of share groups: deliveries of single records, and records that were given up.",
     "Of Connect: which connectors and tasks should run, and which sinks are paused or stopped on purpose.",
 )
@@ -64,7 +65,11 @@ class Diagnosis(Value):
     """The state of a cluster's groups at ``read_ms``. The worst finding comes first.
 
     ``began_ms`` is the start of the first of ``readings`` readings. ``judged`` is the number of groups with a verdict
-    of which all can be said. ``notes`` are sentences on how the readings limit the findings.
+    of which all can be said. ``notes`` are sentences on how the readings limit the findings. ``groups`` has a row for
+    each group, those with the largest lag first.
+
+    ``unconfirmed`` counts what would become a finding if nothing changed, but was seen by one reading only. A consumer
+    that works looks like this between two commits, so it is no finding before an earlier reading has it, too.
     """
 
     cluster: str
@@ -77,18 +82,20 @@ class Diagnosis(Value):
     problems: tuple[str, ...]
     limits: tuple[str, ...]
     notes: tuple[str, ...] = ()
+    groups: tuple[GroupRow, ...] = ()
+    unconfirmed: int = 0
 
     @property
     def is_certain(self) -> bool:
         """Whether time alone changes none of it."""
-        return not any(finding.opens_in_ms for finding in self.findings)
+        return not self.unconfirmed and not any(finding.opens_in_ms for finding in self.findings)
 
 
 def diagnose(
     state: ClusterState,
     readings: int,
     *,
-    before: Mapping[str, GroupState] | None = None,
+    before: ClusterState | None = None,
     only: str | None = None,
     settings: DetectionSettings | None = None,
 ) -> Diagnosis:
@@ -97,38 +104,93 @@ def diagnose(
     Args:
         state: the cluster after the newest reading.
         readings: how many readings there were.
-        before: the groups as an earlier reading found them; newer commits refute that it stands still.
+        before: the cluster as an earlier reading found it. Without one, only what is certain is a finding.
         only: the one group to judge; None: all.
         settings: the thresholds; None: the defaults of the job.
     """
-    topics, chosen = Topics(state.catalog()), settings or DetectionSettings()
-    rebalancing = [NotJudged(group=name, reason="it rebalances") for name in _select(state.rebalancing, only)]
-    findings: list[GroupFinding] = []
-    not_judged: list[NotJudged] = []
+    chosen = settings or DetectionSettings()
+    now, earlier = _Look(state, chosen), None if before is None else _Look(before, chosen)
+    rebalancing = _select(state.rebalancing, only)
     names = _select(state.groups.keys() - state.rebalancing, only)
-    for name in names:
-        group = state.groups[name]
-        try:
-            subject = _Subject(group, view_assignment(group, topics.catalog), topics, chosen)
-            own = _findings(subject, (before or {}).get(name), state)
-            findings += [each for each in own if not _is_excused(each, state.unread)]
-            reason = unknown_reason(group, topics.catalog)
-        except Exception as error:  # one group's failure is its own; the others go on
-            reason = f"{type(error).__name__}: {error}"[:500]
-        if reason is not None:
-            not_judged.append(NotJudged(group=name, reason=reason))
+    judged = [_judge(name, now, earlier) for name in names]
+    unknown = [NotJudged(group=each.group, reason=each.unknown) for each in judged if each.unknown is not None]
+    rows = [*(each.row for each in judged if each.row is not None), *map(rebalancing_row, rebalancing)]
     return Diagnosis(
         cluster=state.cluster,
         began_ms=state.began_ms,
         read_ms=state.pass_ms,
         readings=readings,
-        judged=len(names) - len(not_judged),
-        findings=tuple(sorted(findings, key=_order)),
-        not_judged=(*rebalancing, *not_judged),
+        judged=len(names) - len(unknown),
+        findings=tuple(sorted([found for each in judged for found in each.findings], key=_order)),
+        not_judged=(*(NotJudged(group=name, reason="it rebalances") for name in rebalancing), *unknown),
         problems=(*state.problems, *unread_problems(state.unread, state.groups.values(), only)),
         limits=LIMITS,
         notes=() if state.unread.note_on_brokers is None else (state.unread.note_on_brokers,),
+        groups=tuple(sorted(rows, key=lambda row: (-(row.lag or 0), row.group))),
+        unconfirmed=sum(each.unconfirmed for each in judged),
     )
+
+
+class _Look:
+    """A cluster after a reading, with its topics in the form that the rules read."""
+
+    __slots__ = ("settings", "state", "topics")
+
+    def __init__(self, state: ClusterState, settings: DetectionSettings) -> None:
+        self.state = state
+        self.topics = Topics(state.catalog())
+        self.settings = settings
+
+    def has(self, name: str) -> bool:
+        """Whether the group was read, and does not rebalance."""
+        return name in self.state.groups and name not in self.state.rebalancing
+
+    def subject(self, name: str) -> _Subject:
+        """The group by this name, which was read."""
+        group = self.state.groups[name]
+        return _Subject(group, view_assignment(group, self.topics.catalog), self.topics, self.settings)
+
+
+@dataclass(frozen=True, slots=True)
+class _Judgment:
+    """What is said of one group. ``unknown`` is why it is not all that could be said."""
+
+    group: str
+    row: GroupRow | None = None
+    findings: tuple[GroupFinding, ...] = ()
+    unconfirmed: int = 0
+    unknown: str | None = None
+
+
+def _judge(name: str, now: _Look, earlier: _Look | None) -> _Judgment:
+    """A group that was read; one group's failure is its own, and the others go on."""
+    try:
+        subject = now.subject(name)
+        verdict = subject.judge_at(now.state.pass_ms).verdict
+        certain = [_group_finding(name, each, now.state, 0) for each in verdict.findings]
+        before = earlier.subject(name) if earlier is not None and earlier.has(name) else None
+        later = _later_findings(subject, verdict.findings, before, now.state)
+        expected = [each for each in later if not _is_excused(each, now.state.unread)]
+        confirmed = (
+            [] if earlier is None or before is None else _select_confirmed(expected, before, earlier.state.pass_ms)
+        )
+        findings = [each for each in certain if not _is_excused(each, now.state.unread)] + confirmed
+        reason = unknown_reason(subject.group, now.topics.catalog)
+        return _Judgment(name, group_row(verdict), tuple(findings), len(expected) - len(confirmed), reason)
+    except Exception as error:
+        return _Judgment(name, unknown=f"{type(error).__name__}: {error}"[:500])
+
+
+def _select_confirmed(expected: Sequence[GroupFinding], before: _Subject, read_ms: int) -> list[GroupFinding]:
+    """Those that the earlier reading, at ``read_ms``, led to expect, too, or had for certain.
+
+    A finding of the newest reading alone may be of records that have just come, and of members that are at work.
+    """
+    if not expected:
+        return []
+    verdicts = [before.judge_at(at_ms).verdict for at_ms in (read_ms, read_ms + LOOK_AHEAD_MS)]
+    seen = {_identity(found) for verdict in verdicts for found in verdict.findings}
+    return [each for each in expected if (each.kind, each.reason) in seen]
 
 
 def _is_excused(finding: GroupFinding, unread: Unread) -> bool:
@@ -154,13 +216,12 @@ class _Subject:
         return judge_until(self.group, self.topics, self.view, at_ms, self.settings)
 
 
-def _findings(subject: _Subject, earlier: GroupState | None, state: ClusterState) -> Iterator[GroupFinding]:
-    """The findings of a group now, and those that it would have later by the same rules."""
-    group, last_ms = subject.group, state.pass_ms + LOOK_AHEAD_MS
-    certain = subject.judge_at(state.pass_ms).verdict.findings
-    for finding in certain:
-        yield _group_finding(group.group, finding, state, 0)
-    moved = _moved_partitions(earlier, group)
+def _later_findings(
+    subject: _Subject, certain: Iterable[Finding], earlier: _Subject | None, state: ClusterState
+) -> Iterator[GroupFinding]:
+    """The findings that the group would have later, by the same rules, if nothing changed."""
+    last_ms = state.pass_ms + LOOK_AHEAD_MS
+    moved = _moved_partitions(earlier, subject)
     expected = _where_moved_goes_on(subject, moved, last_ms)
     next_ms = expected.judge_at(state.pass_ms).until_ms
     if next_ms is None:  # no rule waits for anything
@@ -169,7 +230,8 @@ def _findings(subject: _Subject, earlier: GroupState | None, state: ClusterState
     for finding in expected.judge_at(last_ms).verdict.findings:
         is_later = _identity(finding) not in present
         if is_later and (not moved or not _is_comparison(finding) or _finds(subject, finding, last_ms)):
-            yield _group_finding(group.group, finding, state, _opens_in_ms(expected, finding, state.pass_ms, next_ms))
+            opens_in_ms = _opens_in_ms(expected, finding, state.pass_ms, next_ms)
+            yield _group_finding(subject.group.group, finding, state, opens_in_ms)
 
 
 def _where_moved_goes_on(subject: _Subject, moved: frozenset[TopicPartition], until_ms: int) -> _Subject:
@@ -219,12 +281,23 @@ def _identity(finding: Finding) -> tuple[str, str]:
     return finding.kind, finding.reason
 
 
-def _moved_partitions(earlier: GroupState | None, group: GroupState) -> frozenset[TopicPartition]:
-    """The partitions whose committed offset is another one than in the earlier reading."""
+def _moved_partitions(earlier: _Subject | None, now: _Subject) -> frozenset[TopicPartition]:
+    """The partitions that do not stand still: committed further since the earlier reading, or without lag at it.
+
+    Records that came after a reading without lag have waited for less than the time between the two. A group without
+    members has nobody that could be at work on them, so there only commits count.
+    """
     if earlier is None:
         return frozenset()
-    before = {_place(each): each.offset for each in earlier.offsets}
-    return frozenset([_place(each) for each in group.offsets if before.get(_place(each)) != each.offset])
+    before = {_place(each): each.offset for each in earlier.group.offsets}
+    committed = {_place(each) for each in now.group.offsets if before.get(_place(each)) != each.offset}
+    fresh = {place for place, offset in before.items() if not _has_lag(place, offset, earlier.topics)}
+    return frozenset(committed | fresh if now.group.members else committed)
+
+
+def _has_lag(place: TopicPartition, offset: int, topics: Topics) -> bool:
+    partition = topics.places(place.topic).get(place)
+    return partition is not None and partition.end is not None and offset < partition.end
 
 
 def _place(commit: CommittedOffset) -> TopicPartition:

@@ -4,26 +4,32 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from typing import Final
+from typing import Final, Protocol
 
 from msgspec.structs import replace
 
 from monitor.collectors.errors import CollectorError
 from monitor.doctor.diagnosis import Diagnosis, diagnose
-from monitor.doctor.reader import ClusterReader
-from monitor.doctor.reading import ClusterState, fold_reading
+from monitor.doctor.reading import ClusterState, Reading, fold_reading
 
 PAUSE_S: Final = 5.5
 """The pause before a second reading: longer than the commit interval of Kafka's Java client (5 s)."""
 
-BUDGET_S: Final = 9.0
-"""So many seconds after the start of the look, the second reading should have ended."""
+
+class Reader(Protocol):
+    """Reads a cluster, as :class:`monitor.doctor.reader.ClusterReader` does."""
+
+    def read(self) -> Reading:
+        """One reading. Raises ConfigError and CollectorError as ClusterReader does."""
+
+    def close(self) -> None:
+        """Close the connections; the next reading opens new ones."""
 
 
 class Examination:
     """Reads a cluster and judges its groups, as often as it is called."""
 
-    def __init__(self, reader: ClusterReader, cluster: str, only: str | None = None) -> None:
+    def __init__(self, reader: Reader, cluster: str, only: str | None = None) -> None:
         """Prepare.
 
         Args:
@@ -47,7 +53,7 @@ class Examination:
         self._state = fold_reading(self._state, self._reader.read())
         self._first = self._first or self._state
         self._readings += 1
-        before = self._first.groups if self._readings > 1 else None
+        before = self._first if self._readings > 1 else None
         return diagnose(self._state, self._readings, before=before, only=self._only)
 
     def reconnect(self) -> None:
@@ -58,29 +64,26 @@ class Examination:
 def first_answer(
     examination: Examination,
     wait: Callable[[float], object] = time.sleep,
-    clock_s: Callable[[], float] = time.monotonic,
+    announce: Callable[[float], object] = lambda seconds: None,
 ) -> Diagnosis:
-    """One look, or two if a finding is not certain: a commit in between may refute it.
+    """One look, or two if something may be a finding: a commit in between refutes it.
 
-    A shorter pause would miss the commits of consumers that work. Without time for it, there is one look only, and the
-    answer says so.
+    A shorter pause would miss the commits of consumers that work. How long a reading takes changes nothing: what one
+    reading cannot confirm is never a finding.
 
     Args:
         examination: reads and judges.
         wait: waits for so many seconds.
-        clock_s: a clock, in seconds from any instant.
+        announce: is called before the wait, with its seconds.
 
     Raises:
         ConfigError: as :meth:`Examination.look`.
         CollectorError: as there, of the first look.
     """
-    began_s = clock_s()
     diagnosis = examination.look()
-    took_s = clock_s() - began_s
     if diagnosis.is_certain:
         return diagnosis
-    if 2 * took_s + PAUSE_S > BUDGET_S:
-        return replace(diagnosis, notes=(*diagnosis.notes, _note_on_one_reading(took_s)))
+    announce(PAUSE_S)
     wait(PAUSE_S)
     return _renewed_answer(examination, diagnosis)
 
@@ -91,13 +94,6 @@ def _renewed_answer(examination: Examination, last: Diagnosis) -> Diagnosis:
         return examination.look()
     except CollectorError as error:
         return _with_problem(last, str(error))
-
-
-def _note_on_one_reading(took_s: float) -> str:
-    return (
-        f"The only reading took {took_s:.1f} s, which left no time for a second one."
-        " Findings that only time confirms may be of consumers that work: use --watch."
-    )
 
 
 def renewed_answers(examination: Examination, wait: Callable[[float], object] = time.sleep) -> Iterator[Diagnosis]:

@@ -10,14 +10,14 @@ from typing import Final
 from kafka.admin import KafkaAdminClient
 
 from monitor.collectors.clock import wall_clock_ms
-from monitor.collectors.errors import CollectorError
+from monitor.collectors.errors import ClusterAway, CollectorError
 from monitor.collectors.kafka.admin_reader import AdminReader
 from monitor.collectors.kafka.rebalance_sampler import RebalanceSampler
 from monitor.collectors.kafka.share_groups import ShareGroupReader
 from monitor.collectors.kafka.share_offsets import ShareOffsetsReader
 from monitor.collectors.kafka.topic_poll import StableOffsets, observe_topics
 from monitor.collectors.kafka_client.connection import CONNECT_LIMIT_S as NAMED_LIMIT_S
-from monitor.collectors.kafka_client.connection import explain_request_errors, open_admin
+from monitor.collectors.kafka_client.connection import accepts_connections, explain_request_errors, open_admin
 from monitor.collectors.snapshot import SourceSnapshot
 from monitor.config import ClusterSettings, ConfigError
 from monitor.doctor.reading import Reading
@@ -28,6 +28,12 @@ from monitor.model import TopicObserved
 
 CONNECT_LIMIT_S: Final = 5.0
 """A first answer is expected within ten seconds, also that there is none."""
+
+SLOW_CONNECT_LIMIT_S: Final = 60.0
+"""For a cluster that accepts connections and has not responded by then: each of several requests may take 5 s."""
+
+SLOW_REQUEST_MS: Final = 30_000
+"""For its requests: the first one to a broker waits for the connection, too."""
 
 
 class ClusterReader:
@@ -80,7 +86,7 @@ class ClusterReader:
         return with_option_names(measured, self._cluster, self._client)
 
     def _read(self) -> Reading:
-        admin = self._admin = self._admin or open_admin(self._cluster, CONNECT_LIMIT_S)
+        admin = self._admin = self._admin or self._connect()
         self._pass_ms = pass_ms = max(self._clock(), self._pass_ms + 1)
         with explain_request_errors(self._cluster):
             topics = observe_topics(
@@ -103,6 +109,17 @@ class ClusterReader:
             problems=groups.problems,
             unread=unread,
         )
+
+    def _connect(self) -> KafkaAdminClient:
+        """A client, soon where nothing listens; a cluster that only takes its time is given it."""
+        try:
+            return open_admin(self._cluster, CONNECT_LIMIT_S)
+        except ClusterAway:
+            if not accepts_connections(self._cluster):
+                raise
+        admin = open_admin(self._cluster, SLOW_CONNECT_LIMIT_S, request_ms=SLOW_REQUEST_MS)
+        self._groups = AdminReader(self._cluster, self._clock, SLOW_CONNECT_LIMIT_S, SLOW_REQUEST_MS)
+        return admin
 
     def _unread(self, admin: KafkaAdminClient, groups: SourceSnapshot, topics: Sequence[TopicObserved]) -> Unread:
         """What the brokers did not return of this reading."""

@@ -31,7 +31,7 @@ def explain_partition(inputs: GroupInputs, topic: str, partition: PartitionId) -
         topic=topic,
         partition=partition,
         statements=(
-            _existence(inputs, place),
+            _existence(inputs, place, row),
             _owner(known, row),
             Statement(about=About.RULE, sentence=why(known.view, place, inputs.now_ms)),
             *_expected(known, row),
@@ -56,15 +56,15 @@ def _row(known: Judged, topic: str, partition: PartitionId) -> PartitionVerdict:
     )
 
 
-def _existence(inputs: GroupInputs, place: TopicPartition) -> Statement:
+def _existence(inputs: GroupInputs, place: TopicPartition, row: PartitionVerdict) -> Statement:
     state = inputs.catalog.topics.get(place.topic)
     found = next((each for each in state.partitions if each.partition == place.partition), None) if state else None
     name = f"Partition {shown(str(place.partition))} of {shown(place.topic)}"
     if found is None:
         return Statement(about=About.PARTITION, sentence=f"{name} does not exist.")
     text = f"{name} was first seen {age(inputs.now_ms - found.first_seen_ms)} ago"
-    if found.earliest is not None and found.end is not None:
-        text += f"; its log ranges from offset {found.earliest} to {found.end}"
+    if found.earliest is not None and row.end is not None:
+        text += f"; its log ranges from offset {found.earliest} to {row.end}"
     cut = found.truncation
     if cut is not None:
         text += f". {truncation_sentence(place, cut.before, cut.after)} Found {age(inputs.now_ms - cut.at_ms)} ago"

@@ -279,9 +279,11 @@ GROUP_PRODUCED_RECORDS_PER_SECOND: Final = GroupMetric(
 )
 GROUP_CATCH_UP_SECONDS: Final = GroupMetric(
     "groupwatch_group_catch_up_seconds",
-    "Estimated time until the group has no lag, at this rate. Absent if unknown or never.",
+    "Estimated time until no partition of the group has lag, each at its own rate. 0 without lag. Absent if unknown or "
+    "never.",
     value=attrgetter("catch_up_ms"),
-    absent="there is no lag, or the rate is unknown or too low",
+    absent="a lag is unknown; the rates are known for less than nine tenths of the lag; a partition with lag is not "
+    "consumed faster than produced",
 )
 GROUP_LOST_RECORDS: Final = GroupMetric(
     "groupwatch_group_lost_records",

@@ -73,9 +73,11 @@ class PartitionVerdict(Value, gc=False):
     ``expected`` is the owner that the assignor would choose now, ``replayed`` the one it should have chosen for the
     inputs of the current generation; None: nobody, or not computable (see ``GroupVerdict.expectation``), or the same
     as ``expected`` if the broker chooses.
-    ``committed`` None: no committed offset. ``lag`` None: not known. ``lag_ms``: age of the oldest waiting record.
-    ``status`` is Burrow's, None where the lag is not known; ``pace`` is measured only where records wait. ``stable`` is
-    the last stable offset, told only where records wait and a transaction holds some of the partition's records back.
+    ``committed`` None: no committed offset. ``end`` is that of the newest poll, or a newer committed offset beyond it;
+    it is below ``committed`` only where the two do not fit together. ``lag`` None: not known. ``lag_ms``: age of the
+    oldest waiting record. ``status`` is Burrow's, None where the lag is not known; ``pace`` is measured only where
+    records wait. ``stable`` is the last stable offset, told only where records wait and a transaction holds some of the
+    partition's records back.
     """
 
     topic: str
@@ -309,10 +311,10 @@ class GroupVerdict(Value):
 
     ``status`` is Burrow's, None if no lag is known; ``topics`` are sorted by name. ``pace`` is the sum over the
     partitions in which records wait, as far as it is known: ``paced_lag`` records wait where it is, nine tenths of
-    ``lag`` at least, or both are None; ``catch_up_ms`` is how long they take to be read, None if that is never at that
-    pace. ``lost`` are the records that retention removed before the group committed them (at most: offsets without a
-    record count), ``kept_waiting`` the largest share of a trimmed partition's log that waits for the group, from 0 to
-    1; both None if no lag is known.
+    ``lag`` at least, or both are None; ``catch_up_ms`` is how long the slowest of these partitions takes to be read at
+    its own pace, None if that is never; 0 without lag. ``lost`` are the records that retention removed before the group
+    committed them (at most: offsets without a record count), ``kept_waiting`` the largest share of a trimmed
+    partition's log that waits for the group, from 0 to 1; both None if no lag is known.
 
     ``rebalancing_since_ms``: a rebalance is known to be under way since then. The counts are those of the GroupState.
 

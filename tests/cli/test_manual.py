@@ -116,3 +116,9 @@ def test_the_manual_page_is_set_without_a_warning():
     run = subprocess.run([groff, "-man", "-ww", "-Tutf8", PAGE], capture_output=True, text=True, check=False)
     assert (run.returncode, run.stderr) == (0, "")
     assert "Move the state of every cluster aside" in " ".join(run.stdout.split())
+
+
+@pytest.mark.parametrize("command", sorted(COMMANDS))
+def test_only_a_command_with_a_duration_says_what_happens_after_it(command: str):
+    text = help_of(command)
+    assert ("duration has passed" in text) == ("--duration" in text)

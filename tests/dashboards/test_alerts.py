@@ -11,9 +11,10 @@ import pytest
 import yaml
 
 from dashboards.alerts import DEMO, RULES, rule_groups, rules_file
+from dashboards.alerts.monitor_itself import rules_about_clusters
 from dashboards.alerts.table import PAGE, with_table
 from dashboards.kubernetes import kubernetes_files
-from dashboards.runbooks import runbooks_asked
+from dashboards.runbooks import command_options
 from monitor.metrics.render import STATES
 from monitor.metrics.spec_types import MetricScope
 from monitor.metrics.specs import FAMILIES, OF_THE_JVM
@@ -140,7 +141,9 @@ def test_the_rule_file_is_yaml_that_says_the_rules():
 def test_every_rule_has_a_runbook_that_says_what_to_do_and_every_runbook_a_rule():
     text = (ROOT / "docs" / "runbooks.md").read_text(encoding="utf-8")
     sections = re.findall(r"^## (\w+)\n(.*?)(?=^#|\Z)", text, re.MULTILINE | re.DOTALL)
-    assert [name for name, _ in sections] == [rule.name for rule in RULES]
+    (missing,) = rules_about_clusters(["c"])  # of a configuration only, and beside the rule about any groupwatch
+    assert [name for name, _ in sections if name != missing.name] == [rule.name for rule in RULES]
+    assert missing.name in dict(sections)
     for name, section in sections:
         assert re.findall(r"^\*\*(\w+)\.\*\* \S", section, re.MULTILINE) == ["Means", "Causes", "Look", "Do"], name
     assert all(rule.runbook() == f"docs/runbooks.md#{rule.name.lower()}" for rule in RULES)
@@ -159,14 +162,44 @@ def test_with_an_address_of_the_runbooks_each_alert_has_a_link_to_its_own():
 @pytest.mark.parametrize("address", ["docs/runbooks.md", "ftp://wiki/runbooks", "https://", "https://wiki/page#top"])
 def test_what_is_no_address_of_a_page_ends_with_a_sentence(address: str, capsys: pytest.CaptureFixture[str]):
     with pytest.raises(SystemExit) as ended:
-        runbooks_asked("dashboards.generate", ["--runbooks", address])
+        command_options("dashboards.generate", ["--runbooks", address])
     assert ended.value.code == 2
     assert repr(address) in capsys.readouterr().err
 
 
 def test_the_address_of_the_runbooks_is_taken_from_the_command_line():
-    asked = runbooks_asked("dashboards.generate", ["--runbooks", "https://wiki.example/runbooks"])
-    assert (asked, runbooks_asked("dashboards.generate", [])) == ("https://wiki.example/runbooks", None)
+    asked = command_options("dashboards.generate", ["--runbooks", "https://wiki.example/runbooks"])
+    assert (asked.runbooks, command_options("dashboards.generate", []).runbooks) == (
+        "https://wiki.example/runbooks",
+        None,
+    )
+    assert command_options("dashboards.generate", ["--cluster", "a", "--cluster", "b"]).clusters == ("a", "b")
+
+
+def test_a_cluster_that_is_named_fires_an_alert_when_it_has_no_series_although_others_have(tmp_path: Path):
+    """Two deployments: the one of cluster b is there until minute 3. Both clusters without a sample: both alerts."""
+    summary = "Prometheus scrapes no groupwatch of b"
+    fired = {"exp_labels": {"severity": "critical", "cluster": "b"}, "exp_annotations": None}
+    rules = yaml.safe_load(rules_file(clusters=["a", "b"]))["groups"][-1]["rules"]
+    annotations = {**rules[1]["annotations"], "summary": summary}
+    annotations["description"] = annotations["description"].replace("{{ $labels.cluster }}", "b")
+    test = {
+        "interval": "1m",
+        "input_series": [
+            {"series": 'groupwatch_up{cluster="a"}', "values": "1x20"},
+            {"series": 'groupwatch_up{cluster="b"}', "values": "1x3 stale _x16"},
+        ],
+        "alert_rule_test": [
+            {"eval_time": "8m", "alertname": "GroupwatchClusterMissing", "exp_alerts": []},
+            {
+                "eval_time": "9m",
+                "alertname": "GroupwatchClusterMissing",
+                "exp_alerts": [{**fired, "exp_annotations": annotations}],
+            },
+            {"eval_time": "15m", "alertname": "GroupwatchDown", "exp_alerts": []},
+        ],
+    }
+    run_cases(tmp_path, rules_file(clusters=["a", "b"]), [test])
 
 
 def test_the_table_of_alerts_is_not_stale():

@@ -28,6 +28,8 @@ from monitor.model import (
 NOW_MS = 1_795_650_000_000
 SILENCE_MS = 60_000
 """``commit_silence_s`` by default."""
+LATER_MS = NOW_MS + 5_500
+"""The second reading."""
 
 
 def topic(pass_ms: int, *ends: int, name: str = "orders") -> TopicObserved:
@@ -89,14 +91,59 @@ def test_a_partition_that_two_members_own_is_certain_at_once():
 
 
 def test_lag_without_members_becomes_a_finding_after_the_silence_unless_something_is_committed():
-    gone = group(NOW_MS, "gone", 4, 10)
-    diagnosis = diagnose(fold(reading(NOW_MS, gone)), 1)
-    assert found(diagnosis) == [("gone", "unattended", SILENCE_MS)]
-    assert not diagnosis.is_certain
+    """One reading alone does not say so: a consumer at work looks like this between two commits."""
+    first = fold(reading(NOW_MS, group(NOW_MS, "gone", 4, 10)))
+    alone = diagnose(first, 1)
+    assert (found(alone), alone.unconfirmed, alone.is_certain, exit_code(alone)) == ([], 1, False, 0)
+    diagnosis = diagnose(again(first, LATER_MS), 2, before=first)
+    assert found(diagnosis) == [("gone", "unattended", SILENCE_MS - 5_500)]
+    assert (diagnosis.unconfirmed, diagnosis.is_certain) == (0, False)
 
 
-LATER_MS = NOW_MS + 5_500
-"""The second reading."""
+def again(state: ClusterState, pass_ms: int, **fields: object) -> ClusterState:
+    """The cluster after a reading in which nothing has changed."""
+    return fold_reading(state, reading(pass_ms, listed=state.listed, **fields))
+
+
+def test_what_the_second_reading_alone_has_is_counted_and_is_no_finding():
+    """The record came after the first reading, and the member may be at work on it."""
+    own = {"state": "Stable", "protocol": "range", "members": (member("a", 0, 1),)}
+    first = fold(reading(NOW_MS, group(NOW_MS, "fine", 10, 10, **own)))
+    diagnosis = diagnose(again(first, LATER_MS, ends=(11, 10)), 2, before=first)
+    assert (diagnosis.findings, exit_code(diagnosis)) == ((), 0)
+    left = fold(reading(NOW_MS, group(NOW_MS, "left", 10, 10)))
+    later = diagnose(again(left, LATER_MS, ends=(11, 10)), 2, before=left)
+    assert (later.findings, later.unconfirmed, exit_code(later)) == ((), 1, 0)
+
+
+def test_new_lag_of_one_partition_is_no_standstill_beside_an_old_one():
+    """Records of partition 1 came after the first reading; those of partition 0 were there before."""
+    own = {"state": "Stable", "protocol": "range", "members": (member("a", 0, 1),)}
+    first = fold(reading(NOW_MS, group(NOW_MS, "busy", 4, 10, **own)))
+    (finding,) = diagnose(again(first, LATER_MS, ends=(10, 12)), 2, before=first).findings
+    assert (finding.reason, [place.partition for place in finding.partitions]) == ("not_committing", [0])
+
+
+def test_new_lag_of_one_partition_takes_no_finding_from_a_group_without_members():
+    """Nobody could be at work on it: partition 0 had lag before, partition 1 has it since."""
+    first = fold(reading(NOW_MS, group(NOW_MS, "gone", 4, 10)))
+    (finding,) = diagnose(again(first, LATER_MS, ends=(10, 12)), 2, before=first).findings
+    assert (finding.kind, [place.partition for place in finding.partitions]) == ("unattended", [0, 1])
+
+
+def test_every_group_has_a_row_with_the_largest_lag_first():
+    pair = group(NOW_MS, "busy", 10, 9, state="Stable", protocol="range", members=(member("a", 0), member("b", 1)))
+    moving = group(NOW_MS, "moving", state="PreparingRebalance", protocol_type="consumer")
+    first = fold(reading(NOW_MS, pair, group(NOW_MS, "gone", 4, 10), group(NOW_MS, "fine", 10, 10), moving))
+    rows = diagnose(again(first, LATER_MS), 2, before=first).groups
+    assert [(row.group, row.state, row.members, row.partitions, row.lag) for row in rows] == [
+        ("gone", "empty", 0, 2, 6),
+        ("busy", "stable", 2, 2, 1),
+        ("fine", "empty", 0, 2, 0),
+        ("moving", "rebalancing", None, None, None),
+    ]
+    assert [row.kind for row in rows[:3]] == ["kafka-classic"] * 3
+    assert [row.lag_at_least_ms for row in rows[:2]] == [5_500, 5_500]
 
 
 def read_twice(members: tuple[Member, ...], before: tuple[int, ...], after: tuple[int, ...]) -> Diagnosis:
@@ -105,7 +152,7 @@ def read_twice(members: tuple[Member, ...], before: tuple[int, ...], after: tupl
     own = {"state": "Stable", "protocol": "range", "members": members}
     first = fold(reading(NOW_MS, group(NOW_MS, "busy", *before, **own), ends=ends))
     both = fold_reading(first, reading(LATER_MS, group(LATER_MS, "busy", *after, **own), ends=ends))
-    return diagnose(both, 2, before=first.groups)
+    return diagnose(both, 2, before=first)
 
 
 def test_a_second_reading_refutes_a_standstill_if_all_offsets_moved():
@@ -139,7 +186,7 @@ def test_a_reading_that_moved_makes_no_lag_imbalance_up():
     own = {"state": "Stable", "protocol": "range", "members": members}
     first = fold(reading(NOW_MS, group(NOW_MS, "busy", 0, 0, **own), ends=(50_000, 12_000)))
     seen = reading(LATER_MS, group(LATER_MS, "busy", 10, 0, **own), ends=(50_000, 12_000))
-    findings = diagnose(fold_reading(first, seen), 2, before=first.groups).findings
+    findings = diagnose(fold_reading(first, seen), 2, before=first).findings
     assert [each.kind for each in findings if each.kind == "imbalance"] == []
 
 
@@ -148,18 +195,19 @@ def test_commits_of_a_group_without_members_refute_that_nobody_consumes_for_it()
     first = fold(reading(NOW_MS, group(NOW_MS, "gone", 4, 10)))
     later_ms = NOW_MS + 5_500
     both = fold_reading(first, reading(later_ms, group(later_ms, "gone", 6, 10)))
-    assert diagnose(both, 2, before=first.groups).findings == ()
+    assert diagnose(both, 2, before=first).findings == ()
 
 
 def test_what_is_expected_is_what_later_readings_find():
     """The grace time has passed in the last reading, and nothing has changed: all is certain, and the same."""
     gone = group(NOW_MS, "gone", 4, 10)
     first = fold(reading(NOW_MS, gone))
-    early = diagnose(first, 1)
+    early = diagnose(again(first, LATER_MS), 2, before=first)
     late_ms = NOW_MS + SILENCE_MS
     last = fold_reading(first, reading(late_ms, listed=frozenset({"gone"})))
-    late = diagnose(last, 2, before=first.groups)
+    late = diagnose(last, 2, before=first)
     assert late.is_certain
+    assert early.findings
     assert [(each.kind, each.reason, each.partitions, each.sentence) for each in late.findings] == [
         (each.kind, each.reason, each.partitions, each.sentence) for each in early.findings
     ]
@@ -167,12 +215,17 @@ def test_what_is_expected_is_what_later_readings_find():
 
 def test_the_worst_comes_first():
     """Records that retention has removed are gone; a group without members can be started."""
-    lost = group(NOW_MS, "zz-lost", 1, 1)
-    seen = reading(NOW_MS, group(NOW_MS, "gone", 4, 10), lost)
-    kept = tuple(replace(partition, earliest=3) for partition in seen.topics[0].partitions)
-    diagnosis = diagnose(fold(replace(seen, topics=(replace(seen.topics[0], partitions=kept),))), 1)
-    worst, *_ = diagnosis.findings
+    groups = (group(NOW_MS, "gone", 4, 10), group(NOW_MS, "zz-lost", 1, 1))
+    first = fold(cut(reading(NOW_MS, *groups)))
+    both = fold_reading(first, cut(reading(LATER_MS, listed=first.listed)))
+    worst, *_ = diagnose(both, 2, before=first).findings
     assert (worst.group, worst.kind) == ("zz-lost", "retention")
+
+
+def cut(seen: Reading) -> Reading:
+    """The reading of a cluster where retention has removed the first three records of each partition."""
+    kept = tuple(replace(partition, earliest=3) for partition in seen.topics[0].partitions)
+    return replace(seen, topics=(replace(seen.topics[0], partitions=kept),))
 
 
 def test_a_rebalancing_group_is_not_judged_and_not_forgotten():
@@ -247,7 +300,8 @@ def test_a_group_of_which_not_all_is_known_keeps_its_findings():
     """Orders has lag, and no topic of prices exists."""
     offsets = (ObservedOffset("orders", 0, 4),)
     app = application(NOW_MS, "Empty", "orders", "prices", offsets=offsets, generation=1)
-    diagnosis = diagnose(fold(reading(NOW_MS, app)), 1)
+    first = fold(reading(NOW_MS, app))
+    diagnosis = diagnose(again(first, LATER_MS), 2, before=first)
     assert [(each.kind, each.reason) for each in diagnosis.findings] == [("unattended", "no_members")]
     assert [each.group for each in diagnosis.not_judged] == ["app"]
 
@@ -260,8 +314,10 @@ def test_a_group_that_a_complete_reading_does_not_list_is_gone():
 
 
 def test_one_group_can_be_chosen():
-    state = fold(reading(NOW_MS, group(NOW_MS, "gone", 4, 10), group(NOW_MS, "also", 4, 10)))
-    diagnosis = diagnose(state, 1, only="also")
+    first = fold(reading(NOW_MS, group(NOW_MS, "gone", 4, 10), group(NOW_MS, "also", 4, 10)))
+    state = again(first, LATER_MS)
+    diagnosis = diagnose(state, 2, before=first, only="also")
+    assert [row.group for row in diagnosis.groups] == ["also"]
     assert ({each.group for each in diagnosis.findings}, diagnosis.judged) == ({"also"}, 1)
     assert diagnose(state, 1, only="none").judged == 0
 
@@ -271,4 +327,5 @@ def test_a_part_that_was_not_read_is_no_clean_answer():
     missing = {"complete": False, "problems": ("Broker 2 does not list its groups.",)}
     assert exit_code(diagnose(fold(reading(NOW_MS, fine)), 1)) == 0
     assert exit_code(diagnose(fold(reading(NOW_MS, fine, **missing)), 1)) == 2
-    assert exit_code(diagnose(fold(reading(NOW_MS, behind, **missing)), 1)) == 1
+    first = fold(reading(NOW_MS, behind))
+    assert exit_code(diagnose(again(first, LATER_MS, **missing), 2, before=first)) == 1

@@ -48,7 +48,7 @@ def read_again(unread: Unread) -> Diagnosis:
     own = {"state": "Stable", "protocol": "range", "members": (member("a", 0, 1),)}
     first = fold(reading(NOW_MS, group(NOW_MS, STUCK, 4, 4, **own)))
     later = reading(LATER_MS, group(LATER_MS, STUCK, 4, 4, **own), unread=unread)
-    return diagnose(fold_reading(first, later), 2, before=first.groups)
+    return diagnose(fold_reading(first, later), 2, before=first)
 
 
 def test_no_member_is_accused_of_a_silence_that_brokers_cause():

@@ -288,8 +288,6 @@ def refused(key, value, written_ms=NOON):
 
 
 BEYOND_SENSE = [
-    pytest.param("ffffffffffffffff 00000004", NOON, "bad_number", id="offset -1, which means none to Kafka"),
-    pytest.param("8000000000000000 00000004", NOON, "bad_number", id="offset -2^63"),
     pytest.param("1000000000000001 00000004", NOON, "bad_number", id="an offset beyond all logs"),
     pytest.param("1000000000000000 00000004", NOON, None, id="the largest offset"),
     pytest.param("0000000000000005 fffffffe", NOON, "bad_number", id="leader epoch -2"),
@@ -310,6 +308,19 @@ def test_numbers_beyond_sense_make_no_commit_in_any_version(numbers, committed_m
     assert refused(key, f"0004 {offset} {epoch} 8101 {'61' * 128} {time} 00") == reason, "read by its schema"
     if epoch == "00000004":
         assert refused(key, f"0001 {offset} 0000 {time} 8000000000000000") == reason, "the expire time is passed over"
+
+
+@pytest.mark.parametrize("offset", [-1, -2, -1001, -(2**63)])
+def test_a_commit_of_a_negative_offset_says_that_there_is_none(offset):
+    """A broker stores it, and a client that fetches it starts by its reset policy."""
+    written, time = offset.to_bytes(8, signed=True).hex(), NOON.to_bytes(8).hex()
+    none = OffsetDeleted(group="g1", topic="t0", partition=7)
+    for value in (
+        f"0001 {written} 0000 {time} 8000000000000000",
+        f"0003 {written} ffffffff 0000 {time}",
+        f"0004 {written} ffffffff 01 {time} 00",
+    ):
+        assert decode_record(COMMIT_KEY, bytes.fromhex(value), NOON) == none
 
 
 def test_a_commit_that_is_dated_ahead_counts_where_the_record_has_no_time():

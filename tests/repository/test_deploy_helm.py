@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
@@ -17,6 +18,7 @@ import kubernetes_validate
 import pytest
 import yaml
 
+from dashboards.alerts import rules_file
 from monitor.config import load
 from tests.repository.test_deploy_kubernetes import (
     MANIFESTS,
@@ -213,9 +215,26 @@ def test_the_monitor_is_that_of_the_component(rendered):
     assert monitor == loaded("monitoring/servicemonitor.yaml")
 
 
+def without_clusters(rule: dict[str, Any]) -> dict[str, Any]:
+    """The rules of any deployment; those that name the clusters of the configuration come last."""
+    *general, named = rule["spec"]["groups"]
+    assert named["name"] == "groupwatch-clusters"
+    return {**rule, "spec": {"groups": general}}
+
+
+def test_each_cluster_of_the_configuration_has_a_rule_for_when_it_has_no_series(rendered):
+    config = DEFAULTS["config"] + '\n[clusters."a.b-c"]\nbootstrap_servers = "b:9092"\n'
+    names = tomllib.loads(config)["clusters"].keys()
+    assert len(names) > 1
+    rule = only(rendered({**MONITORED, "config": config}), "PrometheusRule")
+    named = [group for group in rule["spec"]["groups"] if group["name"] == "groupwatch-clusters"]
+    written = yaml.safe_load(rules_file(clusters=names))["groups"][-1]
+    assert named == [written]
+
+
 def test_the_rules_and_the_dashboards_are_those_of_the_component(rendered):
     found = rendered(MONITORED)
-    assert plain(only(found, "PrometheusRule")) == loaded("monitoring/prometheusrule.yaml")
+    assert without_clusters(plain(only(found, "PrometheusRule"))) == loaded("monitoring/prometheusrule.yaml")
     dashboards = objects(MANIFESTS / "monitoring" / "dashboards.yaml")
     names = [each["metadata"]["name"] for each in dashboards]
     assert len(names) == 5
@@ -537,7 +556,7 @@ def test_a_package_holds_what_the_links_lead_to(tmp_path: Path):
     asked = [helm_program(), "template", "groupwatch", package, f"--kube-version={OLDEST}", "--values", values]
     done = subprocess.run(asked, capture_output=True, text=True, check=True)
     found = [each for each in yaml.safe_load_all(done.stdout) if each]
-    assert plain(only(found, "PrometheusRule")) == loaded("monitoring/prometheusrule.yaml")
+    assert without_clusters(plain(only(found, "PrometheusRule"))) == loaded("monitoring/prometheusrule.yaml")
 
 
 def test_every_value_is_in_the_schema_and_in_the_file_of_defaults():

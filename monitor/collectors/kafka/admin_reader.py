@@ -63,6 +63,7 @@ class AdminReader:
         cluster: ClusterSettings,
         clock: Callable[[], int] = wall_clock_ms,
         connect_limit_s: float = CONNECT_LIMIT_S,
+        request_ms: int = REQUEST_LIMIT_MS,
     ) -> None:
         """Prepare; the first reading connects.
 
@@ -70,10 +71,12 @@ class AdminReader:
             cluster: the cluster.
             clock: gives the time in milliseconds since the epoch.
             connect_limit_s: how long an attempt to connect may take.
+            request_ms: how long a request may take, with the connection to a further broker that it may need.
         """
         self._cluster = cluster
         self._clock = clock
         self._connect_limit_s = connect_limit_s
+        self._request_ms = request_ms
         self._admin: KafkaAdminClient | None = None
         self._written: dict[str, _Written] = {}
         self._listed: frozenset[str] = frozenset()
@@ -113,8 +116,8 @@ class AdminReader:
 
     def _connect(self) -> AdminRequests:
         if self._admin is None:
-            self._admin = open_admin(self._cluster, self._connect_limit_s)
-        return AdminRequests(self._admin, REQUEST_LIMIT_MS / 1000, self._clock)
+            self._admin = open_admin(self._cluster, self._connect_limit_s, request_ms=self._request_ms)
+        return AdminRequests(self._admin, self._request_ms / 1000, self._clock)
 
     def _list(self, requests: AdminRequests, brokers: Sequence[int]) -> Listing:
         homes: dict[str, int] = {}

@@ -50,7 +50,7 @@ log = logging.getLogger(__name__)
 CONNECT_LIMIT_S: Final = 10.0
 REQUEST_LIMIT_MS: Final = REQUEST_MS
 SETUP_LIMIT_MS: Final = 5_000
-"""How long one broker may take to let a client in; it is doubled after each failure."""
+"""How long one broker may take to let a client in, at least; it is doubled after each failure."""
 OVERTIME_S: Final = 1.0
 """How much longer than its limit a connection may take that is just being made."""
 PROBE_LIMIT_S: Final = 2.0
@@ -86,6 +86,17 @@ def open_admin(
     """
     told = {} if release is None else {"api_version": release}
     return _open(KafkaAdminClient, cluster, limit_s, told, request_ms)
+
+
+def accepts_connections(cluster: ClusterSettings) -> bool:
+    """Whether an address of the cluster accepts a TCP connection, even if nothing responds to a request there."""
+    for address in cluster.addresses:
+        try:
+            with socket.create_connection((_host(address), int(address.rpartition(":")[2])), timeout=PROBE_LIMIT_S):
+                return True
+        except OSError:
+            continue
+    return False
 
 
 def open_producer(
@@ -221,9 +232,10 @@ def _open(
     arguments |= kafka_python_arguments(cluster) | more
     _require_login(cluster, arguments, limit_s)
     nets: list[KafkaNetClient] = []
+    setup_ms = max(SETUP_LIMIT_MS, int(limit_s * 1000 / 4))  # whoever waits for long lets each broker take long
 
     def net_client(**configuration: Any) -> KafkaNetClient:  # noqa: ANN401 - passed through
-        nets.append(KafkaNetClient(**configuration, socket_connection_setup_timeout_ms=SETUP_LIMIT_MS))
+        nets.append(KafkaNetClient(**configuration, socket_connection_setup_timeout_ms=setup_ms))
         return nets[-1]
 
     attempts = [*_bootstrap_attempts(cluster.addresses, limit_s)]

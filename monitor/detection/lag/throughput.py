@@ -201,7 +201,7 @@ def total_pace(paces: Iterable[Pace | None]) -> Pace | None:
 
 
 def catch_up_ms(lag: int | None, pace: Pace | None) -> int | None:
-    """How long until nothing waits, at this pace; None if that is not known or never.
+    """How long until a partition has no lag, at this pace; None if that is not known or never.
 
     >>> catch_up_ms(300, Pace(15.0, 5.0)), catch_up_ms(300, Pace(5.0, 5.0)), catch_up_ms(0, None)
     (30000, None, 0)
@@ -211,6 +211,17 @@ def catch_up_ms(lag: int | None, pace: Pace | None) -> int | None:
     if pace is None or pace.consumed_per_s <= pace.produced_per_s:
         return None
     return round(1000 * lag / (pace.consumed_per_s - pace.produced_per_s))
+
+
+def last_catch_up_ms(paced: Iterable[PartitionVerdict]) -> int | None:
+    """How long until none of these partitions has lag: as long as the slowest takes; None if that is never.
+
+    The sum of lags over the sum of paces would let a fast partition work off the lag of a slow one, which no consumer
+    does.
+    """
+    times = [catch_up_ms(row.lag, row.pace) for row in paced]
+    known = [time_ms for time_ms in times if time_ms is not None]
+    return max(known) if known and len(known) == len(times) else None
 
 
 def committed_by(progress: Progress, instant_ms: int) -> int:

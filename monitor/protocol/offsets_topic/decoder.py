@@ -58,6 +58,9 @@ def decode_record(key: bytes | None, value: bytes | None, timestamp_ms: int) -> 
         value: The record's value.
         timestamp_ms: The record's timestamp, which dates memberships and deletions of groups; below 1 it is not known.
 
+    A commit of an offset below 0 says that there is none: brokers store what a client commits, and clients take such an
+    offset for no committed offset (``ConsumerCoordinator.fetchCommittedOffsets`` of Kafka's Java client).
+
     Raises:
         DecodeError: The record cannot be read, is of a type or version not known here, or of numbers beyond sense.
     """
@@ -69,6 +72,8 @@ def decode_record(key: bytes | None, value: bytes | None, timestamp_ms: int) -> 
     if value is None:
         return OffsetDeleted(group=group, topic=topic, partition=partition)
     offset, leader_epoch, committed_ms, topic_key = _commit_value(value)
+    if offset < 0:
+        return OffsetDeleted(group=group, topic=topic, partition=partition)
     require_commit(offset, leader_epoch, committed_ms, timestamp_ms)
     return OffsetCommitted(
         group=group,

@@ -187,7 +187,7 @@ SPECIAL: Final[Mapping[str, Mapping[str, str]]] = {
         "null: unknown, or not applicable (Kafka Streams).",
         "rebalances": "Rebalances since the group was first seen.",
         "topics": "The lag of each topic, by name.",
-        "catch_up_ms": "Time until the lag is 0 at this throughput (ms); absent: never, or unknown.",
+        "catch_up_ms": "Time until no partition has lag, each at its own throughput (ms); absent: never, or unknown.",
         "lost": "Upper bound of the records that retention removed before they were committed.",
         "deliveries": "Share groups: progress in each partition, by the acknowledgments of the members; absent: none.",
         "delivery_totals": (

@@ -55,6 +55,19 @@ RESET += [committed(29, 3_475), committed(39, 3_580), committed(49, 3_690)]
 """Of a consumer that has read everything, and is reset to the new end within two seconds."""
 
 
+def end_at(now_s, polls, commits):
+    (row,) = verdict_at(now_s, polls, commits).partitions
+    return row.committed, row.end, row.lag
+
+
+def test_an_end_is_at_least_the_commit_that_is_newer_than_its_poll():
+    """A consumer at work commits between two polls. Only a commit that does not fit to the log stays beyond the end."""
+    steady = [poll(0, 100), poll(10, 679), poll(20, 700)]
+    assert end_at(11, steady, [committed(9, 670), committed(11, 681)]) == (681, 681, 0)
+    assert end_at(20, steady, [committed(9, 670), committed(11, 681)]) == (681, 700, 19)
+    assert end_at(40, POLLS, [committed(5, 15_900), committed(18, 16_032)]) == (16_032, 3_590, None)
+
+
 def test_a_truncation_gives_a_consumer_that_was_reset_no_false_lag():
     """Until the next poll the old end would give 12,650; then the lower end has to be confirmed by one more."""
     lags = {second: lag_at(second, POLLS, RESET) for second in range(20, 60)}

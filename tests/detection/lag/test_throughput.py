@@ -9,6 +9,7 @@ from monitor.detection.lag.throughput import (
     burrow_window,
     catch_up_ms,
     lag_status,
+    last_catch_up_ms,
     pace_of,
     paced_rows,
     progress_of,
@@ -165,7 +166,7 @@ def test_a_partition_of_which_the_pace_is_not_known_yet_hides_nothing_of_the_gro
         return evaluate(state, topics, 605_000, DetectionSettings())
 
     verdict = judged(40)
-    assert (verdict.lag, verdict.paced_lag, verdict.pace, verdict.catch_up_ms) == (500, 460, Pace(36, 30), 76_667)
+    assert (verdict.lag, verdict.paced_lag, verdict.pace, verdict.catch_up_ms) == (500, 460, Pace(36, 30), 150_000)
     verdict = judged(60)
     assert (verdict.lag, verdict.paced_lag, verdict.pace, verdict.catch_up_ms) == (520, None, None, None)
 
@@ -189,6 +190,20 @@ def test_a_sum_of_paces_is_known_if_each_is():
 )
 def test_how_long_until_nothing_waits(lag, pace, expected_ms):
     assert catch_up_ms(lag, pace) == expected_ms
+
+
+@pytest.mark.parametrize(
+    ("paced", "expected_ms"),
+    [
+        pytest.param([row(1_000, Pace(10.1, 10))], 10_000_000, id="one"),
+        pytest.param([row(1_000, Pace(10.1, 10)), row(10, Pace(120, 10))], 10_000_000, id="a fast one helps none"),
+        pytest.param([row(10, Pace(120, 10)), row(5, Pace(0, 0))], None, id="one is never read"),
+        pytest.param([], None, id="no pace is known"),
+    ],
+)
+def test_a_group_catches_up_when_its_slowest_partition_does(paced, expected_ms):
+    """By the sum of lags over the sum of paces it would be 9 s in the second case."""
+    assert last_catch_up_ms(paced) == expected_ms
 
 
 times = st.integers(-1000, 10_000)
@@ -237,7 +252,7 @@ def test_the_verdict_has_the_status_the_pace_and_the_topics():
     assert [row.status for row in verdict.partitions] == [LagStatus.OK, LagStatus.OK, LagStatus.OK, None, LagStatus.OK]
     assert [row.pace for row in verdict.partitions] == [Pace(12, 10), Pace(12, 10), None, None, Pace(12, 10)]
     assert (verdict.status, verdict.pace) == (LagStatus.OK, Pace(36, 30))
-    assert verdict.catch_up_ms == 76_667  # 460 records at 6 a second
+    assert verdict.catch_up_ms == 150_000  # the 300 records of one partition at 2 a second
 
 
 def test_a_group_that_stopped_is_told_so_once_an_idle_topic_has_stood_long_enough():

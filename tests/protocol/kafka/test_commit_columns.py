@@ -36,7 +36,7 @@ def assert_read_alike(values, written_ms=0):
     for row, value in enumerate(values):
         alone = by_itself(value, written_ms)
         if columns.regular[row]:
-            assert sound[row] == (alone is not None)
+            assert sound[row] == isinstance(alone, OffsetCommitted)
         if columns.regular[row] and sound[row]:
             assert isinstance(alone, OffsetCommitted)
             key = int(columns.topic_key[row]) or None

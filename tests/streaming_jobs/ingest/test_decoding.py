@@ -249,14 +249,13 @@ def test_an_event_of_another_cluster_that_is_dated_ahead_is_the_other_ones():
     assert decoded(EventsDecoder("c", 1), written_at(records((0, 9, None, encode_event(ended))), NOON)) == []
 
 
-def test_a_negative_offset_among_commits_is_counted_and_the_commit_before_it_stands():
-    """42, then -1 and -2^63, in the layout that is read by column."""
-    lows = [bytes.fromhex(f"0003 {offset} 00000004 0000 0000000000000064") for offset in ("ff" * 8, "80" + "00" * 7)]
-    rows = decoded(
-        OffsetsLogDecoder("c", 1), records(*((3, at, KEY_G1_T0_7, v) for at, v in enumerate([VALUE_42, *lows])))
-    )
-    events = {row["entity"]: row["payload"] for row in rows}
-    state = fold_group("c", "g1", None, events["group"])
-    assert [offset.offset for offset in state.offsets] == [42]
-    assert state.offsets[0].rewinds == 0
-    assert [(each.reason, each.log_offset) for each in events["source"]] == [("bad_number", 1), ("bad_number", 2)]
+@pytest.mark.parametrize("low", ["ff" * 8, "80" + "00" * 7])
+def test_a_commit_of_a_negative_offset_leaves_no_committed_offset_and_is_no_failure(low):
+    """42, then -1 or -2^63, in the layout that is read by column. The partition beside it keeps its own."""
+    none = bytes.fromhex(f"0003 {low} 00000004 0000 0000000000000064")
+    beside = bytes.fromhex("0001 0002 6731 0002 7430 00000008")
+    log = records((3, 10, KEY_G1_T0_7, VALUE_42), (3, 11, beside, VALUE_42), (3, 12, KEY_G1_T0_7, none))
+    (row,) = decoded(OffsetsLogDecoder("c", 1), log)
+    group = fold_group("c", "g1", None, row["payload"])
+    assert group is not None
+    assert [(each.partition, each.offset) for each in group.offsets] == [(8, 42)]
