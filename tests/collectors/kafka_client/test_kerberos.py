@@ -94,6 +94,10 @@ def test_java_is_given_one_krb5_conf(monkeypatch: pytest.MonkeyPatch, value: str
             "sasl.jaas.config has neither useKeyTab=true nor useTicketCache=true: nobody could enter a password.",
         ),
         (
+            properties(KEYTAB.replace("useKeyTab=true", 'useKeyTab="true "')),
+            "sasl.jaas.config has neither useKeyTab=true nor useTicketCache=true: nobody could enter a password.",
+        ),
+        (
             properties('useTicketCache=true ticketCache="KEYRING:persistent:0"'),
             "sasl.jaas.config: ticketCache names a cache of type KEYRING, which Java cannot read; use FILE:/PATH.",
         ),
