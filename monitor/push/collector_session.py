@@ -7,6 +7,7 @@ from typing import Final
 
 import requests
 from requests.adapters import HTTPAdapter
+from requests.auth import AuthBase
 
 MAX_RESPONSE: Final = 65_536
 """So many bytes of a response are read; a collector sends a few."""
@@ -40,9 +41,17 @@ class _Adapter(HTTPAdapter):
         return response
 
 
+class _OwnHeaders(AuthBase):
+    """Adds nothing to a request, so that the session does not look into ``~/.netrc``, which would win over a header."""
+
+    def __call__(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
+        return request
+
+
 def collector_session() -> requests.Session:
-    """A session for pushes."""
+    """A session for pushes. Of the environment it takes proxies and CA certificates, but no credentials."""
     session = requests.Session()
+    session.auth = _OwnHeaders()
     for scheme in ("http://", "https://"):
         session.mount(scheme, _Adapter())
     return session
