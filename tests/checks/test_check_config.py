@@ -145,7 +145,7 @@ def test_the_host_name_of_a_token_endpoint_is_checked_exactly_or_not_at_all(chec
 
 
 def test_a_store_in_a_jaas_line_is_read(check):
-    line = f"{OAUTH_MODULE} required ssl.truststore.location=/no.pem"
+    line = f"{OAUTH_MODULE} required ssl.truststore.location='/no.pem'"
     text = f'{CLUSTER}{TOKENS}"{TOKEN_URL}" = "https://login/token"\n{CREDENTIALS}"sasl.jaas.config" = "{line};"\n'
     answer = check(f"{text}{SPARK}")
     assert answer.exit_code == 2
@@ -364,7 +364,7 @@ def test_a_token_without_tls_and_one_that_every_user_may_open_are_told(check, gu
 
 
 def test_a_line_of_jaas_without_a_secret_may_be_read_by_others(check):
-    line = "com.sun.security.auth.module.Krb5LoginModule required useTicketCache=true ticketCache=/tmp/tickets;"
+    line = "com.sun.security.auth.module.Krb5LoginModule required useTicketCache=true ticketCache='/tmp/tickets';"
     login = f'[clusters.prod.client]\n"security.protocol" = "SASL_SSL"\n"sasl.jaas.config" = "{line}"\n'
     answer = check(f'{CLUSTER}{login}"sasl.kerberos.service.name" = "kafka"\n{SPARK}', mode=0o644)
     assert [text for text in told(answer, "warning") if "may be read by others" in text] == []

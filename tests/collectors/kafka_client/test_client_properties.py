@@ -140,7 +140,7 @@ LOGIN = SASL | {"sasl.username": "eve", "sasl.password": "tiger"}
         ),
         (
             SASL | {"sasl.jaas.config": f'{PLAIN} required password="tiger"'},
-            "sasl.jaas.config is not of the form: module required name=value ... ;",
+            'sasl.jaas.config is not of the form: module required name="value" ... ;',
         ),
         (SASL | {"sasl.jaas.config": f'{PLAIN} required password="tiger";'}, "sasl.jaas.config has no username."),
         (
