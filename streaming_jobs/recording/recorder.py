@@ -13,7 +13,6 @@ from collections.abc import Callable, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from typing import Final
-from urllib.parse import quote
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
@@ -27,6 +26,7 @@ from streaming_jobs.ingest.offset_planner import start_planned
 from streaming_jobs.recording.delta import RecordedTables
 from streaming_jobs.recording.reach import Reach
 from streaming_jobs.recording.upkeep import Upkeep
+from streaming_jobs.runtime.checkpoint import folder_of
 from streaming_jobs.runtime.clock import now_ms
 from streaming_jobs.runtime.query_errors import cause_of, is_disk_full
 from streaming_jobs.runtime.session import JVM_GONE
@@ -50,6 +50,11 @@ class RecordedLogs:
     settings: RecordedSettings
     partitions: Mapping[str, int]
     new_ends: Callable[[], LogEnds]
+
+
+def recorder_checkpoint(folder: str, cluster: str) -> str:
+    """Where the query that records a cluster has its checkpoint: a folder of its own in that of the recording."""
+    return f"{folder}/checkpoints/{folder_of(cluster)}"
 
 
 class Recorder:
@@ -131,12 +136,11 @@ class Recorder:
             pause_s = min(max(FIRST_PAUSE_S, 2 * pause_s), LONGEST_PAUSE_S)
 
     def _writer(self, rows: DataFrame) -> DataStreamWriter:
-        name = quote(self._cluster, safe="")
         return (
             rows.writeStream.format("delta")
             .outputMode("append")
             .partitionBy("cluster", "day")
-            .option("checkpointLocation", f"{self._folder}/checkpoints/{name}")
+            .option("checkpointLocation", recorder_checkpoint(self._folder, self._cluster))
             .option("path", f"{self._folder}/{EVENTS.name}")
             .trigger(processingTime=f"{self._every_s} seconds")
         )
