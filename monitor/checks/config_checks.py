@@ -42,6 +42,7 @@ from monitor.collectors.kafka_client.tokens import TokenError, read_token
 from monitor.config import NAMED_TABLES, ClusterSettings, ConfigError, HttpSettings, Settings
 from monitor.config.client import is_secret
 from monitor.config.client_words import IDENTIFICATION
+from monitor.model.installing import how_to_install
 from monitor.web.http.access_errors import AccessError
 from monitor.web.http.access_files import AccessFiles, read_access
 from monitor.web.server import ListenError, require_own
@@ -137,7 +138,7 @@ def _usable_push(settings: Settings) -> Iterator[str]:
     if not otlp.is_on:
         return
     if not _has_exporters():
-        yield "otlp.endpoint needs the exporters of OpenTelemetry: install 'groupwatch[otlp]'."
+        yield f"otlp.endpoint needs the exporters of OpenTelemetry: {how_to_install('otlp')}."
     try:
         otlp.resolved_headers()
     except ConfigError as error:
