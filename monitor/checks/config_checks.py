@@ -41,6 +41,8 @@ from monitor.collectors.kafka_client.tls import tls_context
 from monitor.collectors.kafka_client.tokens import TokenError, read_token
 from monitor.config import NAMED_TABLES, ClusterSettings, ConfigError, HttpSettings, Settings
 from monitor.config.client import is_secret
+from monitor.config.client_words import IDENTIFICATION
+from monitor.model.installing import how_to_install
 from monitor.web.http.access_errors import AccessError
 from monitor.web.http.access_files import AccessFiles, read_access
 from monitor.web.server import ListenError, require_own
@@ -136,7 +138,7 @@ def _usable_push(settings: Settings) -> Iterator[str]:
     if not otlp.is_on:
         return
     if not _has_exporters():
-        yield "otlp.endpoint needs the exporters of OpenTelemetry: install 'groupwatch[otlp]'."
+        yield f"otlp.endpoint needs the exporters of OpenTelemetry: {how_to_install('otlp')}."
     try:
         otlp.resolved_headers()
     except ConfigError as error:
@@ -223,6 +225,19 @@ def _clear_secrets(settings: Settings) -> Iterator[str]:
     for place, login in _tokens(settings):
         if login.is_clear:
             yield f"{place}: http sends the client secret and the tokens in clear text; use https."
+
+
+def _unchecked_names(settings: Settings) -> Iterator[str]:
+    """Servers whose names no client compares with their certificates: of brokers and of token endpoints."""
+    for cluster in settings.clusters.values():
+        if cluster.client.shown().get(IDENTIFICATION) == "":
+            yield f"{cluster.client_place}.{IDENTIFICATION} is empty: {_ANY_SERVER}"
+    for place, login in _tokens(settings):
+        if dict(login.tls).get(IDENTIFICATION) == "":
+            yield f"{place}: {IDENTIFICATION} in {JAAS} is empty: {_ANY_SERVER}"
+
+
+_ANY_SERVER: Final = "any server with a trusted certificate gets the passwords and tokens."
 
 
 def _absent_token_files(settings: Settings) -> Iterator[str]:
@@ -429,6 +444,7 @@ WARNINGS: Final[tuple[Look, ...]] = (
     _random_port,
     _clear_passwords,
     _clear_secrets,
+    _unchecked_names,
     _same_brokers,
     _folders_of_queries,
     seldom_read,

@@ -86,6 +86,11 @@ def _matching(pattern: str) -> Callable[[str], bool]:
     return lambda value: expression.fullmatch(value.strip()) is not None
 
 
+def _is_switch(value: str) -> bool:
+    """Exactly: of the blanks around a switch, Spark removes some, and for some switches none."""
+    return value.lower() in ("true", "false")
+
+
 def _from(least: int, most: int = 1_000_000) -> Callable[[str], bool]:
     def fits(value: str) -> bool:
         return value.isascii() and value.isdigit() and len(value) < 10 and least <= int(value) <= most
@@ -133,7 +138,7 @@ _RULES: Final = (
     _Rule(names=_names(r"executor\.instances"), fits=_from(0), requirement="be a whole number from 0 to 1000000"),
     _Rule(names=_names(r"\w[\w.]*\.port"), fits=_port, requirement="be 0 (any), or a port from 1024 to 65535"),
     _Rule(names=_names(_TIMES), fits=_matching(r"-?[0-9]{1,15}(us|ms|s|m|min|h|d)?"), requirement="be a time like 30s"),
-    _Rule(names=_names(r"\w[\w.]*\.enabled"), fits=_matching("true|false"), requirement="be true or false"),
+    _Rule(names=_names(r"authenticate|\w[\w.]*\.enabled"), fits=_is_switch, requirement="be true or false"),
     _Rule(
         names=_names(r"log\.level"),
         fits=_matching("all|trace|debug|info|warn|error|fatal|off"),
@@ -209,7 +214,7 @@ def missing_secret(master: str, properties: Mapping[str, str]) -> str | None:
         master: a Spark master URL.
         properties: Spark's, as far as a deployment has chosen them.
     """
-    is_wanted = properties.get(AUTHENTICATE, "true").strip().lower() == "true"
+    is_wanted = properties.get(AUTHENTICATE, "true").lower() == "true"
     if not is_wanted or master.startswith(MAKE_THEIR_SECRET) or properties.get(SECRET) or properties.get(SECRET_FILE):
         return None
     return (

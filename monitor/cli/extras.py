@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from monitor.model.installing import how_to_install
+
 JOB_MODULES: Final = frozenset(
     {
         "pyspark",
@@ -33,18 +35,18 @@ def missing_extra(module: str | None) -> str | None:
     """The sentence for a module that cannot be imported; None: no extra would install it.
 
     >>> missing_extra("pyspark.sql")
-    "This command needs the packages of the job: install 'groupwatch[job]'."
+    "This command needs the packages of the job: run pip install '.[job]' in a clone of groupwatch, or use its image."
     >>> missing_extra("mcp.server")
-    "This command needs the official SDK of MCP: install 'groupwatch[mcp]'."
+    "This command needs the official SDK of MCP: run pip install '.[mcp]' in a clone of groupwatch."
     >>> missing_extra("monitor.nothing") is None
     True
     """
     parts = (module or "").split(".")
     names = {".".join(parts[:length]) for length in range(1, len(parts) + 1)}
     if names & MCP_MODULES:
-        return "This command needs the official SDK of MCP: install 'groupwatch[mcp]'."
+        return f"This command needs the official SDK of MCP: {how_to_install('mcp')}."
     if names & OTLP_MODULES:
-        return "A push needs the exporters of OpenTelemetry: install 'groupwatch[otlp]'."
+        return f"A push needs the exporters of OpenTelemetry: {how_to_install('otlp')}."
     if names & JOB_MODULES or names == {"google"}:
-        return "This command needs the packages of the job: install 'groupwatch[job]'."
+        return f"This command needs the packages of the job: {how_to_install('job')}."
     return None

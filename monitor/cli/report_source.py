@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
-from urllib.parse import urlencode
 
 from monitor.cli.errors import NotFoundError
 from monitor.cli.http_client import WayIn
@@ -15,7 +14,7 @@ from monitor.history.report.cluster import ClusterReport, cluster_report
 from monitor.history.report.facts import IncidentReport
 from monitor.history.report.recorded import recorded_cluster_report
 from monitor.model import Value
-from monitor.web.views.addresses import API, REPORT_API, GroupAddress
+from monitor.web.views.addresses import API, REPORT_API, GroupAddress, query_text
 
 Tell = Callable[[int, int], None]
 
@@ -87,7 +86,7 @@ def report_from_job(job: Job, asked: ReportQuery, tell: Tell | None = None) -> I
 
 def _reports(job: Job, cluster: str, span: tuple[str, str], tell: Tell) -> Iterator[IncidentReport]:
     """One after the other: a job computes few things at once."""
-    path = f"{API.rstrip('/')}?{urlencode({'cluster': cluster}, errors='replace')}"
+    path = f"{API.rstrip('/')}?{query_text({'cluster': cluster})}"
     names = [each.group for each in value_from_job(job.url, path, job.way_in, list[_Listed])]
     for number, name in enumerate(names):
         tell(number, len(names))
@@ -99,7 +98,7 @@ def _reports(job: Job, cluster: str, span: tuple[str, str], tell: Tell) -> Itera
 
 
 def _from_job(job: Job, address: GroupAddress, since: str, until: str) -> IncidentReport:
-    query = urlencode({"since": since, "until": until})
+    query = query_text({"since": since, "until": until})
     return value_from_job(job.url, f"{address.under(REPORT_API)}?{query}", job.way_in, IncidentReport)
 
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, Generic, NamedTuple, TypeVar
 from urllib.error import HTTPError, URLError
-from urllib.parse import unquote, urlencode, urlsplit
+from urllib.parse import unquote, urlsplit
 
 import msgspec
 
@@ -27,7 +27,7 @@ from monitor.messages.names import shown, shown_group
 from monitor.messages.notification import utc
 from monitor.model import LibraryMembers, LibraryUse
 from monitor.snapshot_file import SnapshotFileError, all_lines, find_inputs, group_states, read_lines
-from monitor.web.views.addresses import LIBRARIES_API, SAVED, STORY, GroupAddress
+from monitor.web.views.addresses import LIBRARIES_API, SAVED, STORY, GroupAddress, query_text
 
 Told = TypeVar("Told")
 Row = TypeVar("Row", bound=msgspec.Struct)
@@ -83,7 +83,7 @@ def census_from_job(
         SourceError: as :func:`inputs_from_job`.
     """
     chosen = {} if cluster is None else {"cluster": cluster}
-    query = urlencode(chosen | {"partial": "1" if partial else "0"}, errors="replace")
+    query = query_text(chosen | {"partial": "1" if partial else "0"})
     return value_from_job(url, f"{LIBRARIES_API}?{query}", way_in, tuple[LibraryUse, ...])
 
 
@@ -137,7 +137,7 @@ def story_from_job(url: str, address: GroupAddress, since: str, until: str, way_
     Raises:
         SourceError: as :func:`inputs_from_job`.
     """
-    query = urlencode({"since": since, "until": until})
+    query = query_text({"since": since, "until": until})
     return value_from_job(url, f"{address.under(STORY)}?{query}", way_in, GroupStory)
 
 
@@ -227,7 +227,7 @@ def _decoded_value(url: str, body: bytes, kind: type[Told]) -> Told:
 
 def _saved_path(address: GroupAddress, at: str | None) -> str:
     path = address.under(SAVED)
-    return path if at is None else f"{path}?{urlencode({'at': at})}"
+    return path if at is None else f"{path}?{query_text({'at': at})}"
 
 
 @contextmanager

@@ -25,6 +25,11 @@ log-in that only one of them knows is refused at the start, and by `check-config
 
 The [image](deployment.md#compose) has these extras.
 
+Kafka's Java client removes whitespace around a value, and kafka-python does not. groupwatch refuses such a value.
+`ssl.endpoint.identification.algorithm` is exactly `https`, the default, or exactly empty. If it is empty, no client
+compares the host name of a broker with its certificate; `check-config` warns of that. The same applies to the options
+of `sasl.jaas.config` for a token endpoint.
+
 **SASL PLAIN and SCRAM.** A line of `sasl.jaas.config` is also possible in place of name and password.
 
 ```toml

@@ -112,7 +112,7 @@ def insecurity(cluster: ClusterSettings, client: Path | None) -> str | None:
     idle = idle_properties(properties)
     if not idle:
         return None
-    protocol = properties.get("security.protocol", "").strip().upper()
+    protocol = properties.get("security.protocol", "").upper()
     why = f"security.protocol is {protocol}" if protocol else "there is no security.protocol"
     lack = "There is no log-in." if protocol.endswith("SSL") else "The connection is not encrypted."
     return f"{client}: {listed(idle)}: no effect, because {why}. {lack}"

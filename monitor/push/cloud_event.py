@@ -9,14 +9,16 @@ from __future__ import annotations
 import base64
 import hmac
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 from typing import Final
 from urllib.parse import quote
 
 import msgspec
 
-from monitor.model import FindingRecord, Value
+from monitor.detection.finding_changes import hashed_id
+from monitor.model import FindingNews, FindingRecord, Value
+from monitor.model.findings import FINDINGS
 
 MEDIA_TYPE: Final = "application/cloudevents+json; charset=utf-8"
 
@@ -25,6 +27,9 @@ LATEST_MS: Final = 253_402_300_799_999
 
 _ID: Final = re.compile(r"[A-Za-z0-9_-]{1,100}")
 """Those of groupwatch are 32 hexadecimal digits. An id is sent in a header, and must not contain a dot there."""
+
+
+_KNOWN: Final = frozenset((spec.kind.value, spec.reason) for spec in FINDINGS)
 
 
 class EventError(Exception):
@@ -65,6 +70,23 @@ def finding_event(record: FindingRecord) -> CloudEvent:
         time=f"{datetime.fromtimestamp(record.at_ms / 1000, UTC):%Y-%m-%dT%H:%M:%S}.{record.at_ms % 1000:03}Z",
         data=record,
     )
+
+
+def require_own(record: FindingRecord, clusters: Collection[str]) -> None:
+    """Return if groupwatch can have written the record to a topic that carries the findings of these clusters.
+
+    Who may write to the topic of one cluster could otherwise open and close the incidents of another, with the
+    signature of groupwatch. A closing may be of a finding that only an earlier version knew.
+
+    Raises:
+        EventError: it names another cluster, or an unknown finding, or its id is not made of these names.
+    """
+    if record.cluster not in clusters:
+        raise EventError("it names a cluster whose findings are not in this topic")
+    if record.event is not FindingNews.CLOSED and (record.kind, record.reason) not in _KNOWN:
+        raise EventError("its kind and reason are not those of a finding")
+    if record.id != hashed_id(record.cluster, record.group, record.kind, record.reason):
+        raise EventError("its id is not that of its cluster, group, kind and reason")
 
 
 def event_body(event: CloudEvent) -> bytes:

@@ -17,7 +17,7 @@ from opentelemetry.util.re import parse_env_headers
 
 from monitor.config.client import HIDDEN
 from monitor.model.escaping import escaped
-from monitor.push.collector_session import RedirectionError
+from monitor.push.collector_session import UnusableResponseError
 
 LONGEST_REASON: Final = 300
 
@@ -60,7 +60,7 @@ class _Kept(logging.Handler):
 
 def _reason(record: logging.LogRecord) -> str:
     arguments = record.args if isinstance(record.args, tuple) else ()
-    own = [str(each) for each in arguments if isinstance(each, RedirectionError)]
+    own = [str(each) for each in arguments if isinstance(each, UnusableResponseError)]
     return own[0] if own else record.getMessage()
 
 

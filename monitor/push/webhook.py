@@ -12,14 +12,18 @@ from email.utils import parsedate_to_datetime
 from enum import StrEnum
 from typing import Final, NamedTuple
 from urllib.error import HTTPError, URLError
-from urllib.request import HTTPRedirectHandler, HTTPSHandler, OpenerDirector, Request, build_opener
+from urllib.request import HTTPRedirectHandler, OpenerDirector, Request, build_opener
 
 from monitor.config import ConfigError, WebhookSettings
+from monitor.deadline import Deadline, DeadlineError, http_handlers
 from monitor.messages.names import shown
 from monitor.push.cloud_event import MEDIA_TYPE, CloudEvent, event_body, signed_headers
 
 TIMEOUT_S: Final = 10.0
 """So long a receiver may be silent."""
+
+LIMIT_S: Final = 30.0
+"""So long an attempt may take as a whole, from the connection to the end of the response."""
 
 FIRST_PAUSE_S: Final = 1.0
 LONGEST_PAUSE_S: Final = 300.0
@@ -98,18 +102,23 @@ class Webhook:
         """Try once to deliver an event."""
         body = event_body(event)
         try:
-            request, opener = self._request(event.id, body), self._opener()
-            with opener.open(request, timeout=TIMEOUT_S) as response:
-                return status_meaning(response.status)
-        except ConfigError as error:
+            request = self._request(event.id, body)
+            with Deadline(LIMIT_S) as deadline:
+                return self._meaning(request, self._opener(deadline))
+        except (ConfigError, DeadlineError) as error:
             return Attempt(Result.FAILED, str(error))
-        except HTTPError as error:
-            with error:
-                return status_meaning(error.code, error.headers.get("Retry-After"), self._now_ms())
         except URLError as error:
             return Attempt(Result.FAILED, f"it cannot be reached: {shown(str(error.reason))}")
         except (OSError, http.client.HTTPException) as error:
             return Attempt(Result.FAILED, f"it sent no response: {type(error).__name__}")
+
+    def _meaning(self, request: Request, opener: OpenerDirector) -> Attempt:
+        try:
+            with opener.open(request, timeout=TIMEOUT_S) as response:
+                return status_meaning(response.status)
+        except HTTPError as error:
+            with error:
+                return status_meaning(error.code, error.headers.get("Retry-After"), self._now_ms())
 
     def _request(self, event_id: str, body: bytes) -> Request:
         own = {"Content-Type": MEDIA_TYPE, "User-Agent": "groupwatch"}
@@ -117,12 +126,12 @@ class Webhook:
         headers = {**self._settings.resolved_headers(), **own, **signed}
         return Request(self._settings.url or "", data=body, headers=headers, method="POST")  # noqa: S310, RUF100 -- checked
 
-    def _opener(self) -> OpenerDirector:
+    def _opener(self, deadline: Deadline) -> OpenerDirector:
         try:
             context = ssl.create_default_context(cafile=self._settings.ca_file)
         except OSError as error:  # also an SSLError: there is no certificate in it
             raise ConfigError(f"webhook.ca_file {self._settings.ca_file} cannot be used.") from error
-        return build_opener(HTTPSHandler(context=context), _NoRedirection())
+        return build_opener(*http_handlers(deadline, context), _NoRedirection())
 
 
 class _NoRedirection(HTTPRedirectHandler):

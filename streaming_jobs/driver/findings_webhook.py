@@ -10,20 +10,22 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
-from monitor.config import ClusterSettings, WebhookSettings
+from monitor.config import WebhookSettings
 from monitor.config.receiver import address_without_path
 from monitor.messages.names import shown, shown_group
 from monitor.metrics.process_metrics import ProcessMetrics
 from monitor.model import FindingRecord
-from monitor.push.cloud_event import CloudEvent, EventError, finding_event
+from monitor.push.cloud_event import CloudEvent, EventError, finding_event, require_own
 from monitor.push.webhook import Attempt, Result, Webhook, pause_s
 
 log = logging.getLogger(__name__)
 
 READ_WAIT_MS: Final = 500
 END_LIMIT_S: Final = 2.0
+SKIPPED_LINE_S: Final = 3_600.0
+"""The least time between two log lines about skipped records: whoever may write to the topic could fill the log."""
 
 
 class Feed(Protocol):
@@ -42,19 +44,35 @@ class Feed(Protocol):
         """Close the connection."""
 
 
+class FindingsOf(NamedTuple):
+    """Whose findings a topic has, by name: those of its cluster, and of the systems that this cluster carries."""
+
+    cluster: str
+    systems: tuple[str, ...] = ()
+
+
 class FindingsWebhook:
     """Sends from ``start`` until ``request_stop``. Whatever fails in it, watching goes on; it is logged and counted."""
 
     def __init__(
         self,
-        cluster: ClusterSettings,
+        topic: FindingsOf,
         settings: WebhookSettings,
         feed: Feed,
         process: ProcessMetrics,
         pause: Callable[[int, float | None], float] = pause_s,
     ) -> None:
-        """Prepare; nothing starts yet. ``pause`` gives the time (s) to wait after so many failures in a row."""
-        self._cluster = cluster.name
+        """Prepare; nothing starts yet.
+
+        Args:
+            topic: whose findings the topic has.
+            settings: the receiver.
+            feed: the records of that topic.
+            process: counts the attempts.
+            pause: gives the time (s) to wait after so many failures in a row.
+        """
+        self._cluster = topic.cluster
+        self._names = frozenset({topic.cluster, *topic.systems})
         self._receiver = address_without_path(settings.url or "")
         self._webhook = Webhook(settings)
         self._feed = feed
@@ -62,7 +80,9 @@ class FindingsWebhook:
         self._pause_s = pause
         self._stopping = threading.Event()
         self._failures = 0
-        self._thread = threading.Thread(target=self._run, name=f"webhook of {cluster.name}", daemon=True)
+        self._skipped = 0
+        self._skipped_line_s: float | None = None
+        self._thread = threading.Thread(target=self._run, name=f"webhook of {topic.cluster}", daemon=True)
 
     def start(self) -> None:
         """Begin to send."""
@@ -96,11 +116,22 @@ class FindingsWebhook:
     def _event(self, record: FindingRecord) -> CloudEvent | None:
         """The event of a record; None: it has none, and must not hold up those behind it."""
         try:
+            require_own(record, self._names)
             return finding_event(record)
         except EventError as error:
-            text = "Cluster %s: a record of the findings topic about the group %s is not sent to the webhook: %s"
-            log.warning(text, self._cluster, shown_group(record.group), error)
+            self._report_skipped(record, error)
             return None
+
+    def _report_skipped(self, record: FindingRecord, error: EventError) -> None:
+        """Log the first skipped record, and later at most one in an hour, with the number of the others."""
+        now_s = time.monotonic()
+        if self._skipped_line_s is not None and now_s - self._skipped_line_s < SKIPPED_LINE_S:
+            self._skipped += 1
+            return
+        others = f" ({self._skipped} others were not sent since the last such line)" if self._skipped else ""
+        text = "Cluster %s: a record of the findings topic about the group %s is not sent to the webhook: %s%s"
+        log.warning(text, self._cluster, shown_group(record.group), error, others)
+        self._skipped, self._skipped_line_s = 0, now_s
 
     def _is_done_with(self, event: CloudEvent) -> bool:
         """Try until the receiver has accepted or rejected the event; False: told to stop before that."""

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 from monitor.collectors.kafka.findings_feed import FindingsFeed
-from monitor.config import Settings
+from monitor.config import ClusterSettings, Settings
 from monitor.metrics.process_metrics import ProcessMetrics
 from monitor.metrics.version import installed_version
-from streaming_jobs.driver.findings_webhook import FindingsWebhook, stop_all
+from streaming_jobs.driver.findings_webhook import FindingsOf, FindingsWebhook, stop_all
 from streaming_jobs.driver.snapshot_store import SnapshotStore
 
 
@@ -39,6 +39,17 @@ def text_push(text: Callable[[], str], process: ProcessMetrics, settings: Settin
     return Pusher(settings.otlp, text, process, resource)
 
 
+def _webhook(cluster: ClusterSettings, settings: Settings, process: ProcessMetrics) -> FindingsWebhook:
+    feed = FindingsFeed(cluster, settings.webhook.group)
+    return FindingsWebhook(carried_findings(cluster, settings), settings.webhook, feed, process)
+
+
+def carried_findings(cluster: ClusterSettings, settings: Settings) -> FindingsOf:
+    """Whose findings the topic of a cluster has."""
+    carried = [system.name for system in settings.systems if settings.carrier_of(system).name == cluster.name]
+    return FindingsOf(cluster.name, tuple(carried))
+
+
 @contextmanager
 def findings_delivery(store: SnapshotStore, settings: Settings) -> Iterator[None]:
     """Send the findings of all clusters to the webhook, for the time of a ``with`` block; nothing, if it has no url.
@@ -46,11 +57,8 @@ def findings_delivery(store: SnapshotStore, settings: Settings) -> Iterator[None
     Of jobs that share the groups, only the first sends: all of them write to the same topics.
     """
     is_wanted = settings.webhook.is_on and settings.shard.is_first
-    webhooks = [
-        FindingsWebhook(cluster, settings.webhook, FindingsFeed(cluster, settings.webhook.group), store.process)
-        for cluster in settings.clusters.values()
-        if is_wanted and cluster.findings_topic
-    ]
+    wanted = [cluster for cluster in settings.clusters.values() if is_wanted and cluster.findings_topic]
+    webhooks = [_webhook(cluster, settings, store.process) for cluster in wanted]
     for webhook in webhooks:
         webhook.start()
     try:

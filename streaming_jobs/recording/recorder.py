@@ -13,7 +13,6 @@ from collections.abc import Callable, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from typing import Final
-from urllib.parse import quote
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 -- the name that Spark's own documentation uses
@@ -33,6 +32,7 @@ from streaming_jobs.recording.hold import FolderInUse, RecordingHold
 from streaming_jobs.recording.portions import PortionWriter
 from streaming_jobs.recording.reach import Reach
 from streaming_jobs.recording.upkeep import Upkeep
+from streaming_jobs.runtime.checkpoint import folder_of
 from streaming_jobs.runtime.clock import now_ms
 from streaming_jobs.runtime.query_errors import cause_of, is_disk_full
 from streaming_jobs.runtime.session import JVM_GONE
@@ -60,6 +60,11 @@ class RecordedLogs:
     partitions: Mapping[str, int]
     new_ends: Callable[[], LogEnds]
     ids: Mapping[str, str]
+
+
+def recorder_checkpoint(folder: str, cluster: str) -> str:
+    """Where the query that records a cluster has its checkpoint: a folder of its own in that of the recording."""
+    return f"{folder}/checkpoints/{folder_of(cluster)}"
 
 
 class Recorder:
@@ -154,10 +159,9 @@ class Recorder:
             pause_s = min(max(FIRST_PAUSE_S, 2 * pause_s), LONGEST_PAUSE_S)
 
     def _writer(self, rows: DataFrame) -> DataStreamWriter:
-        name = quote(self._cluster, safe="")
         return (
             rows.writeStream.foreachBatch(self._portions)
-            .option("checkpointLocation", f"{self._folder}/checkpoints/{name}")
+            .option("checkpointLocation", recorder_checkpoint(self._folder, self._cluster))
             .trigger(processingTime=f"{self._every_s} seconds")
         )
 

@@ -52,7 +52,7 @@ def default_properties(master: str, chosen: Mapping[str, str]) -> dict[str, str]
     >>> default_properties("spark://h:7077", {AUTHENTICATE: "false"}), default_properties("local[*]", {})
     ({}, {})
     """
-    is_authenticated = chosen.get(AUTHENTICATE, "true").strip().lower() == "true"
+    is_authenticated = chosen.get(AUTHENTICATE, "true").lower() == "true"
     return dict(CLUSTER_DEFAULTS) if is_authenticated and not is_local(master) else {}
 
 
@@ -71,7 +71,7 @@ def require_authentication(properties: Mapping[str, str]) -> None:
         ConfigError: a cluster's master needs a secret that it shares with this job.
     """
     master = properties["spark.master"]
-    if properties[AUTHENTICATE].strip().lower() != "true":
+    if properties[AUTHENTICATE].lower() != "true":
         log.warning(
             "Spark on %s runs without authentication (%s = false): any client that reaches the driver's ports can stop"
             " it and read its data.",

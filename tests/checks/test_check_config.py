@@ -36,6 +36,8 @@ TOKEN_URL = "sasl.oauthbearer.token.endpoint.url"
 CREDENTIALS = "".join(
     f'"sasl.oauthbearer.client.credentials.client.{key}" = "{value}"\n' for key, value in (("id", "u"), ("secret", "s"))
 )
+IDENTIFICATION = "ssl.endpoint.identification.algorithm"
+OAUTH_MODULE = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule"
 ROCKETMQ = '[rocketmq.orders]\nname_servers = "namesrv:9876"\n'
 
 
@@ -133,10 +135,17 @@ def test_what_keeps_a_job_from_starting_is_a_problem_and_ends_with_2(check, text
     assert "cannot start" in told(answer, "result")[0]
 
 
+@pytest.mark.parametrize("word", ["https ", "HTTPS", "none", " "])
+def test_the_host_name_of_a_token_endpoint_is_checked_exactly_or_not_at_all(check, word: str):
+    line = f"'sasl.jaas.config' = '{OAUTH_MODULE} required {IDENTIFICATION}=\"{word}\";'"
+    answer = check(f'{CLUSTER}{TOKENS}"{TOKEN_URL}" = "https://login/token"\n{CREDENTIALS}{line}\n{SPARK}')
+    assert answer.exit_code == 2
+    (problem,) = told(answer, "PROBLEM")
+    assert f'clusters.prod.client.sasl.jaas.config.{IDENTIFICATION} should be https or "".' in problem
+
+
 def test_a_store_in_a_jaas_line_is_read(check):
-    line = (
-        "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule required ssl.truststore.location=/no.pem"
-    )
+    line = f"{OAUTH_MODULE} required ssl.truststore.location='/no.pem'"
     text = f'{CLUSTER}{TOKENS}"{TOKEN_URL}" = "https://login/token"\n{CREDENTIALS}"sasl.jaas.config" = "{line};"\n'
     answer = check(f"{text}{SPARK}")
     assert answer.exit_code == 2
@@ -170,6 +179,17 @@ def test_a_store_in_a_jaas_line_is_read(check):
             f'{CLUSTER}{TOKENS}"{TOKEN_URL}" = "http://login/token"\n{CREDENTIALS}{SPARK}',
             f"{TOKEN_URL}: http sends the client secret and the tokens in clear text",
             id="a client secret in clear text",
+        ),
+        pytest.param(
+            f'{CLUSTER}[clusters.prod.client]\n"security.protocol" = "SSL"\n"{IDENTIFICATION}" = ""\n{SPARK}',
+            f"clusters.prod.client.{IDENTIFICATION} is empty: any server with a trusted certificate gets the passwords",
+            id="brokers of any name",
+        ),
+        pytest.param(
+            f'{CLUSTER}{TOKENS}"{TOKEN_URL}" = "https://login/token"\n{CREDENTIALS}'
+            f"'sasl.jaas.config' = '{OAUTH_MODULE} required {IDENTIFICATION}=\"\";'\n{SPARK}",
+            f"{TOKEN_URL}: {IDENTIFICATION} in sasl.jaas.config is empty: any server with a trusted certificate",
+            id="a token endpoint of any name",
         ),
         pytest.param(
             f'{CLUSTER}[clusters.again]\nbootstrap_servers = "broker1:9092"\n{SPARK}',
@@ -344,7 +364,7 @@ def test_a_token_without_tls_and_one_that_every_user_may_open_are_told(check, gu
 
 
 def test_a_line_of_jaas_without_a_secret_may_be_read_by_others(check):
-    line = "com.sun.security.auth.module.Krb5LoginModule required useTicketCache=true ticketCache=/tmp/tickets;"
+    line = "com.sun.security.auth.module.Krb5LoginModule required useTicketCache=true ticketCache='/tmp/tickets';"
     login = f'[clusters.prod.client]\n"security.protocol" = "SASL_SSL"\n"sasl.jaas.config" = "{line}"\n'
     answer = check(f'{CLUSTER}{login}"sasl.kerberos.service.name" = "kafka"\n{SPARK}', mode=0o644)
     assert [text for text in told(answer, "warning") if "may be read by others" in text] == []

@@ -58,6 +58,7 @@ COUNT = "be a whole number from 1 to 1000000"
 UNSEEN = " should have no invisible character."
 NUL = " should have no NUL character."
 ROCKET = 'name_servers = "n:9876"'
+NOT_HTTPS = ("https ", " https", "HTTPS", "http", "none", " ")
 METAQ = 'hosts = "z:2181"\nsystem = "metaq"'
 
 WRONG = (
@@ -120,6 +121,15 @@ WRONG = (
     client("check.crcs", "perhaps", "should be true or false."),
     client("enable.idempotence", "perhaps", "should be true or false."),
     client("client.dns.lookup", "some", "should be use_all_dns_ips or resolve_canonical_bootstrap_servers_only."),
+    *(client("ssl.endpoint.identification.algorithm", each, 'should be https or "".') for each in NOT_HTTPS),
+    client("security.protocol", "SSL ", "should be PLAINTEXT or SSL or SASL_PLAINTEXT or SASL_SSL."),
+    client("enable.idempotence", " true", "should be true or false."),
+    client("request.timeout.ms", "30000 ", "should be a whole number from 0 to 2147483647."),
+    client("sasl.mechanism", "PLAIN ", "should be without whitespace at its start and end."),
+    client("ssl.truststore.password", "x\u00a0", "should be without whitespace at its start and end."),
+    client("client.id", "\tx", "should be without whitespace at its start and end."),
+    client("sasl.oauthbearer.header.urlencode", "yes", "should be true or false."),
+    client("sasl.login.read.timeout.ms", "soon", "should be a whole number from 1 to 600000."),
     client("sasl.password", "${file:/dev/zero}", "refers to the file /dev/zero, which cannot be read (it is larger"),
     client("sasl.password", "${env:NO_SUCH_VARIABLE}", "refers to the environment variable NO_SUCH_VARIABLE"),
     of_table("clusters.c.client", '"sasl.password" = "a\\u0000b"', f" sasl.password{NUL}".replace(" ", " ", 1)),
@@ -206,6 +216,8 @@ WRONG = (
     conf("spark.network.timeout", "long", "be a time like 30s."),
     conf("spark.executor.heartbeatInterval", "10 s", "be a time like 30s."),
     conf("spark.ui.enabled", "maybe", "be true or false."),
+    conf("spark.authenticate", "true ", "be true or false."),
+    conf("spark.authenticate", "yes", "be true or false."),
     conf("spark.log.level", "LOUD", "be a level of log4j: "),
     conf("spark.submit.deployMode", "cluster", "be client: the driver is this process."),
     conf("spark.master", "local[1]", "not be set here: use master in [spark]."),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from monitor.cli.extras import JOB_MODULES, MCP_MODULES, OTLP_MODULES, missing_extra
 from monitor.demo.servers.ports import free_ports
 
+OTLP = "run pip install '.[otlp]' in a clone of groupwatch, or use its image."
 WITHOUT = """
 import sys
 class Missing:
@@ -38,14 +40,15 @@ def groupwatch(*words: str, missing: frozenset[str] = ALL) -> tuple[int, str]:
 def test_a_command_that_needs_the_job_names_the_extra(command: str):
     assert groupwatch(command) == (
         2,
-        "groupwatch: This command needs the packages of the job: install 'groupwatch[job]'.\n",
+        "groupwatch: This command needs the packages of the job: run pip install '.[job]' in a clone of groupwatch, or"
+        " use its image.\n",
     )
 
 
 def test_a_server_for_agents_names_its_own_extra():
     assert groupwatch("mcp") == (
         2,
-        "groupwatch: This command needs the official SDK of MCP: install 'groupwatch[mcp]'.\n",
+        "groupwatch: This command needs the official SDK of MCP: run pip install '.[mcp]' in a clone of groupwatch.\n",
     )
 
 
@@ -55,12 +58,10 @@ def test_a_push_without_its_exporters_is_a_problem_of_the_configuration(tmp_path
         '[clusters.c]\nbootstrap_servers = "h:1"\n[spark]\ncheckpoint = "hdfs://n/c"\n[otlp]\nendpoint = "http://h:1"\n'
     )
     file.write_text(tables, encoding="utf-8")
-    problem = "otlp.endpoint needs the exporters of OpenTelemetry: install 'groupwatch[otlp]'."
+    problem = f"otlp.endpoint needs the exporters of OpenTelemetry: {OTLP}"
     code, said = groupwatch("check-config", str(file), missing=OTLP_MODULES)
     assert (code, problem in said) == (2, True)
-    assert missing_extra("opentelemetry.exporter.otlp") == (
-        "A push needs the exporters of OpenTelemetry: install 'groupwatch[otlp]'."
-    )
+    assert missing_extra("opentelemetry.exporter.otlp") == (f"A push needs the exporters of OpenTelemetry: {OTLP}")
 
 
 def test_the_doctor_and_what_queries_a_job_need_no_extra():
@@ -71,3 +72,14 @@ def test_the_doctor_and_what_queries_a_job_need_no_extra():
     for words in (("explain", "c", "g"), ("what-if", "c", "g"), ("census",), ("snapshot",), ("report", "c")):
         code, said = groupwatch(*words, "--url", url)
         assert (code, said.startswith(f"groupwatch: No groupwatch answers at {url}")) == (2, True), words
+
+
+def test_no_text_sends_anybody_to_an_index_of_packages():
+    """groupwatch is not published there: the name may be another's."""
+    root = Path(__file__).parents[2]
+    files = [
+        root / "README.md",
+        *(root / "docs").rglob("*.md"),
+        *(file for folder in ("monitor", "streaming_jobs", "dashboards") for file in (root / folder).rglob("*.py")),
+    ]
+    assert [file for file in files if re.search(r"install '?groupwatch\[", file.read_text(encoding="utf-8"))] == []

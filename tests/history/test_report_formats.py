@@ -73,6 +73,16 @@ def test_a_name_in_markdown_is_what_it_was_and_nothing_more(name: str):
     assert shown(text) == name.replace("\n", "\\n").replace("\u202e", "\\u202e")
 
 
+@pytest.mark.parametrize("start", ["", "- ", "1. "], ids=["a paragraph", "a list item", "a numbered item"])
+@pytest.mark.parametrize("blanks", [1, 3, 4, 5, 9])
+def test_a_name_that_begins_with_blanks_is_no_block_of_code(start: str, blanks: int):
+    name = " " * blanks + "- *x*"
+    text = start + markdown_text(name)
+    assert not {"code_block", "em_open"} & {each.type for each in tokens(text)}
+    assert [each.type for each in blocks(text)].count("list_item_open") == (1 if start else 0)
+    assert shown(text) == name
+
+
 @pytest.mark.parametrize(
     ("name", "apart"),
     [
@@ -80,6 +90,7 @@ def test_a_name_in_markdown_is_what_it_was_and_nothing_more(name: str):
         ("www.x.example", "www<!-- -->.x.example"),
         ("a@x.example", "a@<!-- -->x.example"),
         ("#12", "\\#<!-- -->12"),
+        ("GH-12 and gh-1", "GH<!-- -->-12 and gh<!-- -->-1"),
         (":tada:", ":<!-- -->tada:"),
     ],
 )

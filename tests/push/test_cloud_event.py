@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from monitor.model import FindingNews
-from monitor.push.cloud_event import LATEST_MS, EventError, event_body, finding_event, signed_headers
+from monitor.push.cloud_event import LATEST_MS, EventError, event_body, finding_event, require_own, signed_headers
 from tests.protocol.test_findings_topic import RECORD
 from tests.web.examples import HOSTILE_NAMES
 
@@ -55,6 +55,43 @@ def test_a_record_that_groupwatch_cannot_have_written_gives_no_event(changes, re
     """Whoever may write to the topic could otherwise hold up the events behind it."""
     with pytest.raises(EventError, match=reason):
         finding_event(msgspec.structs.replace(RECORD, **changes))
+
+
+OWN = msgspec.structs.replace(RECORD, id="c0f5ea144c8130c778c12f96f2e89459")
+"""The id is that of cluster c, group g, orphaned and grew."""
+
+
+@pytest.mark.parametrize("event", FindingNews)
+def test_a_record_of_a_cluster_of_the_topic_is_groupwatchs_own(event: FindingNews):
+    require_own(msgspec.structs.replace(OWN, event=event), {"a", "c"})
+
+
+def test_the_closing_of_a_finding_that_an_earlier_version_knew_is_its_own():
+    """The id is BLAKE2b of 16 bytes over ["c","g","orphaned","long gone"]."""
+    name = hashlib.blake2b(b'["c","g","orphaned","long gone"]', digest_size=16).hexdigest()
+    require_own(msgspec.structs.replace(OWN, reason="long gone", id=name, event=FindingNews.CLOSED), {"c"})
+
+
+@pytest.mark.parametrize(
+    ("changes", "clusters", "reason"),
+    [
+        ({}, {"dev"}, "it names a cluster whose findings are not in this topic"),
+        ({"cluster": "C"}, {"c"}, "it names a cluster whose findings are not in this topic"),
+        ({"reason": "all clear"}, {"c"}, "its kind and reason are not those of a finding"),
+        ({"kind": "all clear"}, {"c"}, "its kind and reason are not those of a finding"),
+        *(
+            (change, {"c"}, "its id is not that of its cluster, group, kind and reason")
+            for change in (
+                {"id": "0" * 32},
+                {"group": "payments"},
+                {"reason": "long gone", "event": FindingNews.CLOSED},
+            )
+        ),
+    ],
+)
+def test_a_record_that_another_wrote_is_none(changes, clusters: set[str], reason: str):
+    with pytest.raises(EventError, match=f"^{reason}$"):
+        require_own(msgspec.structs.replace(OWN, **changes), clusters)
 
 
 def test_the_last_instant_of_a_time_is_one():

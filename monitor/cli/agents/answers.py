@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import Any, Final, Literal, NamedTuple
-from urllib.parse import urlencode
 
 from msgspec.structs import replace
 
@@ -16,7 +15,7 @@ from monitor.explain.what_if import Change, what_if
 from monitor.history.report.facts import IncidentReport
 from monitor.model import FindingKind, GroupSummary
 from monitor.web.api.types import ClusterCondition, OpenFinding
-from monitor.web.views.addresses import API, REPORT_API, GroupAddress
+from monitor.web.views.addresses import API, REPORT_API, GroupAddress, query_text
 
 CLUSTERS_API: Final = "/api/v1/clusters"
 FINDINGS_API: Final = "/api/v1/findings"
@@ -87,7 +86,7 @@ class JobAnswers:
 
     def report(self, address: GroupAddress, span: Instants) -> dict[str, Any]:
         """The report on an incident, without the points of its diagrams."""
-        path = f"{address.under(REPORT_API)}?{urlencode({'since': span.since, 'until': span.until})}"
+        path = f"{address.under(REPORT_API)}?{query_text({'since': span.since, 'until': span.until})}"
         found = value_from_job(*self._request(path), IncidentReport)
         return marked_value(replace(found, points=(), owners=(), offsets=(), instants=(), alike=()))
 
@@ -95,7 +94,7 @@ class JobAnswers:
         return self._job.url, path, self._job.way_in
 
     def _rows(self, path: str, query: list[tuple[str, str]], kind: type[Row]) -> JobList[Row]:
-        return list_from_job(self._job.url, f"{path}?{urlencode(query, errors='replace')}", self._job.way_in, kind)
+        return list_from_job(self._job.url, f"{path}?{query_text(query)}", self._job.way_in, kind)
 
 
 def _list_answer(name: str, found: JobList[Row]) -> dict[str, Any]:

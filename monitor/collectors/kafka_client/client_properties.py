@@ -22,7 +22,7 @@ from monitor.collectors.kafka_client.iam import MECHANISM as IAM
 from monitor.collectors.kafka_client.iam_tokens import iam_tokens
 from monitor.collectors.kafka_client.jaas import LOGIN_MODULES, given_jaas, jaas_line
 from monitor.collectors.kafka_client.java_keys import java_key_properties
-from monitor.collectors.kafka_client.java_values import invalid_values
+from monitor.collectors.kafka_client.java_values import value_problems
 from monitor.collectors.kafka_client.kerberos import MECHANISM as KERBEROS
 from monitor.collectors.kafka_client.kerberos import KerberosLogin, kerberos_login
 from monitor.collectors.kafka_client.oauth import (
@@ -336,7 +336,7 @@ def _checked_properties(cluster: ClusterSettings) -> dict[str, str]:
     properties = cluster.client_properties()
     own = sorted(SET_BY_GROUPWATCH & properties.keys())
     problems = [f"{cluster.client_place}.{key} is set by groupwatch itself; remove it." for key in own]
-    problems += [f"{cluster.client_place}.{key} should be {told}." for key, told in invalid_values(properties)]
+    problems += value_problems(cluster.client_place, properties)
     if problems:
         raise ConfigError(*problems)
     return properties
@@ -354,7 +354,7 @@ def _unknown_to_python(key: str) -> str | None:
 
 
 def _security_protocol(properties: Mapping[str, str]) -> str:
-    return properties.get("security.protocol", "PLAINTEXT").strip().upper()
+    return properties.get("security.protocol", "PLAINTEXT").upper()
 
 
 def _tuning(properties: Mapping[str, str]) -> dict[str, Any]:
@@ -365,7 +365,7 @@ def _tuning(properties: Mapping[str, str]) -> dict[str, Any]:
             # Java: -1 leaves the size of a buffer to the operating system. kafka-python says that by no argument.
             tuning |= {} if number < 0 else {argument: number}
     if "client.dns.lookup" in properties:
-        tuning["client_dns_lookup"] = properties["client.dns.lookup"].strip()
+        tuning["client_dns_lookup"] = properties["client.dns.lookup"]
     return tuning
 
 

@@ -13,8 +13,9 @@ from kafka.net.sasl.oauth import AbstractTokenProvider
 from monitor.collectors.kafka_client.iam import MECHANISM, IamLogin
 from monitor.collectors.kafka_client.tokens import Token, TokenError, is_due
 from monitor.config import ConfigError
+from monitor.model.installing import how_to_install
 
-NEEDED: Final = "needs the signer of Amazon: install 'groupwatch[iam]'."
+NEEDED: Final = f"needs the signer of Amazon: {how_to_install('iam')}."
 
 _CHECK: Final = "Check the profile, the variables or the role of this machine."
 

@@ -1,26 +1,38 @@
 """The one line of JAAS that Kafka's ``sasl.jaas.config`` holds: read and written.
 
 The grammar is that of ``org.apache.kafka.common.security.JaasConfig``: a login module, a control flag, options with
-bare or quoted values, and a semicolon.
+bare or quoted values, and a semicolon. Its words are those of ``java.io.StreamTokenizer``: a bare value is a word, no
+number and no path, as a slash begins a comment. In quotes there are escapes as in C.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
 
 from monitor.config import ConfigError
 from monitor.model import Value
 
 PROPERTY: Final = "sasl.jaas.config"
-VALUE: Final = r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|[^\s;="\']+'
-ENTRY: Final = re.compile(
-    rf"\s*(?P<module>[\w.$]+)\s+(?:required|requisite|sufficient|optional)"
-    rf"(?:\s+(?P<options>(?:[\w.-]+\s*=\s*(?:{VALUE})\s*)*))?;\s*",
-    re.DOTALL | re.IGNORECASE,
+
+_FLAGS: Final = frozenset({"required", "requisite", "sufficient", "optional"})
+_TOKEN: Final = re.compile(
+    r"""
+    (?P<skipped> [\x00-\x20]+ | /\*.*?(?:\*/|\Z) | //[^\n\r]* | /.?[^\n\r]* )
+    | " (?P<double> (?:[^"\\\n\r]|\\.)*+ ) "?
+    | ' (?P<single> (?:[^'\\\n\r]|\\.)*+ ) '?
+    | (?P<number> -?(?=[0-9.])[0-9]*\.?[0-9]* )
+    | (?P<word> [A-Za-z_$\xa0-\U0010ffff][\w.$\xa0-\U0010ffff-]* )
+    | (?P<sign> . )
+    """,
+    re.DOTALL | re.VERBOSE,
 )
-OPTION: Final = re.compile(rf"([\w.-]+)\s*=\s*({VALUE})", re.DOTALL)
+"""A token of ``java.io.StreamTokenizer`` as JaasConfig sets it up; a quoted text ends with its line, too."""
+
+_ESCAPE: Final = re.compile(r"\\([0-3][0-7]{0,2}|[4-7][0-7]?|.)", re.DOTALL)
+_MEANINGS: Final = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
+_ESCAPES: Final = {"\\": r"\\", '"': r"\"", "\n": r"\n", "\r": r"\r"}
 LOGIN_MODULES: Final = {
     "PLAIN": "org.apache.kafka.common.security.plain.PlainLoginModule",
     "SCRAM-SHA-256": "org.apache.kafka.common.security.scram.ScramLoginModule",
@@ -46,11 +58,14 @@ def parse_jaas(text: str) -> JaasEntry | None:
     >>> entry.module, entry.options
     ('a.PlainLoginModule', {'username': 'eve', 'password': 'a "b"'})
     """
-    entry = ENTRY.fullmatch(text)
-    if entry is None:
+    tokens = [*_tokens(text)]
+    if len(tokens) < 3 or tokens[-1].sign != ";":
         return None
-    options = {name: _unquote(value) for name, value in OPTION.findall(entry["options"] or "")}
-    return JaasEntry(module=entry["module"], options=options)
+    module, flag, *given = tokens[:-1]
+    options = [_option(given[place : place + 3]) for place in range(0, len(given), 3)]
+    if module.text is None or (flag.text or "").lower() not in _FLAGS or None in options:
+        return None
+    return JaasEntry(module=module.text, options=dict(option for option in options if option))
 
 
 def given_jaas(place: str, properties: Mapping[str, str]) -> JaasEntry:
@@ -65,7 +80,7 @@ def given_jaas(place: str, properties: Mapping[str, str]) -> JaasEntry:
     """
     entry = parse_jaas(properties[PROPERTY])
     if entry is None:
-        raise ConfigError(f"{place}.{PROPERTY} is not of the form: module required name=value ... ;")
+        raise ConfigError(f'{place}.{PROPERTY} is not of the form: module required name="value" ... ;')
     return entry
 
 
@@ -87,9 +102,38 @@ def jaas_entry(module: str, options: Mapping[str, str]) -> str:
     return " ".join([module, "required", *(f"{name}={_quote(value)}" for name, value in options.items())]) + ";"
 
 
+class _Token(NamedTuple):
+    """A word or a quoted text, or else (``text`` is None) a sign or a number."""
+
+    text: str | None
+    sign: str = ""
+
+
+def _option(tokens: Sequence[_Token]) -> tuple[str, str] | None:
+    """The name and the value that three tokens are; None: they are no option."""
+    match tokens:
+        case [_Token(text=str(name)), _Token(sign="="), _Token(text=str(value))]:
+            return name, value
+    return None
+
+
+def _tokens(text: str) -> Iterator[_Token]:
+    for found in _TOKEN.finditer(text):
+        match found.lastgroup:
+            case "word":
+                yield _Token(found["word"])
+            case "double" | "single" as quoted:
+                yield _Token(_ESCAPE.sub(_meaning, found[quoted]))
+            case "number" | "sign" as kind:
+                yield _Token(None, found[kind])
+
+
+def _meaning(escape: re.Match[str]) -> str:
+    """The character of an escape, by StreamTokenizer: octal, a letter as in C, or the character itself."""
+    found = escape[1]
+    return chr(int(found, 8)) if found[0] in "01234567" else _MEANINGS.get(found, found)
+
+
 def _quote(text: str) -> str:
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
-
-
-def _unquote(value: str) -> str:
-    return re.sub(r"\\(.)", r"\1", value[1:-1], flags=re.DOTALL) if value[0] in "\"'" else value
+    """As StreamTokenizer reads it back: a line would end the text."""
+    return '"' + "".join(_ESCAPES.get(each, each) for each in text) + '"'

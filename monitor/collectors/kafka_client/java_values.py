@@ -1,6 +1,7 @@
 """What Kafka's Java consumer takes as values of its properties: Spark's source hands them over when its query starts.
 
-A value that Java refuses would end every query of the job again and again, so it is told before. The types and bounds
+A value that Java refuses would end every query of the job again and again, so it is told before. Java removes blanks
+around a value, which kafka-python does not; so no value may have them. The types and bounds
 are those of ``ConsumerConfig.configDef()`` in kafka-clients 3.9.2, which Spark 4.2 uses.
 """
 
@@ -10,10 +11,12 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from monitor.config.client_words import WORDS, is_word
+from monitor.config.client_words import WORDS, has_blanks_around, is_word
 
 INT: Final = 2**31 - 1
 LONG: Final = 2**63 - 1
+LOGIN_LIMIT_MS: Final = 600_000
+"""The longest wait for a token that groupwatch permits; Java has no limit there."""
 
 NUMBERS: Final[Mapping[str, tuple[int, int]]] = {
     "connections.max.idle.ms": (-LONG, LONG),
@@ -32,6 +35,8 @@ NUMBERS: Final[Mapping[str, tuple[int, int]]] = {
     "reconnect.backoff.ms": (0, LONG),
     "request.timeout.ms": (0, INT),
     "retry.backoff.ms": (0, LONG),
+    "sasl.login.connect.timeout.ms": (1, LOGIN_LIMIT_MS),
+    "sasl.login.read.timeout.ms": (1, LOGIN_LIMIT_MS),
     "send.buffer.bytes": (-1, INT),
     "session.timeout.ms": (1, INT),
     "socket.connection.setup.timeout.max.ms": (0, LONG),
@@ -45,6 +50,21 @@ REQUEST_MS: Final = 10_000
 LONGEST_WAIT_MS: Final = 100
 """So long a fetch of theirs may be waited for. kafka-python wants every request to be given more."""
 
+FREE_TEXTS: Final = frozenset(
+    {
+        "sasl.jaas.config",
+        "sasl.oauthbearer.client.credentials.client.id",
+        "sasl.oauthbearer.client.credentials.client.secret",
+        "sasl.oauthbearer.scope",
+        "sasl.password",
+        "sasl.username",
+        "ssl.keystore.certificate.chain",
+        "ssl.keystore.key",
+        "ssl.truststore.certificates",
+    }
+)
+"""Properties that may begin or end with blanks: groupwatch quotes them for Java, or both clients skip the blanks."""
+
 _IDLE_MS: Final = 540_000
 _HEARTBEAT_MS, _SESSION_MS = 3_000, 45_000
 _WHOLE: Final = re.compile(r"-?[0-9]{1,19}")
@@ -55,6 +75,8 @@ def invalid_values(properties: Mapping[str, str]) -> Iterator[tuple[str, str]]:
 
     >>> list(invalid_values({"fetch.max.bytes": "lots", "check.crcs": "TRUE"}))
     [('fetch.max.bytes', 'a whole number from 0 to 2147483647')]
+    >>> list(invalid_values({"ssl.key.password": "tiger "}))
+    [('ssl.key.password', 'without whitespace at its start and end')]
     """
     for key, value in properties.items():
         if key in NUMBERS and not _is_number(value, *NUMBERS[key]):
@@ -62,11 +84,23 @@ def invalid_values(properties: Mapping[str, str]) -> Iterator[tuple[str, str]]:
             yield key, f"a whole number from {least} to {most}"
         elif key in WORDS and not is_word(key, value):
             yield key, " or ".join(word or '""' for word in WORDS[key])
+        elif key not in FREE_TEXTS and has_blanks_around(value):
+            yield key, "without whitespace at its start and end"
     yield from _wrong_together(properties)
 
 
+def value_problems(place: str, properties: Mapping[str, str]) -> list[str]:
+    """A sentence for each of the invalid values.
+
+    Args:
+        place: where the properties stand in the configuration.
+        properties: by their Java names, references resolved.
+    """
+    return [f"{place}.{key} should be {told}." for key, told in invalid_values(properties)]
+
+
 def _is_number(value: str, least: int, most: int) -> bool:
-    return _WHOLE.fullmatch(value.strip()) is not None and least <= int(value) <= most
+    return _WHOLE.fullmatch(value) is not None and least <= int(value) <= most
 
 
 def _wrong_together(properties: Mapping[str, str]) -> Iterator[tuple[str, str]]:

@@ -62,7 +62,7 @@ def kerberos_login(place: str, properties: Mapping[str, str]) -> KerberosLogin:
     options = _options(place, properties)
     login = KerberosLogin(
         place=place,
-        service=(properties.get(SERVICE_NAME) or options.get("serviceName", "")).strip(),
+        service=properties.get(SERVICE_NAME) or options.get("serviceName", ""),
         principal=options.get("principal", ""),
         keytab=_path(options.get("keyTab", "")) if _is_on(options, "useKeyTab") else None,
         cache=_path(options["ticketCache"]) if "ticketCache" in options else None,
@@ -122,10 +122,10 @@ def _cache_problems(login: KerberosLogin) -> Iterator[str]:
 
 
 def _is_on(options: Mapping[str, str], name: str) -> bool:
-    return options.get(name, "false").strip().lower() == "true"
+    """As Krb5LoginModule reads it: ``"true "`` is off."""
+    return options.get(name, "false").lower() == "true"
 
 
 def _path(text: str) -> str:
     """The path in ``/PATH`` or ``FILE:/PATH``."""
-    text = text.strip()
     return text[5:] if text[:5].upper() == "FILE:" else text

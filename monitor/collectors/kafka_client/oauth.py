@@ -12,6 +12,7 @@ from typing import Final
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from monitor.collectors.kafka_client.jaas import given_jaas, jaas_entry
+from monitor.collectors.kafka_client.java_values import value_problems
 from monitor.config import ClientProperties, ConfigError
 from monitor.model import Value
 
@@ -91,7 +92,7 @@ def oauth_login(place: str, properties: Mapping[str, str]) -> OAuthLogin:
 
     Args:
         place: where the properties stand in the configuration; errors name ``place.key``.
-        properties: by their Java names, references resolved.
+        properties: by their Java names, references resolved, with values that Java takes (``value_problems``).
 
     Raises:
         ConfigError: what is missing, or what only Java clients can do.
@@ -99,13 +100,13 @@ def oauth_login(place: str, properties: Mapping[str, str]) -> OAuthLogin:
     options = _options(place, properties)
     login = OAuthLogin(
         place=place,
-        endpoint=properties.get(ENDPOINT, "").strip(),
+        endpoint=properties.get(ENDPOINT, ""),
         client_id=options.get("clientId", ""),
         client_secret=options.get("clientSecret", ""),
         scope=options.get("scope", ""),
         extensions=tuple((key[len(EXTENSION) :], value) for key, value in options.items() if key.startswith(EXTENSION)),
         tls=tuple((key, value) for key, value in options.items() if key.startswith(TLS)),
-        url_encoded=properties.get("sasl.oauthbearer.header.urlencode", "false").strip().lower() == "true",
+        url_encoded=properties.get("sasl.oauthbearer.header.urlencode", "false").lower() == "true",
         connect_ms=_milliseconds(properties, "sasl.login.connect.timeout.ms"),
         read_ms=_milliseconds(properties, "sasl.login.read.timeout.ms"),
     )
@@ -116,7 +117,10 @@ def oauth_login(place: str, properties: Mapping[str, str]) -> OAuthLogin:
 
 def current_login(place: str, client: ClientProperties) -> OAuthLogin:
     """Where the tokens come from by what the properties refer to now. Raises like ``oauth_login``."""
-    return oauth_login(place, client.resolve(place))
+    properties = client.resolve(place)
+    if problems := value_problems(place, properties):
+        raise ConfigError(*problems)
+    return oauth_login(place, properties)
 
 
 def jaas_for_tokens(login: OAuthLogin) -> str:
@@ -149,6 +153,7 @@ def _problems(login: OAuthLogin, properties: Mapping[str, str]) -> Iterator[str]
         yield f"{HANDLER_PROPERTY} works only in Java clients; use {HANDLER}."
     if {"sasl.username", "sasl.password"} & properties.keys():
         yield f"sasl.username and sasl.password have no meaning for SASL {MECHANISM}; use {CLIENT_ID}."
+    yield from value_problems("sasl.jaas.config", dict(login.tls))
     yield from _endpoint_problems(login)
 
 
@@ -182,5 +187,4 @@ def _address(url: SplitResult) -> str:
 
 
 def _milliseconds(properties: Mapping[str, str], key: str) -> int:
-    text = properties.get(key, "").strip()
-    return int(text) if text.isascii() and text.isdigit() and 0 < int(text) < 600_000 else 10_000
+    return int(properties.get(key, "10000"))

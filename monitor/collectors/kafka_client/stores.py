@@ -18,6 +18,7 @@ from typing import Final
 from monitor.java_runtime.errors import JavaNotFound
 from monitor.java_runtime.find_java import find_java
 from monitor.model import Value
+from monitor.model.installing import how_to_install
 
 KINDS: Final = ("JKS", "PKCS12", "PEM")
 """The types of stores that both clients can read."""
@@ -28,7 +29,7 @@ CERTIFICATE: Final = re.compile(r"-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+--
 _JAVAS_FORMATS: Final = {b"\xfe\xed\xfe\xed": "JKS", b"\xce\xce\xce\xce": "JCEKS"}
 """The first bytes of the formats that only Java reads."""
 
-_NEEDED: Final = "needs the package cryptography: install 'groupwatch[stores]'"
+_NEEDED: Final = f"needs the package cryptography: {how_to_install('stores')}"
 _KEYTOOL_LIMIT_S: Final = 60
 _OF_STORE: Final = "GROUPWATCH_OF_STORE"
 _OF_COPY: Final = "GROUPWATCH_OF_COPY"

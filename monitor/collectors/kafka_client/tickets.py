@@ -20,9 +20,10 @@ from kafka.net.sasl.abc import SaslMechanism
 
 from monitor.collectors.kafka_client.kerberos import MECHANISM, KerberosLogin
 from monitor.config import ConfigError
+from monitor.model.installing import how_to_install
 
 NEEDED: Final = (
-    "needs the package gssapi: install 'groupwatch[kerberos]' (on Debian, after apt-get install gcc python3-dev"
+    f"needs the package gssapi: {how_to_install('kerberos')} (on Debian, after apt-get install gcc python3-dev"
     " libkrb5-dev)."
 )
 

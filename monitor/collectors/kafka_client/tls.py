@@ -12,6 +12,7 @@ from typing import Final
 
 from monitor.collectors.kafka_client.stores import CERTIFICATE, KINDS, StoreError, read_store
 from monitor.config import ConfigError
+from monitor.config.client_words import IDENTIFICATION
 
 TRUST: Final = "ssl.truststore"
 KEY: Final = "ssl.keystore"
@@ -31,15 +32,16 @@ def tls_context(place: str, properties: Mapping[str, str]) -> ssl.SSLContext:
         raise ConfigError(*problems)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
-    context.check_hostname = properties.get("ssl.endpoint.identification.algorithm", "https").lower() == "https"
+    context.check_hostname = properties.get(IDENTIFICATION, "https") != ""  # whatever else it is, it checks
     _load_truststore(context, place, properties)
     _load_keystore(context, place, properties)
     return context
 
 
 def store_type(properties: Mapping[str, str], store: str) -> str:
-    """The type of a store, in upper case; Java's default is JKS."""
-    return properties.get(f"{store}.type", "JKS").strip().upper()
+    """The type of a store as Java takes it: any case of JKS, its default, and of PKCS12, but no other than ``PEM``."""
+    given = properties.get(f"{store}.type", "JKS")
+    return given if given.upper() == "PEM" else given.upper()
 
 
 def _wrong_together(properties: Mapping[str, str]) -> Iterator[str]:

@@ -24,6 +24,7 @@ from monitor.collectors.kafka_client.oauth import CurrentLogin, OAuthLogin, curr
 from monitor.collectors.kafka_client.tls import tls_context
 from monitor.config import ClientProperties, ConfigError
 from monitor.config.files import small_text
+from monitor.deadline import Deadline, DeadlineError, http_handlers
 from monitor.model import Value
 
 REFRESH_AT: Final = 0.8
@@ -192,13 +193,13 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
 
 
 def _response(login: OAuthLogin) -> Any:  # noqa: ANN401 - of JSON
+    context = _tls_context(login)
     try:
-        opener = urllib.request.build_opener(_NoRedirect, *_https(login))
-        with opener.open(_request(login), timeout=max(login.connect_ms, login.read_ms) / 1000) as response:
-            return json.loads(response.read(MAX_RESPONSE_BYTES))
-    except HTTPError as error:
-        with error:
-            raise _refusal(login, error) from None
+        with Deadline((login.connect_ms + login.read_ms) / 1000) as deadline:
+            opener = urllib.request.build_opener(_NoRedirect, *http_handlers(deadline, context))
+            return _content(login, opener)
+    except DeadlineError as error:
+        raise TokenError(f"the token endpoint {login.address} is too slow: {error}.") from None
     except (OSError, HTTPException) as error:
         reason = error.reason if isinstance(error, URLError) else error
         if isinstance(reason, ssl.SSLCertVerificationError):
@@ -210,14 +211,22 @@ def _response(login: OAuthLogin) -> Any:  # noqa: ANN401 - of JSON
         raise TokenError(f"the response of the token endpoint {login.address} is no JSON.") from None
 
 
-def _https(login: OAuthLogin) -> list[urllib.request.BaseHandler]:
-    if urlsplit(login.endpoint).scheme != "https":
-        return []
+def _content(login: OAuthLogin, opener: urllib.request.OpenerDirector) -> Any:  # noqa: ANN401 - of JSON
     try:
-        context = tls_context(f"{login.place}.sasl.jaas.config", dict(login.tls)) if login.tls else None
+        with opener.open(_request(login), timeout=max(login.connect_ms, login.read_ms) / 1000) as response:
+            return json.loads(response.read(MAX_RESPONSE_BYTES))
+    except HTTPError as error:
+        with error:
+            raise _refusal(login, error) from None
+
+
+def _tls_context(login: OAuthLogin) -> ssl.SSLContext:
+    if urlsplit(login.endpoint).scheme != "https" or not login.tls:
+        return ssl.create_default_context()
+    try:
+        return tls_context(f"{login.place}.sasl.jaas.config", dict(login.tls))
     except ConfigError as error:
         raise TokenError(str(error)) from None
-    return [urllib.request.HTTPSHandler(context=context or ssl.create_default_context())]
 
 
 def _request(login: OAuthLogin) -> urllib.request.Request:

@@ -16,9 +16,12 @@ from monitor.model.escaping import escaped
 
 _MARKUP: Final = re.compile(r"([\\`*_\[\]<>#|~&$])")
 _LINKED: Final = re.compile(
-    r"(?<=:)(?=//)|(?<=www)(?=\.)|(?<=@)(?=[\w-])|(?<=\\#)(?=\d)|(?<=:)(?=[a-z+-][\w+-]*:)", re.IGNORECASE
+    r"(?<=:)(?=//)|(?<=www)(?=\.)|(?<=\bgh)(?=-\d)|(?<=@)(?=[\w-])|(?<=\\#)(?=\d)|(?<=:)(?=[a-z+-][\w+-]*:)",
+    re.IGNORECASE,
 )
 _FIRST: Final = re.compile(r"^(\s*)([-+]|\d+(?=[.)]))")
+_INDENT: Final = re.compile("^ ")
+"""Four blanks begin a block of code; the first of them as a reference to a character is text."""
 _NOTHING: Final = "<!-- -->"
 
 NO_CHARTS: Final = "The HTML format of this report has diagrams of the lag and the owners."
@@ -31,8 +34,10 @@ def markdown_text(text: str) -> str:
     a\_b \[x\](http:<!-- -->//y) @<!-- -->all \#<!-- -->12 \| c
     >>> print(markdown_text("- no list"), markdown_text("1. nor this"))
     \- no list 1\. nor this
+    >>> print(markdown_text("    no code"))
+    &#32;   no code
     """
-    safe = _LINKED.sub(_NOTHING, _MARKUP.sub(r"\\\1", escaped(text)))
+    safe = _INDENT.sub("&#32;", _LINKED.sub(_NOTHING, _MARKUP.sub(r"\\\1", escaped(text))))
     return _FIRST.sub(_without_list, safe)
 
 

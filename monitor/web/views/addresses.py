@@ -10,8 +10,9 @@ WHATWG URL). So these two names are written with a ``~`` before them; and names 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from typing import Final
-from urllib.parse import quote, unquote
+from urllib.parse import quote, unquote, urlencode
 
 import msgspec
 from starlette.convertors import Convertor, register_url_convertor
@@ -99,6 +100,15 @@ def topic_address(raw_path: str, prefix: str) -> TopicAddress | None:
     """
     found = group_address(raw_path, prefix)
     return None if found is None else TopicAddress(found.cluster, found.group)
+
+
+def query_text(fields: Mapping[str, str] | Sequence[tuple[str, str]]) -> str:
+    r"""The query of an address. Half a surrogate, which no address can have, becomes a question mark.
+
+    >>> query_text({"at": "a b"}), query_text([("since", "\ud800")])
+    ('at=a+b', 'since=%3F')
+    """
+    return urlencode(fields, errors="replace")
 
 
 _DOTS: Final = re.compile(r"~*\.{1,2}")

@@ -198,6 +198,31 @@ def test_arguments_that_do_not_fit_are_a_sentence_of_the_same_form(job):
     run_in_process(job, agent)
 
 
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("explain_group", {"group": "\ud800"}),
+        ("explain_group", {"group": "orders", "at": "\ud800"}),
+        ("what_if", {"group": "orders", "members": "1", "at": "\udcff"}),
+        ("group_history", {"group": "orders", "since": "\ud800"}),
+        ("incident_report", {"group": "orders", "since": "-3h", "until": "\udcff"}),
+    ],
+)
+def test_half_a_surrogate_in_an_argument_is_a_sentence_of_the_same_form(job, tool: str, arguments: dict[str, str]):
+    """JSON can have it, and no address can. The client of the SDK does not send it, so the server is called."""
+
+    async def call() -> CallToolResult:
+        result = await create_server(JobAnswers(job, OPEN_WAY), "1.2.3").call_tool(
+            tool, {"cluster": "main", **arguments}
+        )
+        assert isinstance(result, CallToolResult)
+        return result
+
+    result = anyio.run(call)
+    assert result.is_error
+    assert content_of(result)["error"]["from_cluster"]["sentence"]
+
+
 def test_a_job_that_is_away_is_a_sentence_and_the_server_goes_on():
     (port,) = free_ports(1)
 

@@ -21,6 +21,7 @@ from monitor.collectors.kafka_client.client_properties import (
     spark_options,
 )
 from monitor.collectors.kafka_client.jaas import jaas_line, parse_jaas
+from monitor.collectors.kafka_client.tls import tls_context
 from monitor.config import ClusterSettings, ConfigError
 
 SCRAM = "org.apache.kafka.common.security.scram.ScramLoginModule"
@@ -139,7 +140,7 @@ LOGIN = SASL | {"sasl.username": "eve", "sasl.password": "tiger"}
         ),
         (
             SASL | {"sasl.jaas.config": f'{PLAIN} required password="tiger"'},
-            "sasl.jaas.config is not of the form: module required name=value ... ;",
+            'sasl.jaas.config is not of the form: module required name="value" ... ;',
         ),
         (SASL | {"sasl.jaas.config": f'{PLAIN} required password="tiger";'}, "sasl.jaas.config has no username."),
         (
@@ -280,6 +281,30 @@ def test_pem_files_make_a_tls_context(pem):
     handshake(server, lax, "another.host")
     with pytest.raises(ssl.SSLCertVerificationError):
         handshake(server, kafka_python_arguments(cluster_of({"security.protocol": "SSL"}))["ssl_context"])
+
+
+@pytest.mark.parametrize("word", ["https ", "HTTPS", "none", "\x00", "\u00a0"])
+def test_a_context_checks_the_host_name_whatever_word_it_is_given(word: str):
+    """The words are refused before; this is for one that nobody looked at."""
+    assert tls_context("client", {"ssl.endpoint.identification.algorithm": word}).check_hostname
+
+
+@pytest.mark.parametrize("blank", [" ", "\n", "\t", "\x01", "\u00a0"])
+@pytest.mark.parametrize("key", ["ssl.endpoint.identification.algorithm", "security.protocol", "ssl.truststore.type"])
+def test_a_word_with_a_blank_is_refused_as_only_one_of_the_clients_removes_it(key: str, blank: str):
+    words = {"security.protocol": "SSL", "ssl.truststore.type": "PEM", "ssl.endpoint.identification.algorithm": "https"}
+    for value in (words[key] + blank, blank + words[key]):
+        for client in (kafka_python_arguments, spark_options):
+            with pytest.raises(ConfigError, match=rf"^clusters\.prod\.client\.{key} should be "):
+                client(cluster_of(words | {key: value}))
+
+
+def test_the_type_pem_has_one_spelling_and_java_takes_any_of_the_others(pem):
+    place = {"security.protocol": "SSL", "ssl.truststore.location": str(pem / "cert.pem")}
+    with pytest.raises(ConfigError, match=r"ssl\.truststore\.type should be JKS or PKCS12 or PEM\.$"):
+        kafka_python_arguments(cluster_of(place | {"ssl.truststore.type": "pem"}))
+    with pytest.raises(ConfigError, match=r"ssl\.truststore\.location is a PEM file; set the type of the store to PEM"):
+        kafka_python_arguments(cluster_of(place | {"ssl.truststore.type": "jks", "ssl.truststore.password": "tiger"}))
 
 
 def test_a_client_certificate(pem):

@@ -161,7 +161,8 @@ def test_a_missing_signer_is_one_sentence(monkeypatch: pytest.MonkeyPatch):
     with pytest.raises(ConfigError) as caught:
         kafka_python_arguments(cluster(PROPERTIES))
     assert str(caught.value) == (
-        "clusters.prod.client.sasl.mechanism: AWS_MSK_IAM needs the signer of Amazon: install 'groupwatch[iam]'."
+        "clusters.prod.client.sasl.mechanism: AWS_MSK_IAM needs the signer of Amazon: run pip install"
+        " '.[iam]' in a clone of groupwatch, or use its image."
     )
 
 

@@ -94,6 +94,10 @@ def test_java_is_given_one_krb5_conf(monkeypatch: pytest.MonkeyPatch, value: str
             "sasl.jaas.config has neither useKeyTab=true nor useTicketCache=true: nobody could enter a password.",
         ),
         (
+            properties(KEYTAB.replace("useKeyTab=true", 'useKeyTab="true "')),
+            "sasl.jaas.config has neither useKeyTab=true nor useTicketCache=true: nobody could enter a password.",
+        ),
+        (
             properties('useTicketCache=true ticketCache="KEYRING:persistent:0"'),
             "sasl.jaas.config: ticketCache names a cache of type KEYRING, which Java cannot read; use FILE:/PATH.",
         ),
@@ -124,6 +128,7 @@ def test_a_missing_package_is_one_sentence_with_what_to_install(monkeypatch: pyt
     with pytest.raises(ConfigError) as caught:
         kafka_python_arguments(cluster(properties(KEYTAB)))
     assert str(caught.value) == (
-        "clusters.prod.client.sasl.mechanism is GSSAPI, which needs the package gssapi: install 'groupwatch[kerberos]'"
+        "clusters.prod.client.sasl.mechanism is GSSAPI, which needs the package gssapi: run pip install"
+        " '.[kerberos]' in a clone of groupwatch, or use its image"
         " (on Debian, after apt-get install gcc python3-dev libkrb5-dev)."
     )

@@ -6,6 +6,7 @@ import json
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
+from hashlib import blake2b
 
 import msgspec
 import pytest
@@ -19,7 +20,8 @@ from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.demo.servers.ports import free_ports
 from monitor.metrics.process_metrics import ProcessMetrics
 from monitor.model import FindingNews, FindingOutdated, FindingRecord
-from streaming_jobs.driver.findings_webhook import FindingsWebhook, stop_all
+from streaming_jobs.driver import findings_webhook
+from streaming_jobs.driver.findings_webhook import FindingsOf, FindingsWebhook, stop_all
 from tests.protocol.test_findings_topic import RECORD
 from tests.push.webhook_receiver import Receiver, webhook_receiver
 from tests.support.clients import admin
@@ -28,8 +30,16 @@ from tests.support.job_process import eventually
 pytestmark = pytest.mark.broker
 
 
-def finding(name: str, event: str = "opened", at_ms: int = 1) -> FindingRecord:
-    return msgspec.structs.replace(RECORD, id=name, event=FindingNews(event), at_ms=at_ms)
+def finding(group: str, event: str = "opened", at_ms: int = 1, cluster: str = "c") -> FindingRecord:
+    name = id_of(group, cluster)
+    return msgspec.structs.replace(RECORD, id=name, cluster=cluster, group=group, event=FindingNews(event), at_ms=at_ms)
+
+
+def id_of(group: str, cluster: str = "c") -> str:
+    """By docs/findings.md: a hash of cluster, group, kind and reason."""
+    return blake2b(
+        json.dumps([cluster, group, "orphaned", "grew"]).replace(", ", ",").encode(), digest_size=16
+    ).hexdigest()
 
 
 @pytest.fixture
@@ -55,11 +65,17 @@ def group_of(cluster: ClusterSettings) -> str:
 
 
 @contextmanager
-def sending(cluster: ClusterSettings, url: str, process: ProcessMetrics) -> Iterator[FindingsWebhook]:
+def sending(
+    cluster: ClusterSettings,
+    url: str,
+    process: ProcessMetrics,
+    systems: tuple[str, ...] = (),
+    secret: str | None = None,
+) -> Iterator[FindingsWebhook]:
     """A webhook that tries again at once; between its failures is a tenth of a second."""
     feed = FindingsFeed(cluster, group_of(cluster))
-    settings = WebhookSettings(url=url)
-    webhook = FindingsWebhook(cluster, settings, feed, process, pause=lambda _failures, _asked: 0.1)
+    settings = WebhookSettings.model_validate({"url": url, "secret": secret})
+    webhook = FindingsWebhook(FindingsOf(cluster.name, systems), settings, feed, process, lambda _failures, _asked: 0.1)
     webhook.start()
     try:
         yield webhook
@@ -77,13 +93,13 @@ def begin(cluster: ClusterSettings) -> list[FindingRecord]:
 
 
 def ids(receiver: Receiver) -> list[str]:
-    """The accepted events: id and what happened."""
+    """The accepted events: the group, and what happened."""
     events = [json.loads(body) for body in receiver.accepted()]
-    return [f"{event['data']['id']} {event['data']['event']}" for event in events]
+    return [f"{event['data']['group']} {event['data']['event']}" for event in events]
 
 
 def test_what_is_open_is_sent_first_and_then_what_happens(cluster, topic, process):
-    topic.write([finding("a"), finding("b"), finding("a", "closed", 2), finding("c"), FindingOutdated("d")])
+    topic.write([finding("a"), finding("b"), finding("a", "closed", 2), finding("c"), FindingOutdated(id_of("d"))])
     with webhook_receiver() as receiver, sending(cluster, receiver.url, process):
         receiver.wait_for(2)
         topic.write([finding("a", "opened", 3), finding("b", "closed", 4)])
@@ -122,10 +138,38 @@ def test_a_record_that_is_no_event_does_not_hold_up_the_next(cluster, topic, pro
     """As anyone could write it who may write to the topic."""
     assert begin(cluster) == []
     with webhook_receiver() as receiver, sending(cluster, receiver.url, process):
-        topic.write([finding("a\nb: c"), finding("b", "opened", 2**63 - 1), finding("c")])
+        topic.write([finding("b", "opened", 2**63 - 1), finding("c")])
         receiver.wait_for(1)
         assert ids(receiver) == ["c opened"]
-    assert caplog.text.count("about the group g is not sent to the webhook: its ") == 2
+    assert "about the group b is not sent to the webhook: its time is out of range" in caplog.text
+
+
+def test_what_a_writer_to_the_topic_says_of_another_cluster_is_neither_signed_nor_sent(
+    cluster, topic, process, caplog, monkeypatch
+):
+    """Nor what has an id of its own, which would open and close a finding beside the true one."""
+    assert begin(cluster) == []
+    other = finding("payments", "closed", cluster="prod")
+    named, unknown = finding("payments"), finding("payments")
+    forged = [
+        other,
+        msgspec.structs.replace(other, cluster="c"),
+        msgspec.structs.replace(named, id="0" * 32),
+        msgspec.structs.replace(unknown, kind="all clear"),
+    ]
+    with webhook_receiver() as receiver, sending(cluster, receiver.url, process, ("old",), "0123456789abcdef"):
+        topic.write([*forged, finding("payments"), finding("legacy", cluster="old")])
+        receiver.wait_for(2)
+        monkeypatch.setattr(findings_webhook, "SKIPPED_LINE_S", 0.0)
+        topic.write([other, finding("last")])
+        receiver.wait_for(3)
+    assert ids(receiver) == ["payments opened", "legacy opened", "last opened"]
+    sources = [json.loads(body)["source"].rpartition("/")[2] for body in receiver.accepted()]
+    assert sources == ["c", "old", "c"]
+    lines = [record.getMessage() for record in caplog.records if "is not sent" in record.getMessage()]
+    start = "Cluster c: a record of the findings topic about the group payments is not sent to the webhook: it names a"
+    assert [line.startswith(start) for line in lines] == [True, True], lines
+    assert lines[1].endswith("(3 others were not sent since the last such line)")
 
 
 def test_a_job_continues_where_the_last_one_was_accepted(cluster, topic, process):
@@ -147,7 +191,7 @@ def test_a_removed_finding_is_passed_over_and_is_no_lag(cluster, topic, process)
     with webhook_receiver() as receiver, sending(cluster, receiver.url, process):
         topic.write([finding("a"), finding("a", "closed", 2)])
         receiver.wait_for(2)
-        topic.write([FindingOutdated("a")])
+        topic.write([FindingOutdated(id_of("a"))])
         with admin(cluster.bootstrap_servers) as client:
 
             def committed() -> int:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import threading
 from contextlib import nullcontext
 
-from monitor.config import ClusterSettings, OtlpSettings, Settings, WebhookSettings
+from monitor.config import ClusterSettings, OtlpSettings, RocketMQSettings, Settings, WebhookSettings
 from monitor.metrics.process_metrics import ProcessMetrics
 from monitor.model import FindingRecord
 from streaming_jobs.driver import findings_webhook
-from streaming_jobs.driver.findings_webhook import FindingsWebhook, stop_all
+from streaming_jobs.driver.findings_webhook import FindingsOf, FindingsWebhook, stop_all
 from streaming_jobs.driver.snapshot_store import SnapshotStore
 from streaming_jobs.jobs.collect import Collectors
-from streaming_jobs.jobs.pushing import metrics_push, text_push
+from streaming_jobs.jobs.pushing import carried_findings, metrics_push, text_push
 from tests.push.receiver import Received, grpc_receiver
 
 CLUSTERS = {"prod": ClusterSettings(name="prod", bootstrap_servers="broker1:9092")}
@@ -42,6 +42,17 @@ def test_a_process_that_only_collects_pushes_what_it_serves():
 
 def test_without_an_endpoint_nothing_starts():
     assert isinstance(metrics_push(SnapshotStore(["prod"]), Settings(clusters=CLUSTERS)), nullcontext)
+
+
+def test_the_topic_of_a_cluster_has_its_findings_and_those_of_the_systems_it_carries():
+    clusters = {name: ClusterSettings(name=name, bootstrap_servers=f"{name}:9092") for name in ("dev", "prod")}
+    systems = {
+        name: RocketMQSettings.model_validate({"name": name, "name_servers": "n:9876", "via": via})
+        for name, via in (("orders", "prod"), ("tests", "dev"))
+    }
+    settings = Settings(clusters=clusters, rocketmq=systems)
+    assert carried_findings(clusters["prod"], settings) == FindingsOf("prod", ("orders",))
+    assert carried_findings(clusters["dev"], settings) == FindingsOf("dev", ("tests",))
 
 
 class EndsAfter:
@@ -75,7 +86,7 @@ def test_all_webhooks_end_at_the_same_time(monkeypatch):
     last._other.set()
     first = EndsAfter(last.closed)
     webhooks = [
-        FindingsWebhook(CLUSTERS["prod"], WebhookSettings(url="http://receiver:1"), feed, ProcessMetrics())
+        FindingsWebhook(FindingsOf("prod"), WebhookSettings(url="http://receiver:1"), feed, ProcessMetrics())
         for feed in (first, last)
     ]
     for webhook in webhooks:

@@ -4,9 +4,10 @@ from pathlib import PurePosixPath
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from streaming_jobs.recording.recorder import recorder_checkpoint
 from streaming_jobs.runtime.checkpoint import Layout, LayoutVersionError, decode_layout, folder_of
 
 NAMES = st.text(st.one_of(st.sampled_from("./%~\\\0"), st.characters(exclude_categories=["Cs"])), max_size=8)
@@ -35,9 +36,20 @@ def test_a_name_is_one_folder(name: str, folder: str):
 
 
 @given(NAMES.filter(bool))
+@example(".")
+@example("..")
 def test_no_name_leads_out_of_the_checkpoint(name: str):
     folder = PurePosixPath("/checkpoint", folder_of(name))
     assert folder.parent == PurePosixPath("/checkpoint")
+    assert folder.name not in ("", ".", "..")
+
+
+@given(NAMES.filter(bool))
+@example(".")
+@example("..")
+def test_no_name_leads_out_of_the_checkpoints_of_a_recording(name: str):
+    folder = PurePosixPath(recorder_checkpoint("/history", name))
+    assert folder.parent == PurePosixPath("/history/checkpoints")
     assert folder.name not in ("", ".", "..")
 
 
