@@ -103,14 +103,13 @@ def story_of(chronicle: Chronicle) -> GroupStory:
 def accuracy(step_ms: int, *, has_every_poll: bool = True) -> str:
     """How exact a story is whose group was judged so often; not ``has_every_poll``: its peak is that of the steps.
 
-    >>> accuracy(10_000)
-    'Findings have their times to the second; one that lasted less than 10 s may be missing. The highest lag is that of
-    all recorded polls and commits.'
+    >>> accuracy(10_000)[-58:], accuracy(60_000, has_every_poll=False)[-31:]
+    ('The highest lag is that of all recorded polls and commits.', 'The lag is sampled every 1 min.')
     """
     step = age(step_ms)
     findings = "Findings have their times to the second; "
     if not has_every_poll:
-        return f"{findings}one that lasted less than {step} may be missing. The lag is that of every {step}."
+        return f"{findings}one that lasted less than {step} may be missing. The lag is sampled every {step}."
     peak = "The highest lag is that of all recorded polls and commits."
     return f"{findings}one that lasted less than {step} may be missing. {peak}"
 

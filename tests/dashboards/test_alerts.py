@@ -229,4 +229,5 @@ def test_the_example_of_routes_is_one_that_alertmanager_reads():
 
 def test_the_routes_and_their_page_name_alerts_that_there_are():
     written = ROUTES.read_text(encoding="utf-8") + PAGE.read_text(encoding="utf-8")
-    assert set(re.findall(r"\bGroupwatch[A-Z]\w+", written)) == {rule.name for rule in RULES}
+    rules = (*RULES, *rules_about_clusters(["prod"]))
+    assert set(re.findall(r"\bGroupwatch[A-Z]\w+", written)) == {rule.name for rule in rules}

@@ -25,7 +25,9 @@ def main() -> None:
     def append(cluster: str) -> None:
         tables = RecordedTables(spark, cluster, folder)
         for table, value in ((SETTINGS, b"{}"), (REACH, 1)):
-            row = spark.createDataFrame([(cluster, "2026-11-26", 1, value)], table.schema).coalesce(1)
+            known = (cluster, "2026-11-26", 1, value)
+            others = (None,) * (len(table.columns) - len(known))
+            row = spark.createDataFrame([(*known, *others)], table.schema).coalesce(1)
             at_once.wait(60)
             tables.append(table, row)
 
