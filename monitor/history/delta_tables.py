@@ -60,7 +60,11 @@ class DeltaRecording:
         self._reach = self._open_table(REACH.name)
         self._version_known: dict[int, bool] = {}
         if self._events is None:
-            raise RecordingError(f"There is no recording in {shown(folder)}: set [history] folder, and run groupwatch.")
+            where = shown(folder)  # Delta does not tell a folder that is missing from one that is closed
+            raise RecordingError(
+                f"There is no recording in {where}, or this user may not read it: set [history] folder, "
+                "and run groupwatch."
+            )
 
     def base(self, cluster: str, at_ms: int, keys: Collection[Key]) -> Base:
         """The newest states from before an instant; see monitor.history.replay.Recording."""

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Final
 
 import msgspec
 
 from monitor.messages.names import shown
+
+_MAY_CHANGE: Final = frozenset({"events_id"})
+"""A collector creates a missing events topic again, and another one may be configured: the cluster is the same."""
 
 
 def encode_ids(ids: Mapping[str, str]) -> str:
@@ -29,7 +33,7 @@ def replaced_reason(recorded: Iterable[str | None], ids: Mapping[str, str]) -> s
     """
     for each in recorded:
         known = {} if each is None else msgspec.json.decode(each, type=dict[str, str])
-        for name in sorted(known.keys() & ids.keys()):
+        for name in sorted((known.keys() & ids.keys()) - _MAY_CHANGE):
             if known[name] != ids[name]:
                 change = f"{name} {shown(known[name])}, now {shown(ids[name])}"
                 return (

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import logging
+
 from pyspark.sql import SparkSession
 
 from streaming_jobs.runtime.checkpoint import folder_of
 from streaming_jobs.runtime.checkpoint_lock import CheckpointHold, CheckpointLocked, Lease, LocalLock
-from streaming_jobs.runtime.hadoop_files import HadoopFiles
+from streaming_jobs.runtime.hadoop_files import FilesError, HadoopFiles
+
+log = logging.getLogger(__name__)
 
 
 class FolderInUse(Exception):  # noqa: N818 -- it reads as what happened
@@ -32,7 +36,8 @@ class RecordingHold:
         if self._hold is None:
             self._hold = self._take_hold()
         if self._hold.lost is not None:
-            raise FolderInUse(_sentence(self._hold.lost))
+            lost, self._hold = self._hold.lost, None  # it is free again once the other job has ended
+            raise FolderInUse(_sentence(lost))
 
     def release(self) -> None:
         """Let others have it; no harm if it was never taken."""
@@ -41,7 +46,7 @@ class RecordingHold:
 
     def _take_hold(self) -> CheckpointHold:
         files = HadoopFiles(self._spark, self._folder)
-        files.make_private_folder(self._folder)  # it has the names of groups, clients and hosts
+        self._close_folder(files)
         files.make_folder(f"{self._folder}/checkpoints")
         file = f"{self._folder}/checkpoints/{folder_of(self._cluster)}+owner"
         here = files.on_this_machine(file)
@@ -51,6 +56,16 @@ class RecordingHold:
         except CheckpointLocked as holder:
             raise FolderInUse(_sentence(str(holder))) from None
         return hold
+
+    def _close_folder(self, files: HadoopFiles) -> None:
+        """It has the names of groups, clients and hosts. One of another owner, as a volume often is, stays open."""
+        is_new = not files.exists(self._folder)
+        try:
+            files.make_private_folder(self._folder)
+        except FilesError as error:
+            if is_new or not files.exists(self._folder):
+                raise
+            log.warning("Cluster %s: other users may read the recording in %s: %s", self._cluster, self._folder, error)
 
 
 def _sentence(holder: str) -> str:

@@ -44,6 +44,8 @@ FIRST_PAUSE_S: Final = 10.0
 LONGEST_PAUSE_S: Final = 300.0
 UPKEEP_PAUSE_S: Final = 600.0
 
+WRONG_CLOCK: Final = "is not kept up: the clock of this machine is behind those of the brokers. Set the clock."
+
 LONGEST_BATCH_S: Final = 600.0
 """A micro-batch of the recorder that takes longer hangs: on a file system that does not answer, for example."""
 
@@ -85,6 +87,7 @@ class Recorder:
         self._query: StreamingQuery | None = None
         self._thread: threading.Thread | None = None
         self._has_progress = threading.Event()
+        self._starting_since_s: float | None = None
         self._problem: str | None = None
         self._upkeep_after_s = 0.0
         self._upkeep_problem: str | None = None
@@ -116,17 +119,25 @@ class Recorder:
         self._stopping.set()
         if self._thread is not None:
             self._thread.join(timeout=limit_s)
-        self._hold.release()
+        if self._thread is None or not self._thread.is_alive():  # or the end of this process lets others have it
+            self._hold.release()
 
     def health(self) -> RecordingHealth:
         """How the recording goes."""
         return RecordingHealth(
-            problem=self._problem or self._upkeep_problem,
+            problem=self._problem or self._slow_start() or self._upkeep_problem,
             recorded_ms=self._reach.complete_ms or None,
             evaluated_ms=self._upkeep.evaluated_ms,
             failed_groups=self._upkeep.failed_groups,
             unread_rows=self._upkeep.unread_rows,
         )
+
+    def _slow_start(self) -> str | None:
+        """That the query has been starting for too long, as on a file system that hangs; any thread may ask."""
+        since_s = self._starting_since_s
+        if since_s is None or time.monotonic() - since_s <= LONGEST_BATCH_S:
+            return None
+        return problem_sentence(self._folder, f"the start has not ended for {LONGEST_BATCH_S:.0f} s")
 
     def _stop_query(self) -> None:
         query = self._query
@@ -139,6 +150,7 @@ class Recorder:
         while not self._stopping.is_set():
             began, logs = time.monotonic(), self._logs
             assert logs is not None, "there is no thread before there are logs"
+            self._starting_since_s = began
             try:
                 self._hold.take()
                 self._tables.create(EVENTS)
@@ -148,9 +160,11 @@ class Recorder:
                 with closing(logs.new_ends()) as ends:
                     name = f"groupwatch-recorder-{self._cluster}"
                     self._query = start_planned(self._writer(logs.rows()), name, ends, self._stopping.is_set)
+                    self._starting_since_s = None
                     self._await_end(self._query, logs)
                 pause_s = 0.0 if self._logs is not logs else pause_s
             except Exception as error:
+                self._starting_since_s = None
                 self._note(error)
                 self._stop_query()  # two of them would not get along
             if time.monotonic() - began > LONGEST_PAUSE_S:
@@ -202,7 +216,7 @@ class Recorder:
         try:
             if self._portions.is_dated:
                 self._upkeep.run_if_due(self._portions.newest_ms, self._reach.complete_ms)
-            self._upkeep_problem = None
+            self._upkeep_problem = None if self._portions.is_dated else f"The recording in {self._folder} {WRONG_CLOCK}"
         except Exception as error:
             if self._stopping.is_set():
                 return

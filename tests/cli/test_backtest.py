@@ -139,7 +139,11 @@ def test_the_thresholds_that_were_in_force_make_no_difference(folder: Path):
     [
         ("[detection]\nlag_record = 1\n", (), "detection.lag_record is not a known key (did you mean lag_records?)."),
         ("", ("--cluster", "nowhere"), "has no cluster nowhere."),
-        ("", ("--history", "/nowhere"), "There is no recording in /nowhere: set [history] folder, and run groupwatch."),
+        (
+            "",
+            ("--history", "/nowhere"),
+            "There is no recording in /nowhere, or this user may not read it: set [history] folder",
+        ),
         ("", ("--since", "2020-01-01", "--until", "2020-01-02"), "cluster c starts at 2026-11-22 02:15:00 UTC."),
         ("", ("--since", "2026-11-22 02:40"), "cluster c reaches until 2026-11-22 02:35:00 UTC."),
         ("", ("--since", "soon"), "soon is no instant: give "),

@@ -17,8 +17,12 @@ def test_an_id_that_becomes_known_refuses_nothing():
     assert replaced_reason([encode_ids(FIRST | {"source_id": "s"})], FIRST) is None
 
 
+def test_an_events_topic_that_a_collector_created_again_refuses_nothing():
+    assert replaced_reason([encode_ids(FIRST)], FIRST | {"events_id": "new"}) is None
+
+
 def test_another_cluster_or_a_topic_that_was_recreated_is_refused():
     start = "it has the recording of another Kafka cluster or topic"
-    for name, before in FIRST.items():
+    for name, before in (("cluster_id", "k1"), ("log_id", "l1")):
         reason = replaced_reason([encode_ids(FIRST)], FIRST | {name: "new"})
         assert reason == f"{start} ({name} {before}, now new); set another [history] folder"

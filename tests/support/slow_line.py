@@ -37,6 +37,10 @@ class SlowLine:
         directions = (self._send(client_in, server_out), self._take(server_in, under_way), _give(under_way, client_out))
         with suppress(asyncio.CancelledError):
             await asyncio.gather(*directions)
+        for writer in (client_out, server_out):
+            writer.transport.abort()
+            with suppress(OSError):
+                await writer.wait_closed()
 
     async def _send(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
         with suppress(OSError):

@@ -12,6 +12,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from streaming_jobs.recording.hold import FolderInUse, RecordingHold
+from streaming_jobs.runtime.hadoop_files import FilesError, HadoopFiles
 from streaming_jobs.runtime.session import create_session, stop_session
 from tests.support.job_process import BRIEF_JVM, DRIVER_JVM
 
@@ -40,6 +41,25 @@ def test_other_users_cannot_open_it_and_its_group_keeps_its_rights(spark: SparkS
         hold.take()
         hold.release()
     assert (mode(old), mode(new)) == (0o750, 0o700)
+
+
+def test_a_folder_of_another_owner_is_recorded_in_and_stays_open(
+    spark: SparkSession, tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+):
+    """As the root of a volume that a cluster has mounted. To root nothing is forbidden, so this one is refused here."""
+    tmp_path.chmod(0o777)
+
+    def refuse(files: HadoopFiles, path: str) -> None:
+        raise FilesError(f"{path}: chmod: Operation not permitted")
+
+    monkeypatch.setattr(HadoopFiles, "make_private_folder", refuse)
+    hold = RecordingHold(spark, str(tmp_path), "c")
+    hold.take()
+    hold.release()
+    assert mode(tmp_path) == 0o777
+    assert "other users may read the recording" in caplog.text
+    with pytest.raises(FilesError):
+        RecordingHold(spark, str(tmp_path / "new"), "c").take()
 
 
 def test_a_second_job_is_refused_for_the_same_cluster_until_the_first_ends(spark: SparkSession, tmp_path: Path):
