@@ -198,7 +198,11 @@ class DeltaRecording:
         Raises:
             RecordingError: the recording cannot be read.
         """
-        return [] if self._events is None else sorted({cluster for cluster, _, _ in _recorded_files(self._events)})
+        return (
+            []
+            if self._events is None
+            else sorted({cluster for cluster, _ in _in_files(self._events, "max.recorded_ms")})
+        )
 
     def begin_ms(self, cluster: str) -> int:
         """When the oldest portion was recorded that there is.
@@ -216,7 +220,9 @@ class DeltaRecording:
     def _events_end_ms(self, cluster: str) -> int:
         """When the newest event happened. A portion of an older groupwatch may be dated by a clock that was ahead."""
         assert self._events is not None, "there are bounds of its portions"
-        return max([last_ms for own, last_ms in _file_ends(self._events) if own == cluster], default=_ALWAYS)
+        return max(
+            [last_ms for own, last_ms in _in_files(self._events, "max.last_ms") if own == cluster], default=_ALWAYS
+        )
 
     def _bounds(self, cluster: str) -> list[tuple[int, int]]:
         found = [] if self._events is None else _recorded_bounds(self._events, cluster)
@@ -372,23 +378,15 @@ def _path_of(table: DeltaTable) -> str:
 
 def _recorded_bounds(table: DeltaTable, cluster: str) -> list[tuple[int, int]]:
     """The first and the last recorded_ms of each file of a cluster."""
-    return [(first_ms, last_ms) for own, first_ms, last_ms in _recorded_files(table) if own == cluster]
+    files = _in_files(table, "min.recorded_ms", "max.recorded_ms")
+    return [(first_ms, last_ms) for own, first_ms, last_ms in files if own == cluster]
 
 
-def _recorded_files(table: DeltaTable) -> Iterator[tuple[str, int, int]]:
-    """The cluster of each file, with the first and the last recorded_ms in it, by the table's log."""
+def _in_files(table: DeltaTable, *bounds: str) -> Iterator[tuple[Any, ...]]:
+    """The cluster of each file, with such bounds of what is in it, by the table's log; without files that lack some."""
     files = table.get_add_actions(flatten=True)  # as a table of pyarrow it would load pandas: 0.2 s
-    columns = (files.column(name).to_pylist() for name in ("partition.cluster", "min.recorded_ms", "max.recorded_ms"))
-    for cluster, first_ms, last_ms in zip(*columns, strict=True):
-        if None not in (first_ms, last_ms):
-            yield cluster, first_ms, last_ms
-
-
-def _file_ends(table: DeltaTable) -> Iterator[tuple[str, int]]:
-    """The cluster of each file of events, with the time of the newest event in it, by the table's log."""
-    files = table.get_add_actions(flatten=True)
-    columns = (files.column(name).to_pylist() for name in ("partition.cluster", "max.last_ms"))
-    yield from ((cluster, last_ms) for cluster, last_ms in zip(*columns, strict=True) if last_ms is not None)
+    columns = [files.column(name).to_pylist() for name in ("partition.cluster", *bounds)]
+    yield from (row for row in zip(*columns, strict=True) if None not in row)
 
 
 def _since(cluster: str, after_ms: int) -> Any:  # noqa: ANN401 -- as above

@@ -211,14 +211,15 @@ def _estimated_commits(run: CommitRun, at_ms: int) -> tuple[CommitPoint, ...]:
     A run names its first commit, the last one of each slot and the newest ones. Without an estimate of those between
     two of them, a member that commits every second would seem to stand still for most of a minute.
     """
-    holes = list(_holes(run))
-    within = [(start, end) for start, end in holes if start.committed_ms <= at_ms < end.committed_ms]
+    found = list(holes(run))
+    within = [(start, end) for start, end in found if start.committed_ms <= at_ms < end.committed_ms]
     if not within:
         return ()
     start, end = within[-1]
     span_ms, more = end.committed_ms - start.committed_ms, max(0, end.offset - start.offset)
-    unnamed = run.commits - len(run.points) - (run.first != run.points[0])
-    steps = 1 + round(unnamed * span_ms / sum(each.committed_ms - before.committed_ms for before, each in holes))
+    steps = 1 + round(
+        _unnamed_count(run) * span_ms / sum(each.committed_ms - before.committed_ms for before, each in found)
+    )
     newest = (at_ms - start.committed_ms) * steps // span_ms
     estimated = [
         CommitPoint(start.committed_ms + span_ms * step // steps, start.offset + more * step // steps)
@@ -227,11 +228,18 @@ def _estimated_commits(run: CommitRun, at_ms: int) -> tuple[CommitPoint, ...]:
     return (*(() if start in (run.first, *run.points) else (start,)), *estimated)
 
 
-def _holes(run: CommitRun) -> Iterator[tuple[CommitPoint, CommitPoint]]:
+def _unnamed_count(run: CommitRun) -> int:
+    """How many commits of a run it does not name."""
+    return run.commits - len(run.points) - (run.first != run.points[0])
+
+
+def holes(run: CommitRun) -> Iterator[tuple[CommitPoint, CommitPoint]]:
     """The pairs of commits that a run names between which there may be others; their times rise.
 
     Where commits went back, a hole ends at the offset before that, and another one begins at the offset after it.
     """
+    if _unnamed_count(run) <= 0:
+        return
     named = (run.first, *run.points[: max(1, len(run.points) - RECENT + 1)])
     for start, end in pairwise(named):
         rewinds = [

@@ -168,11 +168,6 @@ class GroupWalk:
                 yield self._portions[place]
             place += 1
 
-    def inputs(self, instants: Iterable[int]) -> Iterator[tuple[int, GroupInputs | None]]:
-        """What the verdicts at these instants were made of (None: there was no such group); they come in order."""
-        for at_ms in instants:
-            yield at_ms, self.inputs_at(at_ms)
-
     def inputs_at(self, at_ms: int) -> GroupInputs | None:
         """What the verdict at the next instant was made of (None: there was no such group)."""
         while self._taken < len(self._changes) and self._changes[self._taken].at_ms <= at_ms:

@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
-from monitor.model import MOST, ClusterSnapshot, GroupKind, GroupVerdict, OffsetUnit, Phase, Sharing, Source, TopicState
+from monitor.model import (
+    MOST,
+    ClusterSnapshot,
+    GroupKind,
+    GroupVerdict,
+    OffsetUnit,
+    Phase,
+    RecordingHealth,
+    Sharing,
+    Source,
+    TopicState,
+)
 from monitor.model.kinds import kinds_with
 
 # The members of an enumeration are slow to look up, and this is asked of each group in each micro-batch.
@@ -19,6 +31,11 @@ _WITHOUT_OWNERS: Final = kinds_with(lambda traits: not traits.has_owners)
 _WITHOUT_MOVES: Final = _WITHOUT_OWNERS | {GroupKind.STREAMS}
 _BY_COMMITS: Final = kinds_with(lambda traits: traits.commits_to_log)
 _WITHOUT_REDELIVERED: Final = _IN_BYTES | {GroupKind.SHARE}  # whose members acknowledge records, and commit no offsets
+
+
+def recording_value(value: Callable[[RecordingHealth], int | None]) -> Callable[[ClusterSnapshot], int | None]:
+    """What a cluster's recording gives; None without a recording."""
+    return lambda cluster: None if cluster.recording is None else value(cluster.recording)
 
 
 def in_bytes(verdict: GroupVerdict) -> bool:

@@ -39,6 +39,7 @@ from monitor.metrics.row_values import (
     last_tries,
     max_deliveries,
     produced_per_s,
+    recording_value,
     records_given_up,
     rejected_records,
     task_imbalance,
@@ -700,31 +701,31 @@ FINDINGS_UP: Final = ClusterMetric(
 RECORDING_UP: Final = ClusterMetric(
     "groupwatch_recording_up",
     "1 while the recording can be written, else 0. Absent without one.",
-    value=lambda cluster: None if cluster.recording is None else int(cluster.recording.problem is None),
+    value=recording_value(lambda recording: int(recording.problem is None)),
     absent="nothing is recorded",
 )
 RECORDED_TIMESTAMP_SECONDS: Final = ClusterMetric(
     "groupwatch_recorded_timestamp_seconds",
     "Unix time before which everything that was logged is recorded.",
-    value=lambda cluster: None if cluster.recording is None else cluster.recording.recorded_ms,
+    value=recording_value(attrgetter("recorded_ms")),
     absent="nothing is recorded, or this job has not read the logs to their ends yet",
 )
 RECORDING_EVALUATED_TIMESTAMP_SECONDS: Final = ClusterMetric(
     "groupwatch_recording_evaluated_timestamp_seconds",
     "Unix time until which the tables for SQL have all rows.",
-    value=lambda cluster: None if cluster.recording is None else cluster.recording.evaluated_ms,
+    value=recording_value(attrgetter("evaluated_ms")),
     absent="nothing is recorded, or not known yet after a start",
 )
 RECORDING_FAILED_GROUPS: Final = ClusterMetric(
     "groupwatch_recording_failed_groups",
     "Groups without rows in the newest ten minutes of the tables for SQL, because their evaluation failed.",
-    value=lambda cluster: None if cluster.recording is None else cluster.recording.failed_groups,
+    value=recording_value(attrgetter("failed_groups")),
     absent="nothing is recorded",
 )
 RECORDING_UNREAD_ROWS: Final = ClusterMetric(
     "groupwatch_recording_unread_rows",
     "Rows of recorded events that the newest states lack, because they cannot be read.",
-    value=lambda cluster: None if cluster.recording is None else cluster.recording.unread_rows,
+    value=recording_value(attrgetter("unread_rows")),
     absent="nothing is recorded",
 )
 BUILD_INFO: Final = MetricSpec(

@@ -87,11 +87,8 @@ def _watched_pools(watch: Watch) -> dict[str, type[HTTPConnectionPool]]:
             watch(connection)
             return connection
 
-    class Encrypted(HTTPSConnection):
-        def _new_conn(self) -> socket.socket:
-            connection = super()._new_conn()
-            watch(connection)
-            return connection
+    class Encrypted(HTTPSConnection, Plain):
+        """Connects by the next class in this order, and then agrees on TLS."""
 
     class PlainPool(HTTPConnectionPool):
         ConnectionCls = Plain

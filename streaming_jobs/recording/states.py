@@ -46,22 +46,21 @@ class StateFold:
         entity, name = RecordedEntity(frame["entity"].iloc[0]), str(frame["name"].iloc[0])
         before: bytes | None = None
         rows: list[RecordedRow] = []
-        unread = 0
         for recorded_ms, position, events, state in zip(
             frame["recorded_ms"], frame["position"], frame["events"], frame["state"], strict=True
         ):
             if state is not None:
                 before = bytes(state)
             else:
-                row = RecordedRow(int(recorded_ms), entity, name, int(position), bytes(events))
-                rows += [row] if is_readable(row) else []
-                unread += not is_readable(row)
+                rows.append(RecordedRow(int(recorded_ms), entity, name, int(position), bytes(events)))
+        readable = [row for row in rows if is_readable(row)]
+        unread = len(rows) - len(readable)
         found: list[tuple[str, bytes | None, int]]
         try:
-            found = [(key, state, unread) for key, state in self._after(entity, name, before, rows)]
+            found = [(key, state, unread) for key, state in self._after(entity, name, before, readable)]
         except Exception:  # as in a bucket of the job: one entity's failure is its own
             # It has no state from now on: one from before would be shown as that of now.
-            found = [(name, None, unread + len(rows))]
+            found = [(name, None, len(rows))]
         if unread and not found:
             found = [(name, None, unread)]
         day = day_of(self.recorded_ms)

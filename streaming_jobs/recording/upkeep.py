@@ -142,9 +142,9 @@ class Upkeep:
         recorded_ms = self._tables.only_value(EVENTS, F.max("recorded_ms"))
         if events is None or recorded_ms is None:
             return None
-        before_ms = self._tables.states_by()
-        if recorded_ms > (self._newest_states() or 0):
-            if self._newest_states() and not before_ms:
+        newest_ms, before_ms = self._newest_states() or 0, self._tables.states_by()
+        if recorded_ms > newest_ms:
+            if newest_ms and not before_ms:
                 log.warning(
                     "Cluster %s: another version of groupwatch wrote the states of the recording. New ones are "
                     "computed from all recorded events.",

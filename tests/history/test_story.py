@@ -170,7 +170,7 @@ def test_a_backlog_that_was_read_in_several_portions_is_told_in_the_order_of_tim
     recording = MemoryRecording([*rows, *backlog])
     walk = GroupWalk(recording, "c", "g", START, START + 295_000)
     instants = [START + second * 1_000 for second in (50, 99, 100, 150, 295)]
-    walked = [inputs for _, inputs in walk.inputs(instants)]
+    walked = [walk.inputs_at(at_ms) for at_ms in instants]
     assert [each and each.group.generation for each in walked] == [1, 1, 2, 2, 2]
     assert walked == [inputs_at(recording, "c", "g", at_ms) for at_ms in instants]
 

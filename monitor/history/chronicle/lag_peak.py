@@ -11,9 +11,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
+from monitor.history.recorded import holes
 from monitor.history.walk import GroupWalk
 from monitor.model import (
-    CommitPoint,
     CommitRun,
     GroupObserved,
     OffsetCommitted,
@@ -22,7 +22,6 @@ from monitor.model import (
     TopicObserved,
     TopicPartition,
 )
-from monitor.model.commit_history import RECENT
 
 MOST_LAGS: Final = 2_000_000
 """The lags of partitions that are added up at the most (about 1 s): of a group with many, not every poll counts."""
@@ -143,16 +142,14 @@ def _offsets_in(at_ms: int, event: object) -> Iterator[tuple[TopicPartition, _Kn
 
 
 def _run(run: CommitRun) -> Iterator[_Known]:
-    """The commits of a run that it names. Between them there may be others, but not between the newest ones."""
-    points = [*([] if run.points[:1] == (run.first,) else [run.first]), *run.points]
-    rewinds = [each for each in (run.first_rewind, run.last_rewind) if each is not None]
-    named = {point.committed_ms: point for point in points}
-    named |= {each.at_ms: CommitPoint(each.at_ms, each.after) for each in rewinds}
-    is_whole = run.commits <= len(points)
-    ordered = [named[at_ms] for at_ms in sorted(named)]
-    newest_ms = ordered[max(0, len(ordered) - RECENT)].committed_ms
-    for point in ordered:
-        yield _Known(point.committed_ms, point.offset, is_even=not is_whole and point.committed_ms < newest_ms)
+    """The commits of a run that it names, and the holes between them.
+
+    At one instant a hole ends first, and another one begins last: that is how a course is read.
+    """
+    found = list(holes(run))
+    yield from [_Known(end.committed_ms, end.offset) for _, end in found]
+    yield from [_Known(point.committed_ms, point.offset) for point in (run.first, *run.points)]
+    yield from [_Known(start.committed_ms, start.offset, is_even=True) for start, _ in found]
 
 
 def _at_ms(known: _Known) -> int:

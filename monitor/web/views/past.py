@@ -197,9 +197,7 @@ def _refusing() -> Iterator[None]:
     """What cannot be answered, as the status and the sentence of an answer."""
     try:
         yield
-    except InstantError as error:
-        raise HTTPException(400, str(error)) from error
-    except TooMuchWorkError as error:
+    except (InstantError, TooMuchWorkError) as error:
         raise HTTPException(400, str(error)) from error
     except NotRecordedError as error:
         raise HTTPException(404, visible(str(error))) from error

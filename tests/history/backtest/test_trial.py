@@ -208,7 +208,8 @@ def test_several_thresholds_together_find_what_each_finds_alone(events, one, oth
     """Also where partitions depend on them, as their status by Burrow's rules does."""
     own = other if not allowed_lag else replace(other, burrow=BurrowSettings(allowed_lag=allowed_lag))
     walk = GroupWalk(recording(events, one, 4), "c", "g", START, START + END * 1_000)
-    for at_ms, inputs in walk.inputs(range(START + 60_000, START + END * 1_000, 60_000)):
+    for at_ms in range(START + 60_000, START + END * 1_000, 60_000):
+        inputs = walk.inputs_at(at_ms)
         assert inputs is not None
         topics = Topics(inputs.catalog)
         view = view_assignment(inputs.group, inputs.catalog)

@@ -149,7 +149,7 @@ def compare(churned: Churned, group: str, compared: Compared) -> None:
     walk = GroupWalk(churned.recording, CLUSTER, group, first - LATE_MS, last + EARLY_MS)
     happened = sorted({*walk.event_times, *walk.further_times})
     moments = {inputs.now_ms: moments_of(inputs.now_ms, happened) for inputs in shown}
-    walked = walk.inputs(sorted(set(chain.from_iterable(moments.values()))))
+    walked = ((at_ms, walk.inputs_at(at_ms)) for at_ms in sorted(set(chain.from_iterable(moments.values()))))
     then = {at_ms: told(known) for at_ms, known in walked if known is not None}
     for inputs in shown:
         wanted, now_ms = told(inputs), inputs.now_ms
@@ -171,7 +171,7 @@ def told_by_pass(churned: Churned, group: str, shown: GroupInputs, moments: list
     if pass_ms < shown.now_ms - LATE_MS:
         return []
     walk = GroupWalk(churned.recording, CLUSTER, group, min(moments), max(moments))
-    known = [inputs for _, inputs in walk.inputs(sorted(moments)) if inputs is not None]
+    known = [inputs for at_ms in sorted(moments) if (inputs := walk.inputs_at(at_ms)) is not None]
     return [told(replace(inputs, catalog=replace(inputs.catalog, pass_ms=pass_ms))) for inputs in known]
 
 

@@ -238,7 +238,8 @@ def test_the_past_is_as_the_job_had_shown_it(recorded: Recorded):
     first, last = recorded.shown[0].now_ms, recorded.shown[-1].now_ms
     walk = GroupWalk(recorded.recording, CLUSTER, GROUP, first - LATE_MS, last + EARLY_MS)
     instants = {shown.now_ms - late_ms for shown in recorded.shown for late_ms in LATE}
-    then = {at_ms: inputs and told(inputs) for at_ms, inputs in walk.inputs(sorted(instants))}
+    walked = {at_ms: walk.inputs_at(at_ms) for at_ms in sorted(instants)}
+    then = {at_ms: inputs and told(inputs) for at_ms, inputs in walked.items()}
     unlike = [
         (shown.now_ms, told(shown))
         for shown in recorded.shown
@@ -250,7 +251,7 @@ def test_the_past_is_as_the_job_had_shown_it(recorded: Recorded):
 
 def test_an_instant_alone_is_as_it_is_in_a_walk(recorded: Recorded):
     at_ms = recorded.shown[len(recorded.shown) // 2].now_ms
-    ((_, walked),) = GroupWalk(recorded.recording, CLUSTER, GROUP, at_ms, at_ms).inputs([at_ms])
+    walked = GroupWalk(recorded.recording, CLUSTER, GROUP, at_ms, at_ms).inputs_at(at_ms)
     assert inputs_at(recorded.recording, CLUSTER, GROUP, at_ms) == walked
 
 
