@@ -19,7 +19,8 @@ MUTATED: Final = 2_000
 
 OWN: Final = ("extreme-", "group-")
 """What the names of the strangers' groups begin with that nothing deletes; captures have records that do."""
-EXTREMES: Final = (-1, -2, -(2**63), 2**63 - 1, 2**62, 0)
+EXTREMES: Final = (2**63 - 1, 2**62, 0)
+"""Offsets at the end of their type; one below 0 says that nothing is committed, and a group may go by it."""
 TIMES_MS: Final = (-(2**63), -5, 2**63 - 1, 2**62)
 GENERATIONS: Final = (-(2**31), -1, 2**31 - 1)
 NAMES: Final = ("", ".", "../../x", "a\nb\r\nup 0", 'a",evil="1"} 99 #\\', "\u202egnp", "\x1b[2J", "L" * 32_000)
