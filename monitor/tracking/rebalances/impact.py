@@ -13,7 +13,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from monitor.model import MOST, CommitPoint, CommittedOffset, GroupState, Phase, Rebalance, Value
-from monitor.model.commit_history import points_of
+from monitor.model.commit_history import RECENT, points_of
 from monitor.tracking.rebalances.history import replace_rebalance, stopped_members
 
 
@@ -63,7 +63,8 @@ def newest_end_ms(history: tuple[Rebalance, ...], phase: Phase) -> int | None:
 def pause_ms(before: CommittedOffset, first: CommitPoint, ended_ms: int) -> int:
     """How much longer than usual a partition was not committed before ``first``, the commit that follows ``before``.
 
-    Longer than usual is longer than nine of ten of the gaps that are remembered: one of them may be another pause.
+    Longer than usual is longer than nine of ten of the gaps between the newest commits: one of them may be another
+    pause. Older commits are remembered one a minute, so the gaps between those say nothing of the rhythm.
     Nothing is told where it is not known what is usual, nor of commits that are too far from the rebalance's end.
 
     >>> from monitor.model.commit_history import extend
@@ -74,7 +75,7 @@ def pause_ms(before: CommittedOffset, first: CommitPoint, ended_ms: int) -> int:
     """
     if max(ended_ms - before.committed_ms, first.committed_ms - ended_ms) > MAX_COMMIT_DISTANCE_MS:
         return 0
-    times = [point.committed_ms for point in points_of(before.history)]
+    times = [point.committed_ms for point in points_of(before.history)[-RECENT:]]
     gaps = sorted(later - earlier for earlier, later in pairwise(times))
     if len(gaps) < MIN_GAPS:
         return 0

@@ -52,6 +52,13 @@ def test_the_pause_of_a_partition(before, after, expected):
     assert cost(fold(*commits(after), state=state)) == expected
 
 
+def test_the_pause_of_a_group_that_has_committed_every_second_for_long():
+    """Its commits of 20 minutes are remembered one a minute; those gaps of 60 s are not its rhythm."""
+    every_second = [(1_000 * n, n) for n in range(1, 1_201)]
+    state = fold(generation(3, member("a", 0), member("b", 1), at=1_205_000), state=begun(*every_second))
+    assert cost(fold(*commits([(1_221_000, 1_300)]), state=state)) == (1, 20_000, 100)
+
+
 def test_pauses_of_partitions_are_summed_and_of_rebalances_too():
     state = fold(*commits(STEADY, 1), state=begun(*STEADY))
     state = fold(generation(3, member("a", 0), member("b", 1), at=22_000), state=state)
