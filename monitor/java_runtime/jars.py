@@ -8,7 +8,8 @@ import os
 import re
 import subprocess
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Final
 
@@ -24,7 +25,9 @@ Progress = Callable[[str], None]
 IVY_LIMIT_S: Final = 900
 """When Ivy is given up on: 43 MB take 15-40 s here, and a slow line should have its chance."""
 
-_PROGRESS_EVERY: Final = 5
+TELL_EVERY_S: Final = 5.0
+"""How often it is told what has arrived: a jar of tens of MB can take minutes on a slow line."""
+
 _JAR_NAME = re.compile(r"(.+?)-\d+\.\d[^-]*(-[^-]+)?\.jar")
 
 
@@ -220,7 +223,8 @@ def _run_ivy(java: Java, coordinates: tuple[Coordinate, ...], work: Path, log_fi
         limit.daemon = True
         limit.start()
         try:
-            _follow(ivy.stdout, log, what, progress)
+            with _tell_arrivals(Arrivals(what, work), progress) as arrivals:
+                _follow(ivy.stdout, log, arrivals)
             code = ivy.wait()
         except BaseException:
             ivy.kill()  # an interrupt must not leave Ivy running
@@ -261,13 +265,49 @@ def _ivy_command(java: Java, work: Path) -> list[str]:
     ]
 
 
-def _follow(output: IO[str] | None, log: IO[str], what: str, progress: Progress) -> None:
-    """Copy what Ivy says into the log and tell how far it is: it lists every module first, then fetches each."""
-    found = fetched = 0
+class Arrivals:
+    """How much of what Ivy fetches has arrived: it lists every module first, then fetches each."""
+
+    def __init__(self, what: str, work: Path) -> None:
+        self.found = self.fetched = 0
+        self._what, self._work = what, work
+
+    def __str__(self) -> str:
+        megabytes = sum(_size_of(file) for file in (self._work / "ivy").rglob("*.jar*")) / 1e6
+        return f"fetching {self._what}: {self.fetched} of {self.found} jars, {megabytes:.1f} MB"
+
+
+def _size_of(file: Path) -> int:
+    """Of a file that Ivy may just have renamed, 0."""
+    try:
+        return file.stat().st_size
+    except FileNotFoundError:
+        return 0
+
+
+@contextmanager
+def _tell_arrivals(arrivals: Arrivals, progress: Progress) -> Iterator[Arrivals]:
+    """Meanwhile, and at the end, a person is told what has arrived."""
+    ended = threading.Event()
+
+    def tell() -> None:
+        while not ended.wait(TELL_EVERY_S):
+            if arrivals.found:
+                progress(str(arrivals))
+
+    teller = threading.Thread(target=tell, name="jars", daemon=True)
+    teller.start()
+    try:
+        yield arrivals
+    finally:
+        ended.set()
+        teller.join()
+    progress(str(arrivals))
+
+
+def _follow(output: IO[str] | None, log: IO[str], arrivals: Arrivals) -> None:
+    """Copy what Ivy says into the log, and count."""
     for line in output or ():
         log.write(line)
-        found += line.startswith("\tfound ")
-        if "[SUCCESSFUL ]" in line:
-            fetched += 1
-            if fetched % _PROGRESS_EVERY == 0 or fetched == found:
-                progress(f"fetching {what}: {fetched} of {found} jars")
+        arrivals.found += line.startswith("\tfound ")
+        arrivals.fetched += "[SUCCESSFUL ]" in line

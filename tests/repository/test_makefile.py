@@ -99,3 +99,28 @@ def test_help_names_every_target_that_a_person_types():
         "fuzz-decoder lint format bench bench-decoding bench-assignors clean"
     )
     assert named == set(typed.split())
+
+
+@pytest.mark.parametrize(
+    ("targets", "extras"),
+    [
+        pytest.param(["demo"], [".[job]"], id="the demo needs no tools"),
+        pytest.param(["test", "demo"], [".[dev]"], id="with the tools, nothing is left for the demo"),
+        pytest.param(["demo", "test"], [".[job]", ".[dev]"], id="the tools come when they are asked for"),
+    ],
+)
+def test_each_target_installs_what_it_needs(tmp_path: Path, targets: list[str], extras: list[str]):
+    """Python is a script that makes an environment whose Python notes what pip is told to install."""
+    for name in ("pyproject.toml", "constraints.txt"):
+        shutil.copy(ROOT / name, tmp_path)
+    noting = tmp_path / "noting"
+    script(noting, f'[ "$2" != pip ] || echo "$7" >> {tmp_path}/asked')
+    script(tmp_path / "python", f'if [ "$2" = venv ]; then mkdir -p .venv/bin; cp {noting} .venv/bin/python; fi')
+    script(tmp_path / "bin/java", "echo 'openjdk version \"17.0.15\" 2025-01-01' >&2")
+    folder = tools(tmp_path / "tools")
+    for name in ("mkdir", "cp", "touch"):
+        (folder / name).symlink_to(shutil.which(name) or name)
+    for target in targets:
+        run = make(target, tmp_path, f"{tmp_path}/bin:{folder}", PYTHON=str(tmp_path / "python"))
+        assert run.returncode == 0, run.stderr
+    assert (tmp_path / "asked").read_text().split() == extras
