@@ -31,7 +31,7 @@ demo: java $(JOB_INSTALLED) ## Start a real Kafka, consumers that go wrong, and 
 test: java $(INSTALLED) ## Run the test suite: with a real broker and a real job (eight minutes)
 	$(RUN) -m pytest --durations=10 $(WORKERS) $(ARGS)
 
-test-jobs: java $(INSTALLED) ## Run whole jobs on real brokers: scenarios, the demo, chaos, failures (17 minutes)
+test-jobs: java $(INSTALLED) ## Run whole jobs on real brokers (scenarios, the demo, chaos, failures), secured brokers, ZooKeeper, Kerberos (half an hour)
 	$(RUN) -m pytest --durations=20 $(WORKERS) $(ONLY_TESTS) -m "jobs and not long" $(ARGS)
 
 test-long: java $(INSTALLED) ## Run the tests that the suite leaves out because they take long (GROUPWATCH_ENDURANCE_MINUTES=120 of them count what leaks)

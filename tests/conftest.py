@@ -34,8 +34,17 @@ BESIDE = {
 }
 """Programs that run beside the tests, by the fixture with their report."""
 
-IN_THE_SUITE: Final = ("tests/collectors/", "tests/demo/test_broker.py", "tests/streaming_jobs/jobs/test_job.py")
+IN_THE_SUITE: Final = (
+    "tests/collectors/kafka/test_admin_poll.py",
+    "tests/collectors/kafka/test_admin_reader.py",
+    "tests/collectors/kafka/test_findings_topic.py",
+    "tests/demo/test_broker.py",
+    "tests/streaming_jobs/jobs/test_job.py",
+)
 """Of the tests with a real broker or Spark, those that `make test` runs: enough to see that all of it works here."""
+
+OTHER_SERVERS: Final = ("tests/collectors/zookeeper/", "tests/collectors/kafka_client/test_kerberos.py")
+"""Where the tests are that start servers of other sorts, most of them one each: with the jobs, too."""
 
 _FOLDERS: Final = ("chaos", "hostile", "kind_churn", "live", "scenarios")
 PROGRAMS: Final = (*(f"tests/{folder}/" for folder in _FOLDERS), "tests/demo/test_demo.py")
@@ -81,13 +90,14 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> OneAfterTheO
 
 @pytest.hookimpl(tryfirst=True)  # before -m chooses by the marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark whole jobs on real brokers, and put all tests into their order.
+    """Mark what is left to ``make test-jobs``, and put all tests into their order.
 
     Without workers, the tests of one core come first, beside which there is room for programs, and last those that
     await one. Of workers each begins with what takes longest, so that all end at about the same time.
     """
     for item in items:
-        if _turn(item) and not item.nodeid.startswith(IN_THE_SUITE):
+        needs_servers = bool(_turn(item)) or item.nodeid.startswith(OTHER_SERVERS)
+        if needs_servers and not item.nodeid.startswith(IN_THE_SUITE):
             item.add_marker("jobs")
     items.sort(key=_turn, reverse=IS_WORKER)
     strays = [item.nodeid for item in items if awaits_a_program(item) and not item.nodeid.startswith(PROGRAMS)]
