@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 
 import pandas as pd
 import pyarrow as pa
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -25,7 +26,7 @@ from monitor.history.portions import BELIEVED_AHEAD_MS, PortionTimes, portion_nu
 from monitor.history.recorded import RecordedEntity, RecordedRow, RecordedSettings, encode_settings
 from monitor.history.replay import inputs_at
 from monitor.history.walk import GroupWalk
-from monitor.model import Catalog, GroupState, GroupVerdict
+from monitor.model import Catalog, FindingKind, GroupState, GroupVerdict
 from streaming_jobs.buckets.batch_context import BatchContext
 from streaming_jobs.buckets.bucket import Bucket, Key
 from streaming_jobs.buckets.judge import BucketEvaluator
@@ -42,9 +43,12 @@ from tests.history.memory import MemoryRecording
 from tests.streaming_jobs.recording.random_logs import (
     CLASSIC,
     CLUSTER,
+    MEMBERS,
     MODERN,
     POLLED,
     START,
+    Generation,
+    Pause,
     Step,
     Written,
     between,
@@ -121,8 +125,8 @@ class Portion:
     offsets_end: int
     events_end: int
     ahead_ms: int
-    has_states: bool
-    is_retried: bool
+    has_states: bool = False
+    is_retried: bool = False
 
 
 class Recorded(MemoryRecording):
@@ -162,7 +166,7 @@ class Recorder:
         ]
         if not made:
             return
-        read_ms = self._log[max(portion.offsets_end, portion.events_end) - 1].at_ms + 500
+        read_ms = self._log[: max(portion.offsets_end, portion.events_end)][-1].at_ms + 500
         times = times_of(made, read_ms + portion.ahead_ms, self._newest_ms)
         number = self._newest_ms = portion_number(self._newest_ms, times, EVERY_MS)
         for row in made:
@@ -325,3 +329,55 @@ def test_the_past_is_what_the_job_says_at_the_instant(case: Case):
             assert without_answers(past.group) == without_answers(said.group), (group, instant - START)
             assert without_watch(past.catalog) == without_watch(said.catalog), (group, instant - START)
             assert verdict_of(past) == verdict_of(said), (group, instant - START)
+
+
+HOLE_MS: Final = 75_000
+"""Between two commits of a partition that a recording names there is no more: the longest run."""
+
+
+@settings(max_examples=EXAMPLES // 3, deadline=None)
+@given(cases(most_commits=90))
+def test_with_more_commits_than_are_named_only_commits_are_estimated(case: Case):
+    """And with them the lag. Who has what, and what is found of that, is exact."""
+    log = case.log
+    recorded = record(case, log)
+    for instant, job in job_at(log, case):
+        for group in (CLASSIC, MODERN):
+            said, past = job.inputs(group, instant), inputs_at(recorded, CLUSTER, group, instant)
+            if said is None or past is None:
+                assert said is past, (group, instant - START)
+                continue
+            assert exact(verdict_of(past)) == exact(verdict_of(said)), (group, instant - START)
+            for own, its in zip(past.group.offsets, said.group.offsets, strict=True):
+                assert own.committed_ms <= instant
+                assert abs(own.committed_ms - its.committed_ms) <= HOLE_MS, (group, instant - START)
+
+
+def exact(verdict: GroupVerdict) -> tuple[Any, ...]:
+    """What no commit is needed for."""
+    owners = [(row.topic, row.partition, row.owners, row.expected, row.orphan) for row in verdict.partitions]
+    findings = [
+        (each.kind, each.reason, each.since_ms, each.partitions)
+        for each in verdict.findings
+        if each.kind is not FindingKind.LAG
+    ]
+    members = [each.member_id for each in verdict.members]
+    return verdict.state, verdict.generation, verdict.generation_ms, verdict.rebalances, members, owners, findings
+
+
+@pytest.mark.parametrize("ahead_ms", [0, 1, 591])
+def test_what_the_broker_dates_later_than_a_verdict_begins_with_it_and_has_its_own_time_in_the_next_one(ahead_ms: int):
+    """A micro-batch may have records that are dated later than it began. The past has the time of the record."""
+    case = Case([Pause(20_000), Generation(MEMBERS, (0, 0, 2), "range")], [Portion(99, 99, 0)], [], [], 0)
+    log = case.log
+    stored_ms = log[-1].at_ms
+    job = Job()
+    job.take(log, 0)
+
+    def begins(inputs: GroupInputs | None) -> set[int]:
+        assert inputs is not None
+        return {each.since_ms for each in verdict_of(inputs).findings}
+
+    assert begins(job.inputs(CLASSIC, stored_ms - ahead_ms)) == {stored_ms - ahead_ms}
+    assert begins(job.inputs(CLASSIC, stored_ms + 1_000)) == {stored_ms}
+    assert begins(inputs_at(record(case, log), CLUSTER, CLASSIC, stored_ms)) == {stored_ms}
