@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
-from monitor.history.recorded import RecordedRow, decode_events, until
+from monitor.history.recorded import RecordedRow, in_order, until
 from monitor.model import AnyEvent, GroupState
 from monitor.tracking.group import fold_group
 
@@ -31,8 +31,7 @@ class PortionFold:
             RecordingError: the recording is damaged.
         """
         self._cluster, self._group = cluster, group
-        ordered = sorted(rows, key=lambda row: row.position)
-        self._events = [event for row in ordered for event in decode_events(row)]
+        self._events = in_order(rows)
         self._known = [_Known(-1, 0, before)]
 
     def state(self, at_ms: int) -> GroupState | None:

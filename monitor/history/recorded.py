@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
+from heapq import merge
 from itertools import pairwise
+from operator import attrgetter
 from typing import Any, Final
 
 import msgspec
@@ -12,7 +14,7 @@ from msgspec.structs import replace
 
 from monitor.detection.thresholds.overrides import DetectionRules
 from monitor.messages.names import shown
-from monitor.model import AnyEvent, CommitPoint, CommitRun, Value
+from monitor.model import MOST, AnyEvent, CollectedEvent, CommitPoint, CommitRun, Rewind, Value
 from monitor.model.commit_history import RECENT
 
 EVENTS_VERSION: Final = 1
@@ -118,6 +120,23 @@ def decode_events(row: RecordedRow) -> list[RecordedEvent]:
         raise RecordingError(f"The recording is damaged: a row of {row.entity} {row.name!r} has no events.") from error
 
 
+def in_order(rows: Iterable[RecordedRow]) -> list[RecordedEvent]:
+    """The events of an entity in one portion: those of its log in their order, and of what collectors saw in theirs.
+
+    A position says nothing of another log. So the two come by their times, as a job reads them, which knows all but the
+    newest second of both: what a collector saw of a group need not be about one that the log had not told of yet.
+
+    Raises:
+        RecordingError: a row has no events.
+    """
+    events = [event for row in sorted(rows, key=attrgetter("position")) for event in decode_events(row)]
+    logged = [each for each in events if not isinstance(each.event, CollectedEvent)]
+    if len(logged) in (0, len(events)):
+        return events
+    seen = [each for each in events if isinstance(each.event, CollectedEvent)]
+    return list(merge(logged, seen, key=attrgetter("begun_ms")))
+
+
 def is_readable(row: RecordedRow) -> bool:
     """Whether its events can be decoded."""
     try:
@@ -196,13 +215,32 @@ def _cut(run: CommitRun, at_ms: int) -> CommitRun:
 
 
 def _with_rewinds_until(run: CommitRun, at_ms: int) -> CommitRun:
-    """The run with the rewinds by an instant that it names: of several, the first and the last one."""
+    """The run with the rewinds by an instant that it names: of several, the first and the last one.
+
+    A run that names all of its commits shows every rewind.
+    """
     first, last = run.first_rewind, run.last_rewind
     if last is None or last.at_ms <= at_ms:
         return run
-    if first is None or first.at_ms > at_ms:
-        return replace(run, rewinds=0, last_rewind=None, rewound=0, first_rewind=None)
-    return replace(run, rewinds=1, last_rewind=first, rewound=first.before - first.after, first_rewind=None)
+    if _unnamed_count(run) <= 0:
+        return _with_rewinds(run, [each for each in _rewinds_of((run.first, *run.points)) if each.at_ms <= at_ms])
+    return _with_rewinds(run, [first] if first is not None and first.at_ms <= at_ms else [])
+
+
+def _rewinds_of(commits: Sequence[CommitPoint]) -> Iterator[Rewind]:
+    for before, after in pairwise(commits):
+        if after.offset < before.offset:
+            yield Rewind(after.committed_ms, before.offset, after.offset)
+
+
+def _with_rewinds(run: CommitRun, rewinds: Sequence[Rewind]) -> CommitRun:
+    return replace(
+        run,
+        rewinds=len(rewinds),
+        last_rewind=rewinds[-1] if rewinds else None,
+        rewound=min(MOST, sum(each.before - each.after for each in rewinds)),
+        first_rewind=rewinds[0] if len(rewinds) > 1 else None,
+    )
 
 
 def _estimated_commits(run: CommitRun, at_ms: int) -> tuple[CommitPoint, ...]:

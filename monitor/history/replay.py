@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
-from itertools import chain
+from itertools import takewhile
 from typing import Final, NamedTuple, Protocol
 
 import msgspec
@@ -24,6 +24,7 @@ from monitor.history.recorded import (
     RecordedSettings,
     decode_events,
     decode_settings,
+    in_order,
     until,
 )
 from monitor.kinds.streams import needed_topics, topology_of
@@ -33,6 +34,7 @@ from monitor.model import (
     Catalog,
     ConnectConfigEvent,
     ConnectConfigsState,
+    GroupObserved,
     GroupsListed,
     GroupState,
     LogGrown,
@@ -139,18 +141,48 @@ def fold_group_rows(
     for row in rows:
         portions[row.recorded_ms].append(row)
     for recorded_ms in sorted(portions):
-        own = [row for row in portions[recorded_ms] if (row.entity, row.name) == (RecordedEntity.GROUP, group)]
-        if own:
-            state = fold_group(cluster, group, state, until(_events_of(own), at_ms))  # type: ignore[arg-type] # its own
-        listings = [row for row in portions[recorded_ms] if row.entity is RecordedEntity.LISTING]
-        for row in sorted(listings, key=lambda row: row.position):
-            for listing in _listings_of(row.events):
-                if state is not None and listing.at_ms <= at_ms:
-                    state = _after_listing(state, listing)
+        state = _fold_portion(cluster, group, state, portions[recorded_ms], at_ms)
     return state
 
 
-def _after_listing(state: GroupState, listing: _Listing) -> GroupState | None:
+def _fold_portion(
+    cluster: str, group: str, state: GroupState | None, rows: Sequence[RecordedRow], at_ms: int
+) -> GroupState | None:
+    """The group after one portion. A listing comes after what was read before it: what it lacks, begins anew then."""
+    rest = in_order([row for row in rows if (row.entity, row.name) == (RecordedEntity.GROUP, group)])
+    listings = _listings_by(rows, at_ms)
+    for listing in listings:
+        if _may_delete(listing, group, state, rest):
+            read = list(takewhile(lambda each, last_ms=listing.at_ms: each.at_ms <= last_ms, rest))  # type: ignore[misc]
+            state = fold_group(cluster, group, state, [each.event for each in read])  # type: ignore[misc] # its own
+            state, rest = _after_listing(state, listing), rest[len(read) :]
+    if rest:
+        state = fold_group(cluster, group, state, until(rest, at_ms))  # type: ignore[arg-type] # its own
+    for listing in listings:
+        if isinstance(listing.event, LogGrown):
+            state = _after_listing(state, listing)
+    return state
+
+
+def _may_delete(listing: _Listing, group: str, state: GroupState | None, events: Iterable[RecordedEvent]) -> bool:
+    """Whether it lacks the group, which is known from its source or will be by these events."""
+    if isinstance(listing.event, LogGrown) or group in listing.named:
+        return False
+    source = listing.event.source
+    is_known = state is not None and state.source is source
+    return is_known or any(isinstance(each.event, GroupObserved) and each.event.source is source for each in events)
+
+
+def _listings_by(rows: Iterable[RecordedRow], at_ms: int) -> list[_Listing]:
+    """What the rows have of listings by an instant, in the order of their log."""
+    listings = [row for row in rows if row.entity is RecordedEntity.LISTING]
+    ordered = sorted(listings, key=lambda row: row.position)
+    return [listing for row in ordered for listing in _listings_of(row.events) if listing.at_ms <= at_ms]
+
+
+def _after_listing(state: GroupState | None, listing: _Listing) -> GroupState | None:
+    if state is None:
+        return None
     if isinstance(listing.event, LogGrown):
         is_left = is_left_behind(state, listing.event.before, listing.event.partitions)
         return without_log(state) if is_left else state
@@ -314,7 +346,7 @@ class CatalogFold:
     def _end_pass(self, event: PassCompleted) -> None:
         before_ms = self.newest_pass.pass_ms if self.newest_pass is not None else None
         self.newest_pass = event
-        self.first_pass_ms = event.pass_ms if self.first_pass_ms is None else self.first_pass_ms
+        self.first_pass_ms = event.completed_ms if self.first_pass_ms is None else self.first_pass_ms
         kept = {name: expire_topic(state, event.pass_ms, before_ms) for name, state in self.topics.items()}
         self.topics = {name: state for name, state in kept.items() if state is not None}
 
@@ -326,8 +358,3 @@ class CatalogFold:
         watched_ms = min([*watched, *([] if self.first_pass_ms is None else [self.first_pass_ms])], default=0)
         configs = {group: self.configs[topic] for group, topic in connect_topics.items() if topic in self.configs}
         return replace(found, watched_ms=watched_ms, connect_configs=configs)
-
-
-def _events_of(rows: Sequence[RecordedRow]) -> Iterable[RecordedEvent]:
-    ordered = sorted(rows, key=lambda row: (row.recorded_ms, row.position))
-    return chain.from_iterable(map(decode_events, ordered))

@@ -163,3 +163,18 @@ def test_settings_without_a_version_are_read_and_those_of_another_one_are_refuse
 def test_a_threshold_that_is_gone_is_told_and_not_left_out():
     with pytest.raises(RecordingError, match=r"a threshold that this groupwatch does not know: patience_ms\."):
         decode_settings(written(patience_ms=5))
+
+
+def test_of_commits_that_are_all_named_every_rewind_is_known_at_its_time():
+    """Nine commits, of which four go back; the run names the first and the last of these."""
+    offsets = (20, 15, 16, 11, 30, 25, 26, 21, 40)
+    points = tuple([CommitPoint(1_000 * second, offset) for second, offset in enumerate(offsets)])
+    falls = {"rewinds": 4, "first_rewind": Rewind(1_000, 20, 15), "last_rewind": Rewind(7_000, 26, 21), "rewound": 20}
+    run = CommitRun(group="g", topic="t", partition=0, first=points[0], points=points, commits=9, **falls)
+    cut = {at_s: next(until([RecordedEvent(8_000, run)], at_s * 1_000)) for at_s in (0, 2, 4, 6)}
+    assert {at_s: (each.rewinds, each.rewound, each.last_rewind) for at_s, each in cut.items()} == {
+        0: (0, 0, None),
+        2: (1, 5, Rewind(1_000, 20, 15)),
+        4: (2, 10, Rewind(3_000, 16, 11)),
+        6: (3, 15, Rewind(5_000, 30, 25)),
+    }

@@ -10,6 +10,7 @@ import pytest
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from monitor.history.recorded import RecordedEntity, decode_events
 from monitor.history.report.assemble import group_report
 from monitor.history.report.document import Section, document_of, report_document
 from monitor.history.report.facts import FindingThen, IncidentReport
@@ -17,6 +18,7 @@ from monitor.history.report.markdown import markdown_text, write_markdown
 from monitor.history.report_html import write_html
 from monitor.model.findings import Severity
 from tests.history.incidents import Made, hung, killed, ms
+from tests.history.memory import MemoryRecording
 
 HOSTILE = (
     "[x](http://evil.example)",
@@ -217,3 +219,15 @@ def test_of_findings_of_the_same_kind_the_longest_three_are_listed():
 def test_json_has_all_facts_of_a_report():
     report = report_on(killed())
     assert msgspec.json.decode(msgspec.json.encode(report), type=IncidentReport) == report
+
+
+def test_a_lag_that_no_poll_had_seen_yet_is_unknown_and_not_zero():
+    """The recording begins with a backlog: the first poll is that of second 30, 02:14:30."""
+    rows = killed().recording().every_row
+    polled = {RecordedEntity.TOPIC, RecordedEntity.PASS}
+    late = [row for row in rows if row.entity not in polled or decode_events(row)[0].at_ms >= ms(30)]
+    report = group_report(MemoryRecording(late), "c", "g", ms(12), ms(200))
+    assert report is not None
+    text = write_markdown(report_document(report))
+    assert "Before 02:14:30.0, it is not known." in text
+    assert "(02:14:12.0, lag unknown)" in text

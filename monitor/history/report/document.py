@@ -10,7 +10,7 @@ from typing import Final
 from monitor.history.chronicle.values import GroupPoint
 from monitor.history.report.charts import draw_lag, draw_owners
 from monitor.history.report.cluster import ClusterReport, GroupHit
-from monitor.history.report.facts import FindingThen, IncidentReport, OffsetsThen
+from monitor.history.report.facts import FindingThen, IncidentReport, OffsetsInstant, OffsetsThen
 from monitor.history.report.member_table import HEADINGS, member_rows
 from monitor.history.report.notes import notes
 from monitor.history.report.people import People
@@ -103,6 +103,9 @@ def _charts(report: IncidentReport, clock: Clock) -> Iterator[Section]:
             f"From {clock.at(report.points[0].at_ms)} to {clock.at(report.points[-1].at_ms)}, at most "
             f"{counted(most, report.unit)} at these instants."
         )
+        known_ms = _lag_known_ms(report)
+        if known_ms > report.points[0].at_ms:
+            text += f" Before {clock.at(known_ms)}, it is not known."
         yield Section("Lag", text=text, chart=draw_lag(report), bars=bars)
     owners = draw_owners(report)
     if owners:
@@ -168,7 +171,7 @@ def _offsets_text(report: IncidentReport, clock: Clock) -> Iterator[str]:
     peak = max(report.instants, key=lambda each: each.lag)
     names = {report.instants[0].at_ms: "at the start", report.instants[-1].at_ms: "at the end"}
     parts = [
-        f"{names.get(each.at_ms, 'at the highest lag')} ({clock.at(each.at_ms)}, lag {grouped(each.lag)})"
+        f"{names.get(each.at_ms, 'at the highest lag')} ({clock.at(each.at_ms)}, lag {_lag_text(report, each)})"
         for each in report.instants
     ]
     yield f"{_enumeration(parts)}." if len(parts) > 1 else f"{_capital(parts[0])}."
@@ -177,6 +180,16 @@ def _offsets_text(report: IncidentReport, clock: Clock) -> Iterator[str]:
         yield f"at {clock.at(peak.at_ms)}."
     if report.calm:
         yield f"{counted(report.calm, 'partition')} without lag at these instants {_is(report.calm)} not listed."
+
+
+def _lag_text(report: IncidentReport, instant: OffsetsInstant) -> str:
+    is_unknown = not instant.lag and instant.at_ms < _lag_known_ms(report)
+    return "unknown" if is_unknown else grouped(instant.lag)
+
+
+def _lag_known_ms(report: IncidentReport) -> int:
+    """From when on the lag is known: a recording may begin with what its job had not polled yet. 0: never."""
+    return next((point.at_ms for point in report.points if point.lag is not None), 0)
 
 
 def _is(count: int) -> str:

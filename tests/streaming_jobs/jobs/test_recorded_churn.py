@@ -27,7 +27,7 @@ from monitor.snapshot_file import find_inputs
 from tests.scenarios.churn_groups import Churn
 from tests.scenarios.settings import BROKER
 from tests.scenarios.stage import Load, miss_soon
-from tests.streaming_jobs.jobs.test_recording import EARLY_MS, LATE, LATE_MS, told
+from tests.streaming_jobs.jobs.test_recording import EARLY_MS, LATE, LATE_MS, told, told_by
 from tests.support.clients import commit, create_topic
 from tests.support.crowd import Crowd
 from tests.support.job_process import JobProcess, eventually, running
@@ -154,7 +154,7 @@ def compare(churned: Churned, group: str, compared: Compared) -> None:
     for inputs in shown:
         wanted, now_ms = told(inputs), inputs.now_ms
         compared.findings.update({f"{kind}/{reason}" for kind, reason, *_ in wanted[3]})
-        replayed = [(now_ms - at_ms, then[at_ms]) for at_ms in moments[now_ms] if at_ms in then]
+        replayed = [(now_ms - at_ms, told_by(then[at_ms], now_ms)) for at_ms in moments[now_ms] if at_ms in then]
         late = next((late_ms for late_ms, known in replayed if known == wanted), None)
         if late is not None:
             compared.late[late // 250 * 250] += 1
@@ -172,7 +172,8 @@ def told_by_pass(churned: Churned, group: str, shown: GroupInputs, moments: list
         return []
     walk = GroupWalk(churned.recording, CLUSTER, group, min(moments), max(moments))
     known = [inputs for at_ms in sorted(moments) if (inputs := walk.inputs_at(at_ms)) is not None]
-    return [told(replace(inputs, catalog=replace(inputs.catalog, pass_ms=pass_ms))) for inputs in known]
+    by_pass = [replace(inputs, catalog=replace(inputs.catalog, pass_ms=pass_ms)) for inputs in known]
+    return [told_by(told(inputs), shown.now_ms) for inputs in by_pass]
 
 
 def moments_of(now_ms: int, happened: list[int]) -> list[int]:
