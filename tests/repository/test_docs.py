@@ -13,7 +13,7 @@ import typer.main
 from monitor.cli.app import app
 from monitor.config.settings import Thresholds
 from monitor.metrics.specs import HISTOGRAMS, METRICS, OF_THE_JVM
-from monitor.model import DriftCause
+from monitor.model import DriftCause, GroupKind
 from monitor.model.findings import FINDINGS
 from tests.support.programs import required
 
@@ -75,7 +75,8 @@ def test_every_command_that_a_page_names_has_its_options(page: Path):
 
 
 def test_the_options_that_advice_names_exist():
-    texts = [spec.advice for spec in FINDINGS if spec.advice is not None and "what-if" in spec.advice]
+    told = [spec.advice_for(kind) or "" for spec in FINDINGS for kind in GroupKind]
+    texts = [text for text in told if "what-if" in text]
     named = {option for text in texts for option in re.findall(r"--[a-z-]+", text)}
     assert named
     assert named <= options("what-if")
