@@ -79,7 +79,9 @@ def test_a_file_that_will_do_is_told_as_it_would_be_watched(check, tmp_path: Pat
     [
         pytest.param(SPARK, "No cluster is configured", id="nothing to watch"),
         pytest.param(CLUSTER, "spark.checkpoint is required", id="no checkpoint"),
-        pytest.param(f"{CLUSTER}{SPARK}[htpp]\n", "htpp is not a known key (did you mean http?).", id="a section misspelt"),
+        pytest.param(
+            f"{CLUSTER}{SPARK}[htpp]\n", "htpp is not a known key (did you mean http?).", id="a section misspelt"
+        ),
         pytest.param("= 1", "is not TOML", id="not TOML"),
         pytest.param(
             f'{CLUSTER}{SASL}"sasl.password" = "${{file:/nowhere}}"\n{SPARK}',
