@@ -12,7 +12,7 @@ import typer.main
 
 from monitor.cli.app import app
 from monitor.config.settings import Thresholds
-from monitor.metrics.specs import HISTOGRAMS, METRICS, OF_THE_JVM
+from monitor.metrics.specs import COUNTERS, HISTOGRAMS, METRICS, OF_THE_JVM
 from monitor.model import DriftCause, GroupKind
 from monitor.model.findings import FINDINGS
 from tests.support.programs import required
@@ -60,7 +60,7 @@ def test_the_causes_of_drift_are_all_there():
 @pytest.mark.parametrize("page", PAGES, ids=names)
 def test_every_metric_that_a_page_names_is_exposed(page: Path):
     named = set(re.findall(r"\bgroupwatch_[a-z_]+(?![a-z_*])", page.read_text(encoding="utf-8")))
-    assert named - {spec.name for spec in (*METRICS, *OF_THE_JVM, *HISTOGRAMS)} - NO_METRICS == set()
+    assert named - {spec.name for spec in (*METRICS, *OF_THE_JVM, *HISTOGRAMS, *COUNTERS)} - NO_METRICS == set()
 
 
 @pytest.mark.parametrize("page", PAGES, ids=names)
