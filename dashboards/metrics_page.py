@@ -8,7 +8,7 @@ from typing import Final
 
 from monitor.metrics import specs
 from monitor.metrics.spec_types import MetricKind, MetricScope, MetricSpec, unit_of
-from monitor.metrics.specs import HISTOGRAMS, KAFKA_EXPORTER, METRICS, OF_THE_JVM
+from monitor.metrics.specs import COUNTERS, HISTOGRAMS, KAFKA_EXPORTER, METRICS, OF_THE_JVM
 
 PAGE: Final = Path(__file__).parents[1] / "docs" / "metrics.md"
 
@@ -193,7 +193,7 @@ def metrics_page() -> str:
             _BEGIN,
             *_sections(),
             _PROCESS,
-            *_table((*OF_THE_JVM, *HISTOGRAMS)),
+            *_table((*OF_THE_JVM, *HISTOGRAMS, *COUNTERS)),
             _OF_PYTHON,
             _OTLP,
             _COMPAT,

@@ -70,7 +70,7 @@ def lag_description(chart: LagChart) -> str:
     >>> lag_description(LagChart(TimeRange(0, 10_000), points, marks=(Mark(1, "Rebalance to generation 2."),)))
     'The lag was 7 records at first, at most 1,200 records, and 1,200 records at last. 1 rebalance, 0 findings.'
     """
-    course = lag_course((point.lag for point in chart.points), chart.unit) or "The lag is unknown."
+    course = lag_course((point.lag for point in chart.points), chart.unit) or "No lag is known."
     return f"{course} {counted(len(chart.marks), 'rebalance')}, {counted(len(chart.spans), 'finding')}."
 
 

@@ -1,4 +1,4 @@
-"""Whether ``spark.checkpoint`` can be a folder: on this machine by trying it, elsewhere by how it is written."""
+"""Whether ``spark.checkpoint`` and ``history.folder`` can be folders: here by a trial, elsewhere by their writing."""
 
 from __future__ import annotations
 
@@ -43,19 +43,28 @@ def no_checkpoint(settings: Settings) -> Iterator[str]:
 
 def unusable_checkpoint(settings: Settings) -> Iterator[str]:
     """A place where no folder can be made, or that is on no file system that Spark knows."""
-    place = settings.spark.checkpoint
+    yield from _unusable("spark.checkpoint", settings.spark.checkpoint, settings.spark.conf)
+
+
+def unusable_recording(settings: Settings) -> Iterator[str]:
+    """The same of the folder of the recording: the job starts without it, and records nothing."""
+    for problem in _unusable("history.folder", settings.history.folder, settings.spark.conf):
+        yield f"{problem} The job starts, and records nothing."
+
+
+def _unusable(name: str, place: str | None, conf: dict[str, str]) -> Iterator[str]:
     if place is None:
         return
     folder = folder_here(place)
     if folder is not None:
         reason = _trial(folder)
         if reason is not None:
-            yield f"spark.checkpoint: {folder} cannot be used as a folder ({reason})."
+            yield f"{name}: {folder} cannot be used as a folder ({reason})."
     elif not _is_written_well(place):
-        yield "spark.checkpoint should be the path of a folder, or a URI like hdfs://HOST/FOLDER or s3a://BUCKET/FOLDER."
-    elif not _may_be_known(_scheme(place), settings.spark.conf):
+        yield f"{name} should be the path of a folder, or a URI like hdfs://HOST/FOLDER or s3a://BUCKET/FOLDER."
+    elif not _may_be_known(_scheme(place), conf):
         yield (
-            f"spark.checkpoint is on {_scheme(place)}:, a file system unknown to Spark: it supports"
+            f"{name} is on {_scheme(place)}:, a file system unknown to Spark: it supports"
             f" {', '.join(sorted(OF_SPARK))} and those with jars named in spark.conf (spark.jars.packages)."
         )
 

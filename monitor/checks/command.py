@@ -57,7 +57,7 @@ def check_config(
 
 
 def _report(file: Path | None, *, for_job: bool, limit_s: float | None) -> ConfigReport:
-    from monitor.checks.config_checks import problems, warnings  # noqa: PLC0415 -- as above
+    from monitor.checks.config_checks import mistakes, problems, warnings  # noqa: PLC0415 -- as above
     from monitor.checks.connectivity import connections  # noqa: PLC0415 -- --help must be quick
     from monitor.checks.report import ConfigReport  # noqa: PLC0415 -- as above
     from monitor.checks.targets import general, watched  # noqa: PLC0415 -- as above
@@ -67,7 +67,7 @@ def _report(file: Path | None, *, for_job: bool, limit_s: float | None) -> Confi
     try:
         settings = load(file)
     except ConfigError as error:
-        return ConfigReport(file=named, command=command, problems=error.problems)
+        return ConfigReport(file=named, command=command, problems=mistakes(error, for_job=for_job))
     return ConfigReport(
         file=named,
         command=command,

@@ -16,7 +16,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
-from monitor.checks.checkpoint_place import checkpoint_without_jars, folder_here, no_checkpoint, unusable_checkpoint
+from monitor.checks.checkpoint_place import (
+    checkpoint_without_jars,
+    folder_here,
+    no_checkpoint,
+    unusable_checkpoint,
+    unusable_recording,
+)
 from monitor.checks.intervals import seldom_judged, seldom_read
 from monitor.checks.machine import absent_programs, java, no_temporary_folder, rather_few_files, too_few_files
 from monitor.checks.spark_properties import (
@@ -39,7 +45,7 @@ from monitor.collectors.kafka_client.kerberos import KerberosLogin
 from monitor.collectors.kafka_client.oauth import ENDPOINT, OAuthLogin
 from monitor.collectors.kafka_client.tls import tls_context
 from monitor.collectors.kafka_client.tokens import TokenError, read_token
-from monitor.config import NAMED_TABLES, ClusterSettings, ConfigError, HttpSettings, Settings
+from monitor.config import NAMED_TABLES, ClusterSettings, ConfigError, HttpSettings, Settings, load
 from monitor.config.client import is_secret
 from monitor.config.client_words import IDENTIFICATION
 from monitor.model.installing import how_to_install
@@ -57,6 +63,23 @@ def problems(settings: Settings, *, for_job: bool) -> tuple[str, ...]:
     """What keeps the command from starting: ``groupwatch run``, or (not ``for_job``) ``groupwatch collect``."""
     looks = (*PROBLEMS, *(PROBLEMS_OF_JOBS if for_job else ()))
     return tuple(text for look in looks for text in look(settings))
+
+
+def load_settings(file: Path | None, *, for_job: bool) -> Settings:
+    """Read the settings as :func:`monitor.config.load` does. A key that is not known hides no other mistake.
+
+    Raises:
+        ConfigError: a sentence for each mistake, also for those that :func:`require_startable` finds.
+    """
+    try:
+        return load(file)
+    except ConfigError as error:
+        raise ConfigError(*mistakes(error, for_job=for_job)) from None
+
+
+def mistakes(error: ConfigError, *, for_job: bool) -> tuple[str, ...]:
+    """What is wrong with settings that could not be read, with what keeps the command from starting beside that."""
+    return (*error.problems, *(() if error.known is None else problems(error.known, for_job=for_job)))
 
 
 def require_startable(settings: Settings, *, for_job: bool) -> None:
@@ -320,13 +343,21 @@ def _elsewhere(settings: Settings) -> Iterator[str]:
 
 
 def _fleeting_checkpoint(settings: Settings) -> Iterator[str]:
-    path = folder_here(settings.spark.checkpoint or "/")
+    yield from _fleeting("spark.checkpoint", settings.spark.checkpoint, "the job then reads the log from the beginning")
+
+
+def _fleeting_recording(settings: Settings) -> Iterator[str]:
+    yield from _fleeting("history.folder", settings.history.folder, "the recording then starts anew")
+
+
+def _fleeting(name: str, place: str | None, loss: str) -> Iterator[str]:
+    path = folder_here(place or "/")
     if path is None:
         return
     if not path.is_absolute():
-        yield f"spark.checkpoint {path} is relative: another working directory has another, empty one."
+        yield f"{name} {path} is relative: another working directory has another, empty one."
     if path.is_relative_to("/tmp") or path.is_relative_to("/var/tmp"):
-        yield f"spark.checkpoint {path} is in a folder that is cleared: the job then reads the log from the beginning."
+        yield f"{name} {path} is in a folder that is cleared: {loss}."
 
 
 def _cluster_of_spark(settings: Settings) -> Iterator[str]:
@@ -452,6 +483,8 @@ WARNINGS: Final[tuple[Look, ...]] = (
 WARNINGS_OF_JOBS: Final[tuple[Look, ...]] = (
     _elsewhere,
     _fleeting_checkpoint,
+    unusable_recording,
+    _fleeting_recording,
     _cluster_of_spark,
     _unshared_keytabs,
     _libraries_of_java,

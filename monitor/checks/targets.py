@@ -20,6 +20,7 @@ from monitor.config import (
     ZooKeeperSettings,
 )
 from monitor.config.client import HIDDEN, is_secret
+from monitor.config.history import HistorySettings
 
 GROUPS_FROM = {"log": "the offsets topic", "admin": "the admin API"}
 WITH_SECRET: Final = re.compile(r"://.*@|\?")
@@ -86,8 +87,17 @@ def _of_job(settings: Settings) -> Iterator[Property]:
         yield Property(name=f"spark.conf.{key}", value=shown_property(key, value))
     if not settings.shard.is_all:
         yield Property(name="shard", value=str(settings.shard))
+    yield from _recording(settings.history)
     yield from _thresholds(settings.detection)
     yield from _series(settings.metrics)
+
+
+def _recording(history: HistorySettings) -> Iterator[Property]:
+    if history.folder is None:
+        return
+    yield Property(name="history.folder", value=_place(history.folder))
+    yield Property(name="history.every_s", value=f"{history.every_s:g}")
+    yield Property(name="history.keep_days", value=str(history.keep_days))
 
 
 def _thresholds(chosen: DetectionOptions) -> Iterator[Property]:

@@ -6,7 +6,8 @@ import difflib
 import os
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
 from pathlib import Path
 from typing import Any, Final
 
@@ -77,6 +78,7 @@ def load(path: Path | None) -> Settings:
         ConfigError: one sentence for each mistake.
     """
     problems = [*_unreadable_variables(), *_unknown_variables()]
+    given: dict[str, Any] = {}
     try:
         given = {} if path is None else _with_flat_names(_read(path))
         settings = _FileAndEnvironment(**given)
@@ -84,10 +86,37 @@ def load(path: Path | None) -> Settings:
         raise ConfigError(*problems, "The configuration is nested too deeply.") from None
     except ValidationError as error:
         # The chain is cut: pydantic's own text shows the configured values.
-        raise ConfigError(*problems, *map(_sentence, error.errors(include_url=False, include_input=False))) from None
+        found = error.errors(include_url=False, include_input=False)
+        known = _without_unknown_keys(given, found)
+        raise ConfigError(*problems, *map(_sentence, found), known=known) from None
     if problems:
-        raise ConfigError(*problems)
+        raise ConfigError(*problems, known=settings)
     return settings
+
+
+def _without_unknown_keys(given: Mapping[str, Any], found: Sequence[ErrorDetails]) -> Settings | None:
+    """The settings without the keys that are not known; None: these are not all that is wrong with them."""
+    kept = deepcopy(dict(given))
+    for error in found:
+        if error["type"] != "extra_forbidden":
+            return None
+        _remove(kept, error["loc"])
+    try:
+        return _FileAndEnvironment(**kept)
+    except ValidationError:  # a variable has one, too
+        return None
+
+
+def _remove(kept: dict[str, Any], place: Sequence[int | str]) -> None:
+    """Remove what the file has at a place. It has nothing there if a variable of the environment gave it."""
+    table: Any = kept
+    for part in place[:-1]:
+        try:
+            table = table[part]
+        except (LookupError, TypeError):
+            return
+    if isinstance(table, dict):
+        table.pop(place[-1], None)
 
 
 def with_shard(settings: Settings, text: str | None) -> Settings:

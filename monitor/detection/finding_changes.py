@@ -130,7 +130,7 @@ def opened(summary: GroupSummary, finding: Finding, now_ms: int) -> FindingRecor
         since_ms=finding.since_ms,
         opened_ms=now_ms,
         at_ms=now_ms,
-        sentence=finding_text(summary.group, finding),
+        sentence=finding_text(summary.group, finding, summary.kind, is_connect=summary.is_connect),
         partition_count=len(finding.partitions),
         partitions=_fitting(_by_topic(finding)),
         member_count=len(finding.members),

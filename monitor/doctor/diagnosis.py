@@ -11,6 +11,7 @@ import msgspec
 from monitor.detection.evaluate import Judged, judge_until
 from monitor.detection.ownership.assignment_view import AssignmentView, view_assignment
 from monitor.detection.ownership.catalog_view import Topics
+from monitor.detection.ownership.tasks.connect import is_connect
 from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.doctor.empty_groups import unknown_reason
 from monitor.doctor.group_rows import GroupRow, group_row, rebalancing_row
@@ -167,7 +168,7 @@ def _judge(name: str, now: _Look, earlier: _Look | None) -> _Judgment:
     try:
         subject = now.subject(name)
         verdict = subject.judge_at(now.state.pass_ms).verdict
-        certain = [_group_finding(name, each, now.state, 0) for each in verdict.findings]
+        certain = [_group_finding(subject.group, each, now.state, 0) for each in verdict.findings]
         before = earlier.subject(name) if earlier is not None and earlier.has(name) else None
         later = _later_findings(subject, verdict.findings, before, now.state)
         expected = [each for each in later if not _is_excused(each, now.state.unread)]
@@ -231,7 +232,7 @@ def _later_findings(
         is_later = _identity(finding) not in present
         if is_later and (not moved or not _is_comparison(finding) or _finds(subject, finding, last_ms)):
             opens_in_ms = _opens_in_ms(expected, finding, state.pass_ms, next_ms)
-            yield _group_finding(subject.group.group, finding, state, opens_in_ms)
+            yield _group_finding(subject.group, finding, state, opens_in_ms)
 
 
 def _where_moved_goes_on(subject: _Subject, moved: frozenset[TopicPartition], until_ms: int) -> _Subject:
@@ -304,15 +305,15 @@ def _place(commit: CommittedOffset) -> TopicPartition:
     return TopicPartition(commit.topic, commit.partition)
 
 
-def _group_finding(group: str, finding: Finding, state: ClusterState, opens_in_ms: int) -> GroupFinding:
+def _group_finding(group: GroupState, finding: Finding, state: ClusterState, opens_in_ms: int) -> GroupFinding:
     spec = finding.spec
     return GroupFinding(
-        group=group,
+        group=group.group,
         kind=finding.kind,
         reason=finding.reason,
         severity=spec.severity,
         sentence=finding.sentence,
-        advice=spec.advice,
+        advice=spec.advice_for(group.kind, is_connect=is_connect(group)),
         since_ms=min(max(finding.since_ms, state.began_ms), state.pass_ms),
         opens_in_ms=opens_in_ms,
         partitions=finding.partitions,

@@ -17,7 +17,7 @@ from monitor.explain.tasks import task_assignor_sentence, tasks_told, unchecked_
 from monitor.kinds.classic_streams import is_classic_streams
 from monitor.messages.client_libraries import REMARKS, library_name, project_name
 from monitor.messages.findings import CAUSES
-from monitor.messages.formatting import age, counted, lasted
+from monitor.messages.formatting import NO_OWN_LAG, age, counted, lasted
 from monitor.messages.names import era, ranges, shown, shown_group
 from monitor.messages.units import unit_of
 from monitor.messages.unknown_versions import group_sentence
@@ -85,7 +85,7 @@ def explain_group(inputs: GroupInputs) -> Explanation:
             *client_statements(known),
             *_rebalances(known),
             _lag(known),
-            *findings_told(known.verdict.findings, "The group has no findings."),
+            *findings_told(known.verdict, known.verdict.findings, "The group has no findings."),
         ),
     )
 
@@ -318,6 +318,8 @@ def _earlier(known: Judged, word: str) -> Iterator[str]:
 
 
 def _lag(known: Judged) -> Statement:
+    if known.verdict.connect is not None:
+        return Statement(about=About.LAG, sentence=NO_OWN_LAG)
     waiting = [row for row in known.verdict.partitions if row.lag]
     unknown = sum(row.committed is not None and row.lag is None for row in known.verdict.partitions)
     uncommitted = sum(row.committed is None for row in known.verdict.partitions)

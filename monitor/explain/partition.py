@@ -36,7 +36,7 @@ def explain_partition(inputs: GroupInputs, topic: str, partition: PartitionId) -
             Statement(about=About.RULE, sentence=why(known.view, place, inputs.now_ms)),
             *_expected(known, row),
             _offsets(known, row),
-            *findings_told(findings, "The partition has no findings."),
+            *findings_told(known.verdict, findings, "The partition has no findings."),
         ),
     )
 

@@ -81,12 +81,12 @@ def metadata_told(known: Judged) -> Iterator[str]:
         )
 
 
-def findings_told(findings: Sequence[Finding], none: str) -> Iterator[Statement]:
-    """Each finding with what to do; ``none`` is said where there is none."""
+def findings_told(verdict: GroupVerdict, findings: Sequence[Finding], none: str) -> Iterator[Statement]:
+    """Each of these findings of a verdict with what to do; ``none`` is said where there is none."""
     if not findings:
         yield Statement(about=About.FINDING, sentence=none)
     for finding in findings:
-        advice = finding.spec.advice
+        advice = finding.spec.advice_for(verdict.kind, is_connect=verdict.connect is not None)
         yield Statement(
             about=About.FINDING,
             sentence=finding.sentence,

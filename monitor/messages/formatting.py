@@ -8,6 +8,9 @@ from typing import Final
 
 from monitor.model.escaping import escaped
 
+NO_OWN_LAG: Final = "A Connect cluster has no lag of its own: the consumer groups of its sinks have."
+"""What is said of it where others have a lag: "unknown" would be the word for a defect."""
+
 _UNITS: Final = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
 
 

@@ -12,15 +12,16 @@ _LAST_S: Final = 253_402_300_799
 """The end of the year 9999, the last that can be written. No decoder lets a later time through (wire.bounds)."""
 
 
-def finding_text(group: str, finding: Finding) -> str:
-    """The finding in full. It is the same text as long as nothing changes.
+def finding_text(group: str, finding: Finding, kind: str, *, is_connect: bool = False) -> str:
+    """The finding in full, of a group of this kind. It is the same text as long as nothing changes.
 
     >>> from monitor.model import FindingKind
     >>> finding = Finding(kind=FindingKind.DRIFT, reason="tie", since_ms=0, sentence="A tie.")
-    >>> finding_text("payments", finding)
+    >>> finding_text("payments", finding, "kafka-classic")
     "Group payments: A tie. Since 1970-01-01 00:00:00 UTC. No action needed: both results are the assignor's own."
     """
-    parts = (f"Group {shown_group(group)}: {finding.sentence}", f"Since {utc(finding.since_ms)}.", finding.spec.advice)
+    advice = finding.spec.advice_for(kind, is_connect=is_connect)
+    parts = (f"Group {shown_group(group)}: {finding.sentence}", f"Since {utc(finding.since_ms)}.", advice)
     return " ".join(part for part in parts if part)
 
 

@@ -12,6 +12,7 @@ from typing import Final
 
 from prometheus_client import (
     CollectorRegistry,
+    Counter,
     GCCollector,
     Histogram,
     Metric,
@@ -46,6 +47,8 @@ class ProcessMetrics:
         self._collector_pass = self._histogram(specs.COLLECTOR_PASS_SECONDS)
         self._otlp_push = self._histogram(specs.OTLP_PUSH_SECONDS)
         self._webhook_delivery = self._histogram(specs.WEBHOOK_DELIVERY_SECONDS)
+        skipped = specs.WEBHOOK_SKIPPED_RECORDS_TOTAL
+        self._webhook_skipped = Counter(skipped.name, skipped.help, skipped.labels, registry=self._registry)
 
     def watch_jvm(self, pid: int) -> None:
         """Tell of this process as the driver's JVM from now on."""
@@ -71,6 +74,10 @@ class ProcessMetrics:
     def observe_delivery(self, cluster: str, result: str, duration_s: float) -> None:
         """Count an attempt to deliver a finding to the webhook."""
         self._webhook_delivery.labels(cluster, result).observe(duration_s)
+
+    def count_skipped(self, cluster: str, reason: str, records: int = 1) -> None:
+        """Count records of the findings topic that are not sent to the webhook. With 0 there is a series of them."""
+        self._webhook_skipped.labels(cluster, reason).inc(records)
 
     def text(self, *, openmetrics: bool = False) -> str:
         """All of it as it is now, to stand before the other families: without the end of OpenMetrics."""

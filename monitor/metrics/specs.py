@@ -893,6 +893,17 @@ WEBHOOK_DELIVERY_SECONDS: Final = HistogramMetric(
     absent="nothing was sent",
 )
 
+WEBHOOK_SKIPPED_RECORDS_TOTAL: Final = MetricSpec(
+    "groupwatch_webhook_skipped_records_total",
+    "Records of the findings topic that are not sent to the webhook, by reason: foreign (of another cluster), forged "
+    "(groupwatch cannot have written it), unreadable.",
+    scope=MetricScope.CLUSTER,
+    labels=(*BY_CLUSTER, "reason"),
+    absent="there is no webhook",
+)
+COUNTERS: Final = (WEBHOOK_SKIPPED_RECORDS_TOTAL,)
+"""What the process counts of itself without durations, written for each scrape (monitor.metrics.process_metrics)."""
+
 _NO_JVM: Final = "there is no JVM, as in `groupwatch collect`, or no `/proc`"
 
 JVM_OPEN_FDS: Final = MetricSpec(

@@ -10,6 +10,24 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Final
 
+from monitor.model.advice import (
+    ALL,
+    BY_BROKER,
+    CLASSIC,
+    CONSUMER,
+    KAFKA_TOPICS,
+    METAQ,
+    POLLING,
+    ROCKETMQ,
+    SELF_ASSIGNED,
+    SHARE,
+    SPARK,
+    STREAMS,
+    WORKERS,
+    ZOOKEEPER,
+    Advice,
+    advice_of,
+)
 from monitor.model.client_libraries import ClientDefect, Library
 from monitor.model.evidence import (
     Balance,
@@ -524,9 +542,10 @@ class Severity(StrEnum):
 class FindingSpec(Value):
     """One finding that can be told, with all that is the same wherever it is found.
 
-    ``severity`` is that of one that has lasted: its alert waits for that. ``advice`` is what a person can do first;
-    None: there is no general advice. ``mark`` are the short words beside a partition of it on the page of its group;
-    None: it is not about partitions, or their number is in the words.
+    ``severity`` is that of one that has lasted: its alert waits for that. ``advice`` is what a person can do first, as
+    one text where it can be true of every group that has the finding; None: there is no general advice. ``mark`` are
+    the short words beside a partition of it on the page of its group; None: it is not about partitions, or their number
+    is in the words.
 
     ``jitters``: which partitions and members it is about changes with every commit, and is no news. Nor is a later
     beginning: what shows since when records wait is only kept for minutes, and what was told stays true.
@@ -537,27 +556,183 @@ class FindingSpec(Value):
     kind: FindingKind
     reason: str
     severity: Severity
-    advice: str | None = None
+    advice: str | tuple[Advice, ...] | None = None
     mark: str | None = None
     jitters: bool = False
     remembered: bool = False
 
+    def advice_for(self, kind: str, *, is_connect: bool = False) -> str | None:
+        """What a person can do first about it in a group of this kind; None: there is no general advice.
+
+        ``is_connect``: its members are the workers of a Connect cluster.
+        """
+        if self.advice is None or isinstance(self.advice, str):
+            return self.advice
+        return advice_of(self.advice, kind, is_connect=is_connect)
+
 
 _CRITICAL, _WARNING, _INFO = Severity.CRITICAL, Severity.WARNING, Severity.INFO
 
-_DELETE_OFFSETS: Final = (
-    "If the group should no longer consume this topic, delete its offsets (Kafka: kafka-consumer-groups.sh or "
-    "kafka-share-groups.sh, --delete-offsets). Otherwise, let a member subscribe to the topic again."
-)
 _STATIC: Final = "a static member must be away longer than its session timeout"
+_NOT_URGENT: Final = "Not urgent: partitions that have an owner are still consumed."
+_COMPARE_STRATEGIES: Final = "the members' versions, strategies and subscriptions"
+
+_TO_LOSE_NO_MORE: Final = (
+    Advice("Increase the retention (retention.ms): the group may lose more records.", KAFKA_TOPICS),
+    Advice("Increase the brokers' retention (fileReservedTime): the group may lose more records.", ROCKETMQ),
+    Advice("Increase the brokers' retention (deletePolicy): the group may lose more records.", METAQ),
+    Advice(
+        "Before the group goes on, check its auto.offset.reset: latest skips the records that are still retained.",
+        POLLING,
+    ),
+    Advice(
+        "Before the group goes on, check its auto.offset.reset: largest skips the records that are still retained.",
+        ZOOKEEPER,
+    ),
+    Advice("The query fails there, unless its failOnDataLoss is false.", SPARK),
+)
+_UNTIL_IT_CATCHES_UP: Final = "until the group catches up faster, or runs again."
+_TO_LOSE_NONE: Final = (
+    Advice(f"Increase the retention (retention.ms, retention.bytes) {_UNTIL_IT_CATCHES_UP}", KAFKA_TOPICS),
+    Advice(f"Increase the brokers' retention (fileReservedTime) {_UNTIL_IT_CATCHES_UP}", ROCKETMQ),
+    Advice(f"Increase the brokers' retention (deletePolicy) {_UNTIL_IT_CATCHES_UP}", METAQ),
+)
 _ONE_STRATEGY: Final = (
-    "Give all members the same allocateMessageQueueStrategy, and restart those that have a different one."
+    Advice(
+        "Give all members the same allocateMessageQueueStrategy, and restart those that have a different one.",
+        ROCKETMQ,
+    ),
+    Advice(
+        "Give all members the same partition.assignment.strategy, and restart those that have a different one.",
+        ZOOKEEPER,
+    ),
+    Advice("Give all members the same load balance strategy, and restart those that have a different one.", METAQ),
+)
+_STOP_ONE_OWNER: Final = (
+    Advice("Stop one of the owners: each of them processes every record there.", ALL),
+    Advice("Then compare their client libraries and assignors.", CLASSIC),
+    Advice("Then compare their client libraries and versions.", BY_BROKER),
+    Advice("Then compare their client versions and strategies.", SELF_ASSIGNED),
+)
+_LEFT_OUT: Final = (
+    Advice(f"To trigger a rebalance, restart a member ({_STATIC}).", CLASSIC | CONSUMER),
+    Advice("To trigger a rebalance, restart a member.", STREAMS | SELF_ASSIGNED),
+    Advice("If the gap returns, compare the members' client libraries, assignors, and subscriptions.", CLASSIC),
+    Advice("If the gap returns, check the members' subscriptions, and the log of the group's coordinator.", CONSUMER),
+    Advice("If the gap returns, check the log of the group's coordinator.", STREAMS),
+    Advice(f"If the gap returns, compare {_COMPARE_STRATEGIES}.", SELF_ASSIGNED),
+)
+_NEW_PARTITIONS: Final = (
+    Advice(
+        "Wait for the next metadata refresh (metadata.max.age.ms, 5 minutes by default). If it takes longer, restart "
+        f"the leader ({_STATIC}).",
+        CLASSIC,
+    ),
+    Advice(
+        "Wait: the coordinator assigns new partitions within moments. If it takes longer, check its log.", BY_BROKER
+    ),
+    Advice(
+        "Wait: the members find new partitions by themselves. If it takes longer than a minute, restart a member to "
+        "trigger a rebalance.",
+        SELF_ASSIGNED,
+    ),
+)
+_HANDOVER: Final = (
+    Advice("Wait: the handover completes by itself.", ALL),
+    Advice(
+        "If it does not, check the named member: a member must poll to give up partitions and to take them.", POLLING
+    ),
+    Advice("If it does not, check the named member.", SELF_ASSIGNED),
+    Advice("It may have given up (see its log): then restart it.", ZOOKEEPER),
+)
+_RESET_TOOLS: Final = (
+    ("kafka-consumer-groups.sh --reset-offsets", CLASSIC | CONSUMER),
+    ("kafka-share-groups.sh --reset-offsets", SHARE),
+    ("kafka-streams-groups.sh --reset-offsets", STREAMS),
+    ("mqadmin resetOffsetByTime", ROCKETMQ),
+    ("they are in ZooKeeper", ZOOKEEPER | METAQ),
+)
+_BEYOND_THE_END: Final = (
+    Advice("Find out whether the log was truncated, or what committed these offsets.", ALL),
+    *(
+        Advice(
+            f"Then set the group's offsets to where it should continue ({tool}), before new records fill the gap.",
+            kinds,
+        )
+        for tool, kinds in _RESET_TOOLS
+    ),
+    Advice("Then start the query with a new checkpoint and startingOffsets, before new records fill the gap.", SPARK),
+)
+_FORMER_LOG: Final = (
+    Advice("If the group consumes there, make sure that it commits.", ALL - SPARK),
+    *(Advice(f"If not, set its offsets before it starts ({tool}).", kinds) for tool, kinds in _RESET_TOOLS),
+    Advice("Start the query with a new checkpoint and startingOffsets.", SPARK),
+    Advice("The old offsets point to arbitrary records of the new topic.", ALL),
+)
+_DELETE_OFFSETS: Final = (
+    *(
+        Advice(f"If the group should no longer consume this topic, delete its offsets ({tool}).", kinds)
+        for tool, kinds in (
+            ("kafka-consumer-groups.sh --delete-offsets", CLASSIC | CONSUMER),
+            ("kafka-share-groups.sh --delete-offsets", SHARE),
+            ("kafka-streams-groups.sh --delete-offsets", STREAMS),
+        )
+    ),
+    Advice("If the group should no longer consume this topic, delete its offsets.", SELF_ASSIGNED),
+    Advice("Otherwise, let a member subscribe to the topic again.", ALL - SPARK - WORKERS),
+)
+_WAITS_FOR_MEMBERS: Final = (
+    Advice(
+        "If the group waits for members, find the one that is slow to process what it polled (see its log or a "
+        "thread dump). Restart it if it hangs. As a permanent fix, let members poll fewer records "
+        "(max.poll.records).",
+        POLLING,
+    ),
+    Advice(
+        "If the group waits for workers, find the one that is slow to stop its tasks (see its log or a thread dump; "
+        "task.shutdown.graceful.timeout.ms). Restart it if it hangs.",
+        WORKERS,
+    ),
+    Advice("Check the log of the group's coordinator.", SHARE),
+)
+_NO_MORE_THAN_PARTITIONS: Final = (
+    "Find out what slows the members down, or add members, up to the number of partitions (groupwatch what-if "
+    "--members)."
+)
+_TOO_SLOW: Final = (
+    Advice(_NO_MORE_THAN_PARTITIONS, CLASSIC | CONSUMER | STREAMS | SELF_ASSIGNED),
+    Advice("Find out what slows the members down, or add members: several of them can share a partition.", SHARE),
+    Advice("Find out what slows the query down, or give it more cores.", SPARK),
 )
 _UPDATE_THE_CLIENT: Final = (
-    "Find out which client libraries and versions the member and the group leader run, and update them. Other clients "
-    "may fail on the same bytes. Until then, watch the group's lag."
+    Advice(
+        "Find out which client libraries and versions the member and the group leader run, and update them. Other "
+        "clients may fail on the same bytes.",
+        CLASSIC,
+    ),
+    Advice(
+        "Find out which versions of Connect the worker and the leader run, and update them. Other workers may fail on "
+        "the same bytes.",
+        WORKERS,
+    ),
+    Advice("Find out which client version the member runs, and update it.", ALL - CLASSIC - WORKERS),
+    Advice("Until then, watch the group's lag.", ALL - WORKERS),
 )
-_NOT_URGENT: Final = "Not urgent: partitions that have an owner are still consumed."
+_OTHER_OWNERS: Final = (
+    Advice(_NOT_URGENT, ALL),
+    Advice("Compare the members' client libraries, versions, and lists of assignors.", CLASSIC),
+    Advice(f"Compare {_COMPARE_STRATEGIES}.", SELF_ASSIGNED),
+)
+_WOULD_MOVE: Final = (
+    Advice(f"{_NOT_URGENT} The next rebalance fixes it.", ALL),
+    Advice(f"To fix it now, restart the leader ({_STATIC}).", CLASSIC),
+    Advice("To fix it now, restart a member.", SELF_ASSIGNED),
+)
+_RETAINED_FOR_LONGER: Final = (
+    Advice("No record is lost while the topic retains it: increase its retention.ms in time.", KAFKA_TOPICS),
+    Advice("No record is lost while the brokers retain it: increase fileReservedTime in time.", ROCKETMQ),
+    Advice("No record is lost while the brokers retain it: change their deletePolicy in time.", METAQ),
+)
 
 FINDINGS: Final[tuple[FindingSpec, ...]] = (
     # Gone unread: nothing brings them back, and until the group goes on, more follow.
@@ -565,10 +740,7 @@ FINDINGS: Final[tuple[FindingSpec, ...]] = (
         FindingKind.RETENTION,
         "records_lost",
         _CRITICAL,
-        advice=(
-            "Increase the retention (retention.ms): the group may lose more records. Before a consumer group goes on, "
-            "check its auto.offset.reset: latest skips the records that are still retained."
-        ),
+        advice=_TO_LOSE_NO_MORE,
         mark="lost records",
         jitters=True,
     ),
@@ -577,9 +749,7 @@ FINDINGS: Final[tuple[FindingSpec, ...]] = (
         FindingKind.RETENTION,
         "close_to_loss",
         _CRITICAL,
-        advice=(
-            "Increase the retention (retention.ms, retention.bytes) until the group catches up faster, or runs again."
-        ),
+        advice=_TO_LOSE_NONE,
         mark="close to losing records",
         jitters=True,
     ),
@@ -588,16 +758,13 @@ FINDINGS: Final[tuple[FindingSpec, ...]] = (
         FindingKind.DOUBLE_OWNED,
         "same_generation",
         _CRITICAL,
-        advice=(
-            "Stop one of the owners: each of them processes every record there. Then compare their client "
-            "libraries and assignors."
-        ),
+        advice=_STOP_ONE_OWNER,
     ),
     FindingSpec(
         FindingKind.DOUBLE_OWNED,
         "mixed_strategy",
         _CRITICAL,
-        advice=f"{_ONE_STRATEGY} Until then, each record there is processed twice.",
+        advice=(*_ONE_STRATEGY, Advice("Until then, each record there is processed twice.", ALL)),
     ),
     FindingSpec(
         FindingKind.DOUBLE_OWNED,
@@ -671,10 +838,7 @@ FINDINGS: Final[tuple[FindingSpec, ...]] = (
         FindingKind.ORPHANED,
         OrphanReason.ASSIGNOR_GAP,
         _CRITICAL,
-        advice=(
-            f"To trigger a rebalance, restart a member ({_STATIC}). If the gap returns, compare the members' client "
-            "libraries, assignors, and subscriptions."
-        ),
+        advice=_LEFT_OUT,
         mark="no owner: assignor gap",
     ),
     FindingSpec(
@@ -741,10 +905,7 @@ FINDINGS: Final[tuple[FindingSpec, ...]] = (
         FindingKind.LAG,
         "beyond_end",
         _CRITICAL,
-        advice=(
-            "Find out whether the log was truncated, or what committed these offsets. Then set the group's offsets to "
-            "where it should continue (kafka-consumer-groups.sh --reset-offsets), before new records fill the gap."
-        ),
+        advice=_BEYOND_THE_END,
         mark="committed beyond the end",
         jitters=True,
     ),
@@ -789,20 +950,14 @@ FINDINGS: Final[tuple[FindingSpec, ...]] = (
         FindingKind.ORPHANED,
         OrphanReason.GREW,
         _CRITICAL,
-        advice=(
-            "Wait for the next metadata refresh (metadata.max.age.ms, 5 minutes by default; KIP-848: moments). If it "
-            f"takes longer, restart the leader ({_STATIC})."
-        ),
+        advice=_NEW_PARTITIONS,
         mark="no owner: topic grew",
     ),
     FindingSpec(
         FindingKind.ORPHANED,
         OrphanReason.PENDING,
         _CRITICAL,
-        advice=(
-            "Wait: the handover completes by itself. If it does not, check the named member: a member must poll to "
-            "give up partitions and to take them. A ZooKeeper consumer may have given up (see its log): restart it."
-        ),
+        advice=_HANDOVER,
         mark="no owner yet: handover",
     ),
     FindingSpec(
@@ -827,10 +982,7 @@ FINDINGS: Final[tuple[FindingSpec, ...]] = (
         FindingKind.LAG,
         "former_log",
         _WARNING,
-        advice=(
-            "If the group consumes there, make sure that it commits. If not, set its offsets before it starts "
-            "(kafka-consumer-groups.sh --reset-offsets). The old offsets point to arbitrary records of the new topic."
-        ),
+        advice=_FORMER_LOG,
         mark="committed before the topic was recreated",
         jitters=True,
     ),
@@ -839,11 +991,7 @@ FINDINGS: Final[tuple[FindingSpec, ...]] = (
         FindingKind.REBALANCE,
         "long",
         _WARNING,
-        advice=(
-            "If the group waits for members, find the one that is slow to process what it polled (see its log or a "
-            "thread dump). Restart it if it hangs. As a permanent fix, let members poll fewer records "
-            "(max.poll.records)."
-        ),
+        advice=_WAITS_FOR_MEMBERS,
     ),
     # Somebody should read and makes no progress; a long batch can look like that.
     FindingSpec(
@@ -896,10 +1044,7 @@ FINDINGS: Final[tuple[FindingSpec, ...]] = (
         FindingKind.LAG,
         "behind",
         _WARNING,
-        advice=(
-            "Find out what slows the members down, or add members, up to the number of partitions (groupwatch what-if "
-            "--members)."
-        ),
+        advice=_TOO_SLOW,
         jitters=True,
     ),
     # Everything is read between two rebalances, much of it twice: it costs, and makes the group late.
@@ -956,7 +1101,7 @@ FINDINGS: Final[tuple[FindingSpec, ...]] = (
         FindingKind.DRIFT,
         DriftKind.REPLAYED,
         _WARNING,
-        advice=f"{_NOT_URGENT} Compare the members' client libraries, versions, and lists of assignors.",
+        advice=_OTHER_OWNERS,
         mark="differs from the assignor",
     ),
     # Everything that was assigned is read; the next rebalance puts it right.
@@ -964,7 +1109,7 @@ FINDINGS: Final[tuple[FindingSpec, ...]] = (
         FindingKind.DRIFT,
         DriftKind.CURRENT,
         _WARNING,
-        advice=f"{_NOT_URGENT} The next rebalance fixes it. To fix it now, restart the leader ({_STATIC}).",
+        advice=_WOULD_MOVE,
         mark="would move in a rebalance",
     ),
     # Works as assigned, only slower than it could; of the first, records wait already.
@@ -972,7 +1117,7 @@ FINDINGS: Final[tuple[FindingSpec, ...]] = (
         FindingKind.IMBALANCE,
         "lag",
         _INFO,
-        advice="No record is lost while the topic retains it: increase its retention.ms in time.",
+        advice=_RETAINED_FOR_LONGER,
         mark="gets most records",
     ),
     FindingSpec(

@@ -57,7 +57,8 @@ class GroupSummary(Value):
     cluster, so it is 0 until they are listed. ``unjudged`` is why the group could not be judged in the newest
     micro-batch; all else is then of the last verdict, as far as there was one. None: it was judged. ``libraries``
     counts the members of a Kafka group by client library. ``sink_groups`` are the consumer groups that the connectors
-    of a Connect cluster have if they are sinks. ``unknown_versions`` are those of the GroupVerdict.
+    of a Connect cluster have if they are sinks. ``is_connect``: it is one, so it has no lag of its own.
+    ``unknown_versions`` are those of the GroupVerdict.
     """
 
     cluster: str
@@ -72,6 +73,7 @@ class GroupSummary(Value):
     unjudged: str | None = None
     libraries: tuple[LibraryMembers, ...] = ()
     sink_groups: tuple[str, ...] = ()
+    is_connect: bool = False
     unknown_versions: tuple[UnknownVersion, ...] = ()
 
 

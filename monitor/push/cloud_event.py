@@ -11,6 +11,7 @@ import hmac
 import re
 from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
+from enum import StrEnum
 from typing import Final
 from urllib.parse import quote
 
@@ -32,8 +33,23 @@ _ID: Final = re.compile(r"[A-Za-z0-9_-]{1,100}")
 _KNOWN: Final = frozenset((spec.kind.value, spec.reason) for spec in FINDINGS)
 
 
+class SkipReason(StrEnum):
+    """Why a record of the findings topic is not sent; the values are labels of a metric."""
+
+    FOREIGN = "foreign"
+    """It is about a cluster whose findings are not in the topic."""
+    FORGED = "forged"
+    """groupwatch cannot have written it."""
+    UNREADABLE = "unreadable"
+    """It is no record of a finding."""
+
+
 class EventError(Exception):
     """A record that groupwatch has not written, and that no event can have; the text is the reason as a clause."""
+
+    def __init__(self, text: str, reason: SkipReason = SkipReason.FORGED) -> None:
+        super().__init__(text)
+        self.reason = reason
 
 
 class CloudEvent(Value, omit_defaults=False):
@@ -82,7 +98,7 @@ def require_own(record: FindingRecord, clusters: Collection[str]) -> None:
         EventError: it names another cluster, or an unknown finding, or its id is not made of these names.
     """
     if record.cluster not in clusters:
-        raise EventError("it names a cluster whose findings are not in this topic")
+        raise EventError("it names a cluster whose findings are not in this topic", SkipReason.FOREIGN)
     if record.event is not FindingNews.CLOSED and (record.kind, record.reason) not in _KNOWN:
         raise EventError("its kind and reason are not those of a finding")
     if record.id != hashed_id(record.cluster, record.group, record.kind, record.reason):

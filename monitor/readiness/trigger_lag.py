@@ -17,7 +17,10 @@ HEALED: Final = 1.1
 """Down to so many times the trigger they keep up again."""
 
 LASTS_MS: Final = 60_000
-"""For so long they must be too slow, or keep up, until that is news: the restart of a broker is none."""
+"""For so long they must be too slow until that is news: the restart of a broker is none."""
+
+HEALS_MS: Final = 600_000
+"""For so long they must keep up until that is news: those of a job at the limit take now a little less, now more."""
 
 
 @dataclass(slots=True)
@@ -48,7 +51,7 @@ class TriggerLag:
         usual_ms = statistics.median(self._intervals_ms)
         is_slow = usual_ms > (HEALED if self.slow else SLOW) * self.trigger_ms
         self._changed_ms = self._changed_ms + elapsed_ms if is_slow != self.slow else 0
-        if self._changed_ms < LASTS_MS:
+        if self._changed_ms < (HEALS_MS if self.slow else LASTS_MS):
             return None
         self.slow, self._changed_ms = is_slow, 0
         return self._sentence(usual_ms)

@@ -17,7 +17,7 @@ from monitor.config.receiver import address_without_path
 from monitor.messages.names import shown, shown_group
 from monitor.metrics.process_metrics import ProcessMetrics
 from monitor.model import FindingRecord
-from monitor.push.cloud_event import CloudEvent, EventError, finding_event, require_own
+from monitor.push.cloud_event import CloudEvent, EventError, SkipReason, finding_event, require_own
 from monitor.push.webhook import Attempt, Result, Webhook, pause_s
 
 log = logging.getLogger(__name__)
@@ -33,6 +33,9 @@ class Feed(Protocol):
 
     def read(self, wait_ms: int) -> list[FindingRecord]:
         """The next records."""
+
+    def take_unreadable(self) -> int:
+        """How many records were no findings since the last call."""
 
     def commit(self) -> None:
         """Keep that everything that was read is done with."""
@@ -82,6 +85,8 @@ class FindingsWebhook:
         self._failures = 0
         self._skipped = 0
         self._skipped_line_s: float | None = None
+        for reason in SkipReason:  # a rate needs the series before its first increase
+            process.count_skipped(topic.cluster, reason.value, 0)
         self._thread = threading.Thread(target=self._run, name=f"webhook of {topic.cluster}", daemon=True)
 
     def start(self) -> None:
@@ -108,6 +113,7 @@ class FindingsWebhook:
     def _forward(self) -> None:
         """Send the next records, and commit them; what is left when told to stop is not committed."""
         records = self._feed.read(READ_WAIT_MS)
+        self._process.count_skipped(self._cluster, SkipReason.UNREADABLE.value, self._feed.take_unreadable())
         if not all(event is None or self._is_done_with(event) for event in map(self._event, records)):
             return
         self._feed.commit()
@@ -123,7 +129,8 @@ class FindingsWebhook:
             return None
 
     def _report_skipped(self, record: FindingRecord, error: EventError) -> None:
-        """Log the first skipped record, and later at most one in an hour, with the number of the others."""
+        """Count it. Log the first skipped record, and later at most one in an hour, with the number of the others."""
+        self._process.count_skipped(self._cluster, error.reason.value)
         now_s = time.monotonic()
         if self._skipped_line_s is not None and now_s - self._skipped_line_s < SKIPPED_LINE_S:
             self._skipped += 1

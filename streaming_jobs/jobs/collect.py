@@ -13,12 +13,12 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from monitor.checks.config_checks import require_startable
+from monitor.checks.config_checks import load_settings, require_startable
 from monitor.collectors.configured import ConfiguredCollectors, MakeReader
 from monitor.collectors.errors import CollectorError
 from monitor.collectors.kafka.preflight import check_carrier
 from monitor.collectors.passes.health import PassCounter
-from monitor.config import SYSTEM_TABLES, ClusterSettings, ConfigError, Settings, load
+from monitor.config import SYSTEM_TABLES, ClusterSettings, ConfigError, Settings
 from monitor.metrics.collector_samples import collectors_exposition
 from monitor.metrics.process_metrics import ProcessMetrics
 from monitor.model import CollectorHealth
@@ -53,7 +53,7 @@ def run_collect(config: Path | None, only: Sequence[str] = (), port: int | None 
     Raises:
         ConfigError, CollectorError, ListenError: they cannot start (CANNOT_COLLECT).
     """
-    settings = load(config)
+    settings = load_settings(config, for_job=False)
     Lifetime().run(partial(_collect, settings, chosen_kinds(only), port))
 
 

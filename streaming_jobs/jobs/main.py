@@ -7,9 +7,9 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from monitor.checks.config_checks import require_startable
+from monitor.checks.config_checks import load_settings, require_startable
 from monitor.collectors.errors import CollectorError
-from monitor.config import ConfigError, Settings, load, with_compat, with_shard
+from monitor.config import ConfigError, Settings, with_compat, with_shard
 from monitor.java_runtime.errors import EmbeddedError
 from monitor.web.server import ListenError
 from streaming_jobs.driver.served_before import serve_again
@@ -62,7 +62,7 @@ def run_job(
         ConfigError, CollectorError, ListenError, EmbeddedError, CheckpointError: the job cannot start (CANNOT_START).
         JobFailed: it started, and met an error that no restart can heal.
     """
-    settings = with_compat(with_shard(load(config), shard), compat)
+    settings = with_compat(with_shard(load_settings(config, for_job=True), shard), compat)
     Lifetime().run(partial(_watch, settings, rebuild=rebuild, strict=strict))
 
 

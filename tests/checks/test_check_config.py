@@ -79,7 +79,9 @@ def test_a_file_that_will_do_is_told_as_it_would_be_watched(check, tmp_path: Pat
     [
         pytest.param(SPARK, "No cluster is configured", id="nothing to watch"),
         pytest.param(CLUSTER, "spark.checkpoint is required", id="no checkpoint"),
-        pytest.param("[htpp]\n", "htpp is not a known key (did you mean http?).", id="a section misspelt"),
+        pytest.param(
+            f"{CLUSTER}{SPARK}[htpp]\n", "htpp is not a known key (did you mean http?).", id="a section misspelt"
+        ),
         pytest.param("= 1", "is not TOML", id="not TOML"),
         pytest.param(
             f'{CLUSTER}{SASL}"sasl.password" = "${{file:/nowhere}}"\n{SPARK}',
@@ -133,6 +135,36 @@ def test_what_keeps_a_job_from_starting_is_a_problem_and_ends_with_2(check, text
     (line,) = told(answer, "PROBLEM")
     assert problem in line
     assert "cannot start" in told(answer, "result")[0]
+
+
+def test_keys_that_are_not_known_hide_no_other_mistake(check, tmp_path: Path, monkeypatch):
+    """All that is wrong is told at once, by a start as well: two keys, and what is missing without them."""
+    monkeypatch.setenv("GROUPWATCH_HTPP__PORT", "1")
+    answer = check('[cluster.x]\nbootstrap_servers = "h:1"\n[htp]\nport = 1\n[spark]\nchekpoint = "/srv/x"\n')
+    assert answer.exit_code == 2
+    expected = [
+        "The environment variable GROUPWATCH_HTPP__PORT belongs to no section (did you mean http?).",
+        "spark.chekpoint is not a known key (did you mean checkpoint?).",
+        "cluster is not a known key (did you mean clusters?).",
+        "htp is not a known key (did you mean http?).",
+        "No cluster is configured: add a table [clusters.NAME] with bootstrap_servers.",
+        "spark.checkpoint is required: a folder for the job's state that survives restarts (groupwatch collect needs"
+        " none; check its file with --collect).",
+    ]
+    assert told(answer, "PROBLEM") == expected
+    started = CliRunner().invoke(app, ["run", "--config", str(tmp_path / "groupwatch.toml")])
+    assert started.exit_code == 2
+    assert [line for line in expected if line not in " ".join(started.output.split())] == []
+
+
+def test_keys_that_are_not_known_in_lists_and_tables_hide_nothing(check):
+    answer = check(f'{CLUSTER}colect = true\n[[detection.overrides]]\ngroups = "x"\nlag = 1\n[metrics]\ndeny = []\n')
+    assert [line.partition(" is ")[0] for line in told(answer, "PROBLEM")] == [
+        "clusters.prod.colect",
+        "detection.overrides#1.lag",
+        "metrics.deny",
+        "spark.checkpoint",
+    ]
 
 
 @pytest.mark.parametrize("word", ["https ", "HTTPS", "none", " "])
@@ -453,6 +485,41 @@ def test_an_address_on_which_this_machine_cannot_listen_is_told(check, bind: str
     answer = check(f'{CLUSTER}{SPARK}[http]\nbind = "{bind}"\n')
     assert answer.exit_code == 2
     assert [each for each in told(answer, "PROBLEM") if each.startswith(f"http.bind: Cannot listen on {bind}: ")] != []
+
+
+def test_the_recording_is_told_and_its_folder_is_tried_and_left_as_it_was(check, tmp_path: Path):
+    """It may be made by the first start; somebody else's folders above it are not touched either."""
+    (tmp_path / "history").mkdir()
+    for folder in (tmp_path / "history", tmp_path / "new" / "and" / "deep"):
+        answer = check(f'{CLUSTER}{SPARK}[history]\nfolder = "{folder}"\nkeep_days = 7\n')
+        assert answer.exit_code == 0
+        assert [line for line in told(answer, "setting") if line.startswith("history.")] == [
+            f"history.folder = {folder}",
+            "history.every_s = 60",
+            "history.keep_days = 7",
+        ]
+        assert [line for line in told(answer, "warning") if "cannot" in line] == []
+    assert [path.name for path in tmp_path.iterdir() if path.is_dir()] == ["history"]
+    assert list((tmp_path / "history").iterdir()) == []
+    assert "history" not in check(f"{CLUSTER}{SPARK}").stdout
+    assert "history" not in check(f'{CLUSTER}[history]\nfolder = "/dev/null/x"\n', "--collect").stdout
+
+
+@pytest.mark.parametrize(
+    ("folder", "warning"),
+    [
+        ("/dev/null/x", "history.folder: /dev/null/x cannot be used as a folder (Not a directory)."),
+        ("s3a:/x", "history.folder should be the path of a folder, or a URI like hdfs://HOST/FOLDER or s3a://BUCKET"),
+        ("nfs://h/x", "history.folder is on nfs:, a file system unknown to Spark: it supports hdfs, "),
+        ("history", "history.folder history is relative: another working directory has another, empty one."),
+        ("/tmp/x", "history.folder /tmp/x is in a folder that is cleared: the recording then starts anew."),
+    ],
+)
+def test_a_folder_that_cannot_hold_the_recording_is_a_warning(check, folder: str, warning: str):
+    """Watching goes on without a recording."""
+    answer = check(f'{CLUSTER}{SPARK}[history]\nfolder = "{folder}"\n')
+    assert answer.exit_code == 0
+    assert [line for line in told(answer, "warning") if line.startswith(warning)] != []
 
 
 def test_a_share_of_the_groups_cannot_be_recorded(check):

@@ -118,6 +118,7 @@ def _of_the_process(tick: int, collectors: Iterable[CollectorHealth]) -> bytes:
         process.observe_scrape(0.002)
         process.observe_push(0.2, is_success=True)
         process.observe_delivery("main", "delivered", 0.1)
+        process.count_skipped("main", "foreign")
         for health in collectors:
             process.observe_pass(health)
     return process.text().encode()

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 from monitor.demo.servers.prometheus import EmbeddedPrometheus
-from monitor.metrics.specs import HISTOGRAMS, METRICS, OF_THE_JVM
+from monitor.metrics.specs import COUNTERS, HISTOGRAMS, METRICS, OF_THE_JVM
 from tests.dashboards.boards import ALL, BOARDS, Asked, Window, answer, asked, faults, get, sent
 from tests.dashboards.demo_boards import SILENT
 from tests.dashboards.fed import AWKWARD, exposed, target
@@ -41,7 +41,9 @@ def scrapes(url: str) -> int:
 def test_every_family_is_fed():
     """So that a family that a query names is not missing for want of an example."""
     fed = set(re.findall(r"^(groupwatch_\w+)[{ ]", exposed(1).decode(), re.MULTILINE))
-    assert {spec.name for spec in (*METRICS, *OF_THE_JVM)} | {f"{spec.name}_bucket" for spec in HISTOGRAMS} <= fed
+    assert {spec.name for spec in (*METRICS, *OF_THE_JVM, *COUNTERS)} | {
+        f"{spec.name}_bucket" for spec in HISTOGRAMS
+    } <= fed
 
 
 @pytest.mark.parametrize("query", asked(), ids=lambda query: query.place)

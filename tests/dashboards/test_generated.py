@@ -11,10 +11,10 @@ from dashboards.grafana import DATASOURCE_UID
 from dashboards.queries import UnknownMetric, chosen, increased, numbered, since, summed
 from monitor.metrics import specs
 from monitor.metrics.spec_types import MetricKind
-from monitor.metrics.specs import HISTOGRAMS, METRICS, OF_THE_JVM
+from monitor.metrics.specs import COUNTERS, HISTOGRAMS, METRICS, OF_THE_JVM
 from tests.dashboards.boards import Asked, asked
 
-LABELS = {spec.name: set(spec.labels) for spec in (*METRICS, *OF_THE_JVM)} | {
+LABELS = {spec.name: set(spec.labels) for spec in (*METRICS, *OF_THE_JVM, *COUNTERS)} | {
     f"{spec.name}_bucket": {*spec.labels, "le"} for spec in HISTOGRAMS
 }
 """Of the series that can be queried."""

@@ -6,7 +6,7 @@ from pathlib import Path
 from dashboards.metrics_page import PAGE, metrics_page
 from monitor.config import load
 from monitor.metrics.series_cap import LARGE
-from monitor.metrics.specs import FAMILIES, HISTOGRAMS, OF_THE_JVM
+from monitor.metrics.specs import COUNTERS, FAMILIES, HISTOGRAMS, OF_THE_JVM
 
 
 def test_the_page_is_not_stale():
@@ -15,7 +15,7 @@ def test_the_page_is_not_stale():
 
 def test_the_page_has_every_family_once():
     names = re.findall(r"^\| `((?:groupwatch|kafka)_\w+)` \|", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
-    assert sorted(names) == sorted([*FAMILIES, *(spec.name for spec in (*OF_THE_JVM, *HISTOGRAMS))])
+    assert sorted(names) == sorted([*FAMILIES, *(spec.name for spec in (*OF_THE_JVM, *HISTOGRAMS, *COUNTERS))])
 
 
 def test_no_cell_of_a_table_breaks_it():

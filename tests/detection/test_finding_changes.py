@@ -98,7 +98,7 @@ def test_a_record_has_everything_that_the_finding_has():
         opened_ms=1_000,
         at_ms=1_000,
         sentence="Group g: Two. Since 1970-01-01 00:00:00 UTC. Wait for the next metadata refresh "
-        "(metadata.max.age.ms, 5 minutes by default; KIP-848: moments). If it takes longer, restart the leader (a "
+        "(metadata.max.age.ms, 5 minutes by default). If it takes longer, restart the leader (a "
         "static member must be away longer than its session timeout).",
         partition_count=2,
         partitions=(TopicPartitions("t", (4, 5)),),

@@ -20,7 +20,7 @@ from monitor.detection.evaluation_input import GroupInputs
 from monitor.explain.group import explain_group
 from monitor.messages.names import LISTED
 from monitor.messages.notification import finding_text
-from monitor.model import Finding, GroupVerdict
+from monitor.model import CONNECT, Finding, GroupVerdict
 from monitor.model.findings import FINDINGS
 from monitor.web.page.group import group_page
 from monitor.web.page.options import PageOptions
@@ -50,7 +50,8 @@ def finding_of(example: Example) -> Finding:
 
 
 def text_of(example: Example) -> str:
-    return finding_text(example.group.group, finding_of(example))
+    is_connect = example.group.protocol_type == CONNECT
+    return finding_text(example.group.group, finding_of(example), example.group.kind, is_connect=is_connect)
 
 
 def paragraphs() -> str:
@@ -77,7 +78,7 @@ def test_the_texts_are_those_that_a_person_has_read():
 @pytest.mark.parametrize("example", EXAMPLES, ids=title)
 def test_a_text_names_the_group_where_who_since_when_and_what_to_do(example: Example):
     finding = finding_of(example)
-    text = finding_text("checkout", finding)
+    text = text_of(example)
     head, since, advice = text.partition(f" Since 2026-11-22 {example.since} UTC. ")
     assert since, text
     assert head.startswith("Group checkout: ")

@@ -26,6 +26,7 @@ def told(title: str) -> str:
                 "http://10.0.0.1:8083/: 1 task (s3-0), no connector; configuration offset 30",
                 "no worker runs task jdbc-1 (delay, last at http://10.0.0.2:8083/; Connect waits until 03:03:00 UTC)",
                 "groupwatch does not read the topic of configurations",
+                "A Connect cluster has no lag of its own: the consumer groups of its sinks have.",
             ),
         ),
         (

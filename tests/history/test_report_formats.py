@@ -10,12 +10,15 @@ import pytest
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from monitor.detection.finding_changes import opened
+from monitor.history.chronicle.values import Chronicle, FindingSpan, GroupPoint
 from monitor.history.recorded import RecordedEntity, decode_events
-from monitor.history.report.assemble import group_report
+from monitor.history.report.assemble import group_report, report_of
 from monitor.history.report.document import Section, document_of, report_document
 from monitor.history.report.facts import FindingThen, IncidentReport
 from monitor.history.report.markdown import markdown_text, write_markdown
 from monitor.history.report_html import write_html
+from monitor.model import Finding, FindingKind, GroupKind, GroupSummary, Phase
 from monitor.model.findings import Severity
 from tests.history.incidents import Made, hung, killed, ms
 from tests.history.memory import MemoryRecording
@@ -231,3 +234,25 @@ def test_a_lag_that_no_poll_had_seen_yet_is_unknown_and_not_zero():
     text = write_markdown(report_document(report))
     assert "Before 02:14:30.0, it is not known." in text
     assert "(02:14:12.0, lag unknown)" in text
+
+
+def test_the_report_on_a_connect_cluster_has_no_unknown_lag_and_the_advice_for_workers():
+    """A rebalance takes too long."""
+    connect = GroupSummary("c", "g", GroupKind.CLASSIC, Phase.STABLE, None, 1, None, (), is_connect=True)
+    told = opened(connect, Finding(FindingKind.REBALANCE, "long", ms(20), "The group rebalances."), ms(20))
+    rebalancing = FindingSpan(told, "The group rebalances.", Severity.WARNING, ms(100))
+    points = tuple(GroupPoint(ms(at), Phase.STABLE, 1, 1, 0, 0, None, None) for at in (10, 100))
+    chronicle = Chronicle(
+        "c", "g", GroupKind.CLASSIC, ms(10), ms(100), points=points, findings=(rebalancing,), is_connect=True
+    )
+    report = report_of(chronicle, ms(100), 10_000)
+    text = " ".join(write_markdown(document_of(report)).split())
+    assert "A Connect cluster has no lag of its own: the consumer groups of its sinks have." in text
+    assert "The lag is not known" not in text
+    assert "find the one that is slow to stop its tasks" in text
+    assert "max.poll.records" not in text
+    other = write_markdown(
+        document_of(report_of(msgspec.structs.replace(chronicle, is_connect=False), ms(100), 10_000))
+    )
+    assert "The lag is not known" in other
+    assert "max.poll.records" in other

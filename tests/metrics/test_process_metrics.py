@@ -14,7 +14,7 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families 
 from prometheus_client.parser import text_string_to_metric_families as read_text
 
 from monitor.metrics.process_metrics import ProcessMetrics
-from monitor.metrics.specs import FAMILIES, HISTOGRAMS
+from monitor.metrics.specs import COUNTERS, FAMILIES, HISTOGRAMS
 from monitor.model import CollectorHealth, Snapshot
 from monitor.web.app import create_app
 from monitor.web.collect_app import create_collect_app
@@ -46,7 +46,10 @@ Values = dict[tuple[str, tuple[tuple[str, str], ...]], float]
 
 @pytest.fixture
 def process() -> ProcessMetrics:
-    """Of two clusters: micro-batches of 0.2 s, 0.2 s and 7 s, and one of 400 s; a pass of 0.7 s. A push, a delivery."""
+    """Of two clusters: micro-batches of 0.2 s, 0.2 s and 7 s, and one of 400 s; a pass of 0.7 s. A push, a delivery.
+
+    Two skipped records.
+    """
     made = ProcessMetrics()
     for cluster, duration_ms in (("main", 200), ("main", 200), ("main", 7_000), ("other", 400_000)):
         made.observe_micro_batch(cluster, duration_ms)
@@ -54,6 +57,8 @@ def process() -> ProcessMetrics:
     made.observe_pass(CollectorHealth("prod", "kafka", "has not ended one"))
     made.observe_push(0.2, is_success=True)
     made.observe_delivery("main", "delivered", 0.1)
+    made.count_skipped("main", "foreign", 0)
+    made.count_skipped("main", "foreign", 2)
     return made
 
 
@@ -137,6 +142,17 @@ def test_it_stands_beside_what_was_prepared_in_one_stream(url: str, headers: dic
         assert int(head.headers["content-length"]) > len(prepared) * (coding == "identity")
 
 
+def test_skipped_records_are_a_counter_in_both_formats(url: str):
+    name = "groupwatch_webhook_skipped_records"
+    text, openmetrics = httpx.get(url).text, httpx.get(url, headers=OPENMETRICS).text
+    for families in (read_text(text), read_openmetrics(openmetrics)):
+        (family,) = [metric for metric in families if metric.name == name]
+        assert family.type == "counter"
+        assert [(sample.name, sample.labels, sample.value) for sample in family.samples] == [
+            (f"{name}_total", {"cluster": "main", "reason": "foreign"}, 2)
+        ]
+
+
 def test_both_formats_hold_the_same_samples(url: str):
     text, openmetrics = read_text(httpx.get(url).text), read_openmetrics(httpx.get(url, headers=OPENMETRICS).text)
     told = [values(text), values(openmetrics)]
@@ -148,7 +164,7 @@ def test_only_what_the_table_names_and_nothing_twice(url: str):
     histograms = {f"{spec.name}_{part}" for spec in HISTOGRAMS for part in ("bucket", "count", "sum")}
     kinds = {metric.name: metric.type for metric in read_text(httpx.get(url).text)}
     names = [sample.name for metric in read_text(httpx.get(url).text) for sample in metric.samples]
-    assert set(names) - FAMILIES.keys() == histograms | OF_PYTHON | OF_THE_PROCESS
+    assert set(names) - FAMILIES.keys() == histograms | OF_PYTHON | OF_THE_PROCESS | {spec.name for spec in COUNTERS}
     assert not FAMILIES.keys() & {name.removesuffix("_bucket") for name in histograms}
     assert {spec.name: kinds[spec.name] for spec in HISTOGRAMS} == dict.fromkeys(
         [s.name for s in HISTOGRAMS], "histogram"

@@ -12,8 +12,8 @@ import typer.main
 
 from monitor.cli.app import app
 from monitor.config.settings import Thresholds
-from monitor.metrics.specs import HISTOGRAMS, METRICS, OF_THE_JVM
-from monitor.model import DriftCause
+from monitor.metrics.specs import COUNTERS, HISTOGRAMS, METRICS, OF_THE_JVM
+from monitor.model import DriftCause, GroupKind
 from monitor.model.findings import FINDINGS
 from tests.support.programs import required
 
@@ -60,7 +60,7 @@ def test_the_causes_of_drift_are_all_there():
 @pytest.mark.parametrize("page", PAGES, ids=names)
 def test_every_metric_that_a_page_names_is_exposed(page: Path):
     named = set(re.findall(r"\bgroupwatch_[a-z_]+(?![a-z_*])", page.read_text(encoding="utf-8")))
-    assert named - {spec.name for spec in (*METRICS, *OF_THE_JVM, *HISTOGRAMS)} - NO_METRICS == set()
+    assert named - {spec.name for spec in (*METRICS, *OF_THE_JVM, *HISTOGRAMS, *COUNTERS)} - NO_METRICS == set()
 
 
 @pytest.mark.parametrize("page", PAGES, ids=names)
@@ -75,7 +75,8 @@ def test_every_command_that_a_page_names_has_its_options(page: Path):
 
 
 def test_the_options_that_advice_names_exist():
-    texts = [spec.advice for spec in FINDINGS if spec.advice is not None and "what-if" in spec.advice]
+    told = [spec.advice_for(kind) or "" for spec in FINDINGS for kind in GroupKind]
+    texts = [text for text in told if "what-if" in text]
     named = {option for text in texts for option in re.findall(r"--[a-z-]+", text)}
     assert named
     assert named <= options("what-if")

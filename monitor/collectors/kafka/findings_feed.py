@@ -45,6 +45,7 @@ class FindingsFeed:
         self._beginning = Beginning(0, 0, frozenset())
         self._kept = 0
         self._kept_at_s = 0.0
+        self._unreadable = 0
 
     def read(self, wait_ms: int) -> list[FindingRecord]:
         """The next records, after ``wait_ms`` at the latest; there may be none.
@@ -53,8 +54,14 @@ class FindingsFeed:
             CollectorError, ConfigError: no connection. KafkaError: the topic cannot be read, or the group not be used.
         """
         polled = self._open().poll(timeout_ms=wait_ms, max_records=MAX_RECORDS).get(self._place, [])
+        self._unreadable += sum(map(_is_unreadable, (each.value for each in polled)))
         records = [(each.offset, _finding(each.value)) for each in polled]
         return [record for offset, record in records if record and self._beginning.has(offset, record)]
+
+    def take_unreadable(self) -> int:
+        """How many records were no findings since the last call."""
+        found, self._unreadable = self._unreadable, 0
+        return found
 
     def commit(self) -> None:
         """Keep that everything that was read is done with. Raises KafkaError: it is not kept.
@@ -139,6 +146,15 @@ def find_beginning(newest: Iterable[tuple[int, FindingRecord | None]], end: int)
     """
     held = [(offset, record.id) for offset, record in newest if record and record.event is not FindingNews.CLOSED]
     return Beginning(min((offset for offset, _ in held), default=end), end, frozenset(name for _, name in held))
+
+
+def _is_unreadable(value: bytes | None) -> bool:
+    """Whether a record is none of groupwatch's; without a value it removes a finding.
+
+    >>> _is_unreadable(b"{"), _is_unreadable(None)
+    (True, False)
+    """
+    return value is not None and _finding(value) is None
 
 
 def _finding(value: bytes | None) -> FindingRecord | None:

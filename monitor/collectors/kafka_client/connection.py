@@ -368,22 +368,23 @@ def _probe_result(cluster: ClusterSettings, error: KafkaError, limit_s: float, *
         _WrongSetting: TLS or the login fails.
     """
     context: ssl.SSLContext | None = kafka_python_arguments(cluster).get("ssl_context")
-    tried, unknown_names = f"tried for {limit_s:g} s", 0
+    tried, unknown = f"tried for {limit_s:g} s", list[str]()
     for address in cluster.addresses:
         try:
             is_silent = _probe(address, context)
         except ssl.SSLError as failure:
             raise _WrongSetting(_tls_reason(cluster, address, failure)) from None
         except OSError as failure:
-            unknown_names += isinstance(failure, socket.gaierror)
+            unknown += [address] * isinstance(failure, socket.gaierror)
             continue
         if is_silent:
             advice = "Check the broker and bootstrap_servers."
             return f"{address} accepts connections but does not respond ({tried}). {advice}"
         return _unusable(cluster, address, f"({error_name(error)}, {tried})", is_let_in=is_let_in)
-    if unknown_names == len(cluster.addresses):
+    if len(unknown) == len(cluster.addresses):
         return f"no host name of {cluster.bootstrap_servers} resolves ({tried}). Check bootstrap_servers and the DNS."
-    return f"no broker answers at {cluster.bootstrap_servers} ({tried}). Check bootstrap_servers."
+    unresolved = f"; {_host(unknown[0])} does not resolve" if unknown else ""
+    return f"no broker answers at {cluster.bootstrap_servers} ({tried}{unresolved}). Check bootstrap_servers."
 
 
 def _unusable(cluster: ClusterSettings, address: str, told: str, *, is_let_in: bool) -> str:

@@ -180,7 +180,8 @@ class Chronicle(Value):
     ``extremes`` are all partitions at the first instant, at the one with the most lag (``peak``: the group then; it
     need not be one of the steps), and at the last. ``gaps`` are there where they are asked for
     (monitor.history.chronicle.commit_gaps). Of ``truncations``, the newest of each partition between two steps is told.
-    ``step_ms`` is how far apart the steps are: what lasted less may be missing.
+    ``step_ms`` is how far apart the steps are: what lasted less may be missing. ``is_connect``: its members are the
+    workers of a Connect cluster.
     """
 
     cluster: str
@@ -204,3 +205,4 @@ class Chronicle(Value):
     gaps: tuple[CommitGap, ...] = ()
     truncations: tuple[LogTruncated, ...] = ()
     step_ms: int = 0
+    is_connect: bool = False

@@ -108,6 +108,7 @@ class _Follower:
         self._cluster, self._group = cluster, group
         self._since_ms, self._steps = since_ms, steps
         self._kind: GroupKind | None = None
+        self._is_connect = False
         self._findings = FindingFollower(since_ms)
         self._owners = OwnerFollower()
         self._members = MemberFollower()
@@ -143,7 +144,7 @@ class _Follower:
 
     def _take_seen(self, at_ms: int, seen: Seen) -> None:
         verdict, group = seen.verdict, seen.inputs.group
-        self._kind = group.kind
+        self._kind, self._is_connect = group.kind, verdict.connect is not None
         self._note_phase(at_ms, group.phase)
         self._owners.take(at_ms, verdict, seen.view)
         self._members.take(at_ms, verdict, seen.view.group.members)
@@ -179,6 +180,7 @@ class _Follower:
             since_ms=since_ms,
             until_ms=until_ms,
             step_ms=self._steps.apart_ms,
+            is_connect=self._is_connect,
             points=tuple(self._points),
             partition_points=tuple(self._partition_points),
             findings=self._findings.spans(until_ms),

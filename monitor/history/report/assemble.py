@@ -159,6 +159,7 @@ def _facts(chronicle: Chronicle, asked_until_ms: int, every_ms: int) -> Incident
         last_generation=chronicle.points[-1].generation if chronicle.points else 0,
         deleted_ms=gone[-1] if gone else None,
         unit=unit_of(chronicle.kind),
+        is_connect=chronicle.is_connect,
     )
     return _with_evidence(report, chronicle)
 

@@ -271,7 +271,9 @@ def _actions(report: IncidentReport) -> Iterator[Section]:
     is_open: dict[tuple[str, str], bool] = {}
     for each in sorted(report.findings, key=lambda each: rank(each.kind, each.reason)):
         is_open[each.kind, each.reason] = is_open.get((each.kind, each.reason), False) or not each.is_over
-    advice = {(spec.kind.value, spec.reason): spec.advice for spec in FINDINGS}
+    advice = {
+        (spec.kind.value, spec.reason): spec.advice_for(report.kind, is_connect=report.is_connect) for spec in FINDINGS
+    }
     rows = tuple(
         (finding_words("/".join(name)), "open" if goes_on else "closed: if it recurs", advice[name] or "")
         for name, goes_on in is_open.items()

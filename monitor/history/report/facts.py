@@ -226,7 +226,8 @@ class IncidentReport(Value):
     ``is_over``: nothing of it goes on at the end. ``offsets`` are at the start, at the peak of the lag and at the end
     (``instants``), of partitions that had lag or no owner, or whose lag is not known; ``more_offsets`` of these are
     left out, and ``calm`` others were never like that. ``step_ms``: the group was evaluated so often at least.
-    ``alike`` are ids of members beside which another one had the same client id and host.
+    ``alike`` are ids of members beside which another one had the same client id and host. ``is_connect``: a Connect
+    cluster, which has no lag of its own.
     """
 
     cluster: str
@@ -269,3 +270,4 @@ class IncidentReport(Value):
     last_generation: int = 0
     deleted_ms: int | None = None
     unit: str = "record"
+    is_connect: bool = False

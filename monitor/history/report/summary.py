@@ -12,7 +12,7 @@ from monitor.history.report.rebalances import moves_of, partition_seconds
 from monitor.history.report.restarts import is_one_at_a_time, restart_departures
 from monitor.history.report.sentences import GONE, Wording
 from monitor.history.report.times import duration_text, time_between
-from monitor.messages.formatting import counted
+from monitor.messages.formatting import NO_OWN_LAG, counted
 from monitor.messages.kind_words import finding_words
 from monitor.messages.names import places, shown, shown_group
 from monitor.model import TopicPartition
@@ -346,6 +346,8 @@ def _still_open(report: IncidentReport) -> str:
 
 def _last_lag(report: IncidentReport, wording: Wording) -> str:
     lag = report.lag
+    if report.is_connect:
+        return NO_OWN_LAG.removesuffix(".")
     if lag.last is None:
         return "The lag is not known"
     return f"The lag was {counted(lag.last, report.unit)} at {wording.clock(lag.last_ms)}"

@@ -145,6 +145,8 @@ SPECIAL: Final[Mapping[str, Mapping[str, str]]] = {
         "partitions": "How many partitions are committed by them; absent: they are about the members.",
     },
     "GroupSummary": {
+        "lag": "The lag in records (of MetaQ bytes); null: unknown, or a Connect cluster, which has none of its own.",
+        "is_connect": "True: a Connect cluster. Its lag is null: it has none; the groups of its sinks have.",
         "sink_groups": "Of a Connect cluster: the consumer groups that its connectors have if they are sinks.",
         "assignor": "The assignor that the group uses; null: none, or unknown.",
         "members": "Number of members; null: the group is known only by its commits.",
@@ -175,6 +177,7 @@ SPECIAL: Final[Mapping[str, Mapping[str, str]]] = {
     "TopicPartition": {},
     "TopicPartitions": {"partitions": "Its partitions."},
     "ToldVerdict": {
+        "lag": "The lag in records (of MetaQ bytes); absent: unknown, or a Connect cluster, which has none of its own.",
         "expectation": "exact: groupwatch replays the assignor; checked: only its invariants, as its "
         "result is not deterministic; target: the coordinator's target assignment; "
         "invariants: groupwatch does not support the assignor; none: no members, or unreadable ones.",
@@ -416,6 +419,7 @@ SPECIAL: Final[Mapping[str, Mapping[str, str]]] = {
         "finding": "The kind and reason of the finding.",
     },
     "IncidentReport": {
+        "is_connect": "Whether the group is a Connect cluster, which has no lag of its own.",
         "since_ms": "The beginning of the span (ms since the epoch).",
         "until_ms": "Its end, as far as it is recorded (ms since the epoch).",
         "asked_until_ms": "The requested end (ms since the epoch).",

@@ -264,6 +264,6 @@ def _open_finding(group: GroupSummary, finding: Finding, evaluated_ms: int) -> O
         group=group.group,
         evaluated_ms=evaluated_ms,
         severity=finding.spec.severity,
-        advice=finding.spec.advice,
+        advice=finding.spec.advice_for(group.kind, is_connect=group.is_connect),
         **asdict(finding),
     )

@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from monitor.charts.style import STYLE as CHART_STYLE
 from monitor.messages.client_libraries import CERTAINTIES
-from monitor.messages.formatting import counted, grouped, visible
+from monitor.messages.formatting import NO_OWN_LAG, counted, grouped, visible
 from monitor.messages.kind_words import KIND_WORDS
 from monitor.messages.units import unit_of
 from monitor.model.escaping import escaped
@@ -90,6 +90,7 @@ class Pages:
             "words": words,
             "version": VERSION,
             "unit_of": unit_of,
+            "no_own_lag": NO_OWN_LAG,
             "most_name": MOST_NAME,
             "refresh_s": REFRESH_S,
             "slow_refresh_s": SLOW_REFRESH_S,

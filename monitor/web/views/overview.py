@@ -98,7 +98,7 @@ def finding_lines(summary: GroupSummary) -> tuple[FindingLine, ...]:
             severity=each.spec.severity,
             sentence=each.sentence,
             age=age(summary.evaluated_ms - each.since_ms),
-            advice=each.spec.advice or "",
+            advice=each.spec.advice_for(summary.kind, is_connect=summary.is_connect) or "",
             since=utc(each.since_ms),
         )
         for each in summary.findings

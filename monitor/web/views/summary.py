@@ -6,6 +6,7 @@ import msgspec
 from msgspec.structs import asdict, replace
 
 from monitor.detection.client_libraries.census import count_members
+from monitor.detection.ownership.tasks.connect import is_connect
 from monitor.model import KINDS, Finding, GroupState, GroupSummary, GroupVerdict, LibraryMembers, Phase
 from monitor.model.findings import Severity
 
@@ -36,6 +37,7 @@ def summary_of(verdict: GroupVerdict) -> GroupSummary:
         findings=verdict.findings,
         libraries=_libraries(verdict),
         sink_groups=_sink_groups(verdict),
+        is_connect=verdict.connect is not None,
         unknown_versions=verdict.unknown_versions,
     )
 
@@ -68,14 +70,17 @@ def _unknown(group: GroupState) -> GroupSummary:
         members=None,
         lag=None,
         findings=(),
+        is_connect=is_connect(group),
     )
 
 
 def verdict_json(verdict: GroupVerdict) -> bytes:
     """The whole verdict, its findings with advice; a field that has its default (null, 0, empty) is left out."""
-    advised = tuple(
-        AdvisedFinding(**asdict(finding), severity=finding.spec.severity, advice=finding.spec.advice)
-        for finding in verdict.findings
-    )
+    advised = tuple(_with_advice(verdict, finding) for finding in verdict.findings)
     fields = {name: getattr(verdict, name) for name in verdict.__struct_fields__ if name != "findings"}
     return msgspec.json.encode(ToldVerdict(**fields, findings=advised))
+
+
+def _with_advice(verdict: GroupVerdict, finding: Finding) -> AdvisedFinding:
+    advice = finding.spec.advice_for(verdict.kind, is_connect=verdict.connect is not None)
+    return AdvisedFinding(**asdict(finding), severity=finding.spec.severity, advice=advice)

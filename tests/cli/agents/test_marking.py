@@ -12,7 +12,7 @@ from monitor.explain.statements import Explanation
 from monitor.explain.what_if import Move, WhatIf
 from monitor.history.report.facts import IncidentReport
 from monitor.history.story import GroupStory
-from monitor.model import Finding, FindingKind, GroupSummary, Phase, TopicPartition
+from monitor.model import Finding, FindingKind, GroupKind, GroupSummary, Phase, TopicPartition
 from monitor.model.findings import FINDINGS
 from monitor.web.api.types import ClusterCondition, OpenFinding
 
@@ -107,7 +107,7 @@ def test_a_list_of_values_is_marked_row_by_row():
 
 def test_advice_is_groupwatch_s_own():
     """Every text of the table, so that no template with a place for a name slips in."""
-    assert [spec.advice for spec in FINDINGS if spec.advice is not None and ("{" in spec.advice)] == []
+    assert [text for spec in FINDINGS for kind in GroupKind if "{" in (text := spec.advice_for(kind) or "")] == []
 
 
 @pytest.mark.parametrize(("length", "sent"), [(2_000, 2_000), (2_001, 2_003), (1_000_000, 2_003)])

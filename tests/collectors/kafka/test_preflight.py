@@ -145,6 +145,15 @@ def test_a_name_that_does_not_resolve():
     )
 
 
+def test_of_several_names_one_that_does_not_resolve_is_told():
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        servers = f"127.0.0.1:{free.getsockname()[1]},nohost.invalid:9092"
+    assert failure(ClusterSettings(name="prod", bootstrap_servers=servers), ClusterAway, 0.5) == (
+        f"Cluster prod: no broker answers at {servers} (tried for 0.5 s; nohost.invalid does not resolve)."
+        " Check bootstrap_servers."
+    )
+
+
 @pytest.mark.parametrize("protocol", ["PLAINTEXT", "SSL", "SASL_PLAINTEXT"])
 def test_a_broker_that_hangs_is_away_whatever_the_log_in(protocol):
     """The system accepts connections for a process that is stopped."""

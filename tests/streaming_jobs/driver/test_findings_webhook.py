@@ -170,6 +170,9 @@ def test_what_a_writer_to_the_topic_says_of_another_cluster_is_neither_signed_no
     start = "Cluster c: a record of the findings topic about the group payments is not sent to the webhook: it names a"
     assert [line.startswith(start) for line in lines] == [True, True], lines
     assert lines[1].endswith("(3 others were not sent since the last such line)")
+    text = process.text()
+    for reason, count in (("foreign", 2), ("forged", 3), ("unreadable", 0)):
+        assert f'groupwatch_webhook_skipped_records_total{{cluster="c",reason="{reason}"}} {count}\n' in text
 
 
 def test_a_job_continues_where_the_last_one_was_accepted(cluster, topic, process):

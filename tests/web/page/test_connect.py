@@ -12,7 +12,7 @@ from monitor.web.page.group import group_page
 from monitor.web.page.member_labels import Holders
 from monitor.web.page.options import PageOptions
 from monitor.web.page.render import Pages
-from monitor.web.views.overview import ClusterLine
+from monitor.web.views.overview import ClusterLine, GroupLine, Overview
 from monitor.web.views.summary import summary_of
 from tests.detection.told_examples import NOW, Example, World, examples
 
@@ -107,6 +107,24 @@ def test_findings_of_a_sinks_group_say_whose_tasks_its_members_are():
     found = [finding.sentence for finding in sink_group("connect-s3").findings]
     assert found
     assert all("Connect sink s3." in sentence for sentence in found)
+
+
+def test_a_connect_cluster_has_no_lag_of_its_own_and_that_is_no_defect():
+    """ "unknown" is what is said of a lag that should be known."""
+    verdict = verdict_on(example("Connect waits for a worker"))
+    line = GroupLine(summary=summary_of(verdict), href="/", findings=())
+    listed = PAGES.overview(
+        Overview((), (line,), shown=1, hidden=0, total=1, troubled=0, kinds=(), share=None), PageOptions(path="/")
+    )
+    none = "— A Connect cluster has no lag of its own: the consumer groups of its sinks have."
+    assert f" 1 {none} " in words(listed)
+    assert f" Lag {none} " in words(shown(verdict))
+    assert " unknown " not in words(listed)
+    sink = GroupLine(summary=replace(summary_of(verdict), is_connect=False), href="/", findings=())
+    other = PAGES.overview(
+        Overview((), (sink,), shown=1, hidden=0, total=1, troubled=0, kinds=(), share=None), PageOptions(path="/")
+    )
+    assert " 1 unknown " in words(other)
 
 
 def test_workers_have_no_partitions_and_so_no_columns_of_them():
