@@ -309,6 +309,10 @@ class ClusterWatch:
     def _unread_problem(self) -> str | None:
         return unread_problem(self._target.name, self._read_counts, self._ends.silent)
 
+    def _away_problem(self) -> str | None:
+        """That the cluster, or a broker of it, does not answer now, as a sentence. For any thread."""
+        return self._target.problem or self._unread_problem()
+
     @property
     def _read_counts(self) -> dict[str, int]:
         """How many partitions are read of each log, and of the collectors' events."""
@@ -472,7 +476,8 @@ class ClusterWatch:
         if self._recorder is not None:
             known = RecordedSettings(self._judging.rules, connect_topics)
             rows, new_ends = self._recorded_rows(backlog, known), partial(self._new_ends, starts)
-            self._recorder.record(RecordedLogs(rows, known, self._partitions, new_ends, self._checkpoint.layout.ids))
+            ids = self._checkpoint.layout.ids
+            self._recorder.record(RecordedLogs(rows, known, self._partitions, new_ends, ids, self._away_problem))
         return query
 
     @property
