@@ -15,6 +15,7 @@ import pytest
 
 from monitor.history.apart import past_process
 from monitor.history.apart.past_process import PastProcess
+from monitor.history.group_choice import GroupChoice
 from monitor.history.past import RecordedPast
 from monitor.history.recorded import (
     NotRecordedError,
@@ -108,6 +109,17 @@ def test_what_is_not_recorded_is_told_as_ever(tmp_path: Path, past: PastProcess)
     with pytest.raises(RecordingError, match="There is no recording in"):
         nothing.days("c", "g", START, ms(60))
     nothing.close()
+
+
+def test_of_a_group_that_is_left_out_it_is_said_and_of_before_it_is_answered(folder: Path):
+    past = PastProcess(str(folder), groups=GroupChoice(deny=("g", "tmp-.*")))
+    assert past.story("c", "g", START, ms(170)) is not None
+    with pytest.raises(NotRecordedError) as refused:
+        past.inputs("c", "tmp-1", ms(90))
+    assert str(refused.value) == (
+        "Group tmp-1 of cluster c is not recorded: [history] allow_groups or deny_groups leaves it out."
+    )
+    past.close()
 
 
 def test_a_question_that_takes_too_much_memory_is_refused_and_the_next_one_is_answered(past: PastProcess):

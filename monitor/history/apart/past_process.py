@@ -24,6 +24,7 @@ from monitor.history.apart.messages import (
     write_message,
 )
 from monitor.history.chronicle.values import Chronicle
+from monitor.history.group_choice import ALL, GroupChoice, left_out_sentence
 from monitor.history.recorded import NotRecordedError, RecordingError
 from monitor.history.report.facts import IncidentReport
 from monitor.history.story import GroupStory
@@ -45,8 +46,10 @@ class PastProcess:
     TooMuchWorkError; the next question starts another one. It ends with this process, however that ends.
     """
 
-    def __init__(self, folder: str, most_s: float = JOB_LIMIT.most_s + KILL_AFTER_S) -> None:
+    def __init__(self, folder: str, most_s: float = JOB_LIMIT.most_s + KILL_AFTER_S, groups: GroupChoice = ALL) -> None:
+        """Start nothing yet. ``groups`` are recorded: of another one that is not found, the reason is known."""
         self._folder = folder
+        self._groups = groups
         self._most_s = most_s
         self._turn = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
@@ -96,7 +99,10 @@ class PastProcess:
                 self._idle = _timer(IDLE_S, self._end_idle)
         match response:
             case Found():
-                return found_value(question.kind, response)
+                found = found_value(question.kind, response)
+                if found is None and not self._groups.has(question.group):
+                    raise NotRecordedError(left_out_sentence(question.cluster, question.group))
+                return found
             case TooMuchWork():
                 raise TooMuchWorkError
             case NotRecorded(sentence=sentence):
