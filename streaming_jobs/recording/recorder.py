@@ -21,6 +21,7 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from monitor.collectors.kafka.log_ends import LogEnds
 from monitor.config import HistorySettings
+from monitor.history.group_choice import GroupChoice
 from monitor.history.identity import encode_ids, replaced_reason
 from monitor.history.portions import near_time, next_number
 from monitor.history.recorded import RecordedSettings, RecordingError, encode_settings
@@ -82,7 +83,8 @@ class Recorder:
         self._tables = RecordedTables(spark, cluster, self._folder)
         self._reach = Reach(spark, cluster, self._folder)
         self._portions = PortionWriter(self._tables, cluster, int(settings.every_s * 1_000))
-        self._upkeep = Upkeep(spark, cluster, self._folder, settings.keep_days)
+        chosen = GroupChoice(allow=settings.allow_groups, deny=settings.deny_groups)
+        self._upkeep = Upkeep(spark, cluster, self._folder, settings.keep_days, groups=chosen)
         self._hold = RecordingHold(spark, self._folder, cluster)
         self._logs: RecordedLogs | None = None
         self._stopping = threading.Event()

@@ -11,6 +11,7 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 -- the name that Spark's own documentation uses
 
 from monitor.history.chronicle.writer import COSTS_KNOWN_MS
+from monitor.history.group_choice import ALL, GroupChoice
 from monitor.history.portions import FAR_AHEAD_MS
 from monitor.history.recorded import RecordedEntity, RecordedRow, is_readable
 from monitor.history.tables import DAY_MS, EVENTS, REACH, SETTINGS, STATES, TABLES, Table, day_of
@@ -54,18 +55,21 @@ JOB_CLOCKS: Final = Clocks(now_ms, monotonic_ms)
 class Upkeep:
     """The upkeep of one cluster's part of the tables. For one thread."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 -- two of them have a default
         self,
         spark: SparkSession,
         cluster: str,
         folder: str,
         keep_days: int,
         clocks: Clocks = JOB_CLOCKS,
+        *,
+        groups: GroupChoice = ALL,
     ) -> None:
+        self._groups = groups
         self._spark = spark
         self._cluster = cluster
         self._tables = RecordedTables(spark, cluster, folder)
-        self._evaluation = Evaluation(spark, cluster, folder)
+        self._evaluation = Evaluation(spark, cluster, folder, groups)
         self._keep_days = keep_days
         self._clocks = clocks
         self._states_ms: int | None = None
@@ -200,7 +204,7 @@ class Upkeep:
         """The states before, with the events since."""
         rows = events.where((F.col("recorded_ms") > before_ms) & (F.col("recorded_ms") <= recorded_ms))
         of_all = rows.where(F.col("entity").isin(*OF_ALL)).select(*EVENT_COLUMNS).collect()
-        fold = StateFold(self._cluster, recorded_ms, self._readable(of_all))
+        fold = StateFold(self._cluster, recorded_ms, self._readable(of_all), self._groups)
         known = self._tables.rows_with_states(rows.where(F.col("entity").isin(*OF_ONE)), before_ms)
         return known.groupBy("entity", "name").applyInPandas(fold.fold_rows, STATES.schema)
 

@@ -11,10 +11,11 @@ import pandas as pd
 import pytest
 from deltalake import DeltaTable
 
+from monitor.history.group_choice import GroupChoice
 from monitor.history.past import RecordedPast
 from monitor.history.recorded import RecordedEntity, RecordedEvent, RecordedRow, RecordedSettings, encode_events
-from monitor.model import STATE_VERSION, Member, MembershipStored
-from monitor.tracking.serialization import decode_group_state
+from monitor.model import STATE_VERSION, GroupState, Member, MembershipStored
+from monitor.tracking.serialization import decode_group_state, encode_state
 from streaming_jobs.recording.delta import HELD
 from streaming_jobs.recording.states import StateFold
 from tests.history.folder import write_recording
@@ -52,6 +53,14 @@ def test_an_entity_of_which_nothing_can_be_read_is_counted():
 def test_a_state_that_cannot_be_read_is_not_handed_on():
     """Until then, each hour wrote the same old bytes again, without any event since."""
     assert fold((0, None, b"\xc1"), (1, row(BEGIN, 1).events, None)) == [(None, 1)]
+
+
+def test_a_group_that_is_left_out_from_now_on_has_no_state():
+    """Nothing comes of it anymore, so its state would stay as it was, and members would seem to stand still."""
+    held = [(BEGIN, "group", "g", 0, None, encode_state(GroupState(cluster="c", group="g")))]
+    frame = pd.DataFrame(held, columns=[*HELD])
+    assert len(StateFold("c", BEGIN + HOUR, [])(frame)) == 1
+    assert len(StateFold("c", BEGIN + HOUR, [], GroupChoice(deny=("g",)))(frame)) == 0
 
 
 def test_the_past_before_and_after_an_upgrade_is_folded_from_the_events(tmp_path: Path):
