@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
-from monitor.config.section import Section
+from monitor.config.section import Patterns, Section, checked_expression
 
 
 class HistorySettings(Section):
@@ -19,6 +19,17 @@ class HistorySettings(Section):
     keep_days: int = Field(default=30, ge=1, le=3650)
     """For how many days the recording is kept. Older days are deleted once a day; the file system has their space again
     a week later."""
+
+    allow_groups: Patterns = ()
+    """RE2, for the whole name: only matching groups are recorded. Empty: all."""
+    deny_groups: Patterns = ()
+    """RE2, for the whole name: matching groups are not recorded, from this start of the job on. It overrides
+    ``allow_groups``."""
+
+    @field_validator("allow_groups", "deny_groups")
+    @classmethod
+    def _are_expressions(cls, given: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(map(checked_expression, given))
 
     @property
     def is_on(self) -> bool:

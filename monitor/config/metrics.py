@@ -6,23 +6,15 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
-from monitor.config.section import Section, checked_expression
+from monitor.config.section import Patterns, Section, checked_expression
 
 DetailName = Literal["cluster", "group", "topic", "partition"]
 
 Compat = Literal["kafka_exporter"]
 
 
-def _as_list(given: object) -> object:
-    """The environment gives a text; a pattern may hold a comma, so it is one."""
-    return (given,) if isinstance(given, str) else given
-
-
 def _as_words(given: object) -> object:
     return tuple(word.strip() for word in given.split(",") if word.strip()) if isinstance(given, str) else given
-
-
-Patterns = Annotated[tuple[str, ...], BeforeValidator(_as_list)]
 
 
 class MetricsOverride(Section):

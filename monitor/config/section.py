@@ -6,7 +6,7 @@ from ipaddress import IPv6Address
 from typing import Annotated, Final
 from urllib.parse import quote
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
 from monitor.config.client import is_secret
@@ -64,6 +64,15 @@ Limit = Annotated[float, Field(ge=0.1, le=3_600, allow_inf_nan=False)]
 """Seconds that an answer is waited for."""
 
 Name = Annotated[str, AfterValidator(_checked_name)]
+
+
+def _as_list(given: object) -> object:
+    """The environment gives a text; a pattern may hold a comma, so it is one."""
+    return (given,) if isinstance(given, str) else given
+
+
+Patterns = Annotated[tuple[str, ...], BeforeValidator(_as_list)]
+"""Expressions of RE2 for whole names."""
 
 
 def _wrong_with_name(given: str) -> str | None:

@@ -326,6 +326,8 @@ class DeltaRecording:
         try:
             dataset = table.to_pyarrow_dataset(filesystem=self._files(table), file_pruning_predicate=files)
             found = self._read_all(dataset, names, chosen, most)
+        except pa.ArrowMemoryError:
+            raise  # which is a MemoryError, too
         except (DeltaError, OSError, pa.ArrowException) as error:
             raise self._unreadable(error) from error
         return zip(*(found.column(name).to_pylist() for name in names), strict=True)

@@ -34,7 +34,8 @@ class WorkLimit(Value):
 
 
 JOB_LIMIT: Final = WorkLimit(most_bytes=16_000_000, most_s=8.0)
-"""What a job answers: with what follows from the events, 16 MB of them need up to 200 MB of memory."""
+"""What a job answers. How much memory follows from the events is for their writers to choose: that has a limit of its
+own (monitor.history.apart)."""
 
 
 def no_check() -> None:

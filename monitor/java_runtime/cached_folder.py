@@ -14,7 +14,7 @@ def fill_folder(into: Path, fill: Callable[[Path], Path], progress: Callable[[st
     """Fill a folder, unless it is there already.
 
     A temporary folder beside it is filled, and renamed when all is there. A lock file keeps two processes from filling
-    the same folder; it is free again when its holder dies.
+    the same folder; it is free again when its holder dies. A file system without locks has to do without.
 
     Args:
         into: The folder; afterwards it is complete.
@@ -28,7 +28,7 @@ def fill_folder(into: Path, fill: Callable[[Path], Path], progress: Callable[[st
         if not into.is_dir():  # else another process has just filled it
             work = Path(tempfile.mkdtemp(prefix=into.name + ".", suffix=".part", dir=into.parent))
             try:
-                fill(work).rename(into)
+                _rename(fill(work), into)
             finally:
                 shutil.rmtree(work, ignore_errors=True)
 
@@ -41,4 +41,14 @@ def _locked(lock_file: Path, progress: Callable[[str], None]) -> Iterator[None]:
         except BlockingIOError:
             progress(f"another process is filling {lock_file.stem}: waiting for it")
             fcntl.flock(lock, fcntl.LOCK_EX)
+        except OSError as error:  # a file system without locks: of two that fill the folder, the first has it
+            progress(f"{lock_file} cannot be locked ({error.strerror}): going on without a lock")
         yield
+
+
+def _rename(filled: Path, into: Path) -> None:
+    try:
+        filled.rename(into)
+    except OSError:
+        if not into.is_dir():
+            raise

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Final
 
 from monitor.model import CommittedOffset, GroupState, GroupVerdict, PartitionVerdict, TopicLag, Value
-from monitor.model.patterns import name_pattern
+from monitor.model.patterns import is_allowed, name_pattern
 
 REMEMBERED: Final = 100_000
 """For how many groups and topics the answer is kept: they are asked for in every micro-batch."""
@@ -120,7 +120,7 @@ ALL_SERIES: Final = SeriesRules()
 
 @lru_cache(maxsize=REMEMBERED)
 def _of_group(rules: SeriesRules, cluster: str, group: str) -> Detail:
-    if not _is_allowed(group, rules.allow_groups, rules.deny_groups):
+    if not is_allowed(group, rules.allow_groups, rules.deny_groups):
         return Detail.CLUSTER
     return next((o.detail for o in rules.overrides if o.topics is None and _names(o, cluster, group)), rules.detail)
 
@@ -129,7 +129,7 @@ def _of_group(rules: SeriesRules, cluster: str, group: str) -> Detail:
 def _of_topic(rules: SeriesRules, cluster: str, group: str | None, topic: str) -> Detail:
     if group is not None and _of_group(rules, cluster, group) is Detail.CLUSTER:
         return Detail.CLUSTER
-    if not _is_allowed(topic, rules.allow_topics, rules.deny_topics):
+    if not is_allowed(topic, rules.allow_topics, rules.deny_topics):
         return Detail.GROUP
     found = (o for o in rules.overrides if _names(o, cluster, group) and _matches(o.topics, topic))
     return next((override.detail for override in found), rules.detail)
@@ -138,11 +138,6 @@ def _of_topic(rules: SeriesRules, cluster: str, group: str | None, topic: str) -
 def _names(override: DetailOverride, cluster: str, group: str | None) -> bool:
     is_of_cluster = override.cluster in (None, cluster)
     return is_of_cluster and (override.groups is None or (group is not None and _matches(override.groups, group)))
-
-
-def _is_allowed(name: str, allowed: tuple[str, ...], denied: tuple[str, ...]) -> bool:
-    is_listed = not allowed or any(name_pattern(pattern).matches(name) for pattern in allowed)
-    return is_listed and not any(name_pattern(pattern).matches(name) for pattern in denied)
 
 
 def _matches(expression: str | None, name: str) -> bool:

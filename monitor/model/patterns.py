@@ -52,5 +52,20 @@ def name_pattern(expression: str) -> NamePattern:
     return NamePattern(expression)
 
 
+def is_allowed(name: str, allowed: tuple[str, ...], denied: tuple[str, ...]) -> bool:
+    """Whether a name matches one of the allowed expressions (none: every name does), and none of the denied ones.
+
+    >>> [is_allowed(name, ("team-.*",), (".*-test",)) for name in ("team-a", "team-a-test", "other")]
+    [True, False, False]
+    >>> is_allowed("other", (), ())
+    True
+
+    Raises:
+        PatternError: an expression cannot be read.
+    """
+    is_listed = not allowed or any(name_pattern(pattern).matches(name) for pattern in allowed)
+    return is_listed and not any(name_pattern(pattern).matches(name) for pattern in denied)
+
+
 def _utf8(text: str) -> bytes:
     return text.encode("utf-8", "replace")

@@ -6,6 +6,7 @@ import errno
 import logging
 import socket
 import threading
+from collections.abc import Callable
 from types import TracebackType
 from typing import Final, Self
 
@@ -45,18 +46,21 @@ class HttpServer:
     """Serves the newest snapshot from ``start`` until ``stop``. Port 0 takes a free one, which ``url`` then names.
 
     Or another app, if it is given one in place of a source of snapshots. ``access`` says who may read, ``limits`` how
-    much a client may ask for.
+    much a client may ask for. ``at_stop`` is called once nothing is served anymore.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 -- all but the first have a default
         self,
         source: Source | Starlette,
         host: str = "127.0.0.1",
         port: int = 9464,
         access: AccessFiles = AccessFiles(),  # noqa: B008 -- immutable
         limits: Limits = Limits(),  # noqa: B008 -- immutable
+        *,
+        at_stop: Callable[[], None] = lambda: None,
     ) -> None:
         self._source = source
+        self._at_stop = at_stop
         self._host = host
         self._port = port
         self._files = access
@@ -114,6 +118,7 @@ class HttpServer:
         self._socket.close()
         self._checker.close()
         self._server = self._thread = self._socket = self._checker = None
+        self._at_stop()
 
     def _guarded(self, access: WatchedAccess, checker: Checker) -> ASGIApp:
         """The app behind what guards it; from the inside to the outside."""

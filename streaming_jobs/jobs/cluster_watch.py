@@ -30,6 +30,7 @@ from monitor.collectors.kafka.preflight import (
 from monitor.collectors.passes.health import PassCounter
 from monitor.collectors.remote_collector import RemoteCollector
 from monitor.config import ConfigError, SparkSettings
+from monitor.history.group_choice import GroupChoice
 from monitor.history.recorded import RecordedSettings
 from monitor.model import ALL_GROUPS, LogPlaces, Shard
 from monitor.protocol.kafka.group_metadata import OFFSETS_TOPIC
@@ -309,6 +310,10 @@ class ClusterWatch:
     def _unread_problem(self) -> str | None:
         return unread_problem(self._target.name, self._read_counts, self._ends.silent)
 
+    def _away_problem(self) -> str | None:
+        """That the cluster, or a broker of it, does not answer now, as a sentence. For any thread."""
+        return self._target.problem or self._unread_problem()
+
     @property
     def _read_counts(self) -> dict[str, int]:
         """How many partitions are read of each log, and of the collectors' events."""
@@ -472,7 +477,8 @@ class ClusterWatch:
         if self._recorder is not None:
             known = RecordedSettings(self._judging.rules, connect_topics)
             rows, new_ends = self._recorded_rows(backlog, known), partial(self._new_ends, starts)
-            self._recorder.record(RecordedLogs(rows, known, self._partitions, new_ends, self._checkpoint.layout.ids))
+            ids = self._checkpoint.layout.ids
+            self._recorder.record(RecordedLogs(rows, known, self._partitions, new_ends, ids, self._away_problem))
         return query
 
     @property
@@ -537,11 +543,12 @@ class ClusterWatch:
 
     def _recorded_rows(self, backlog: LogBounds, settings: RecordedSettings) -> Callable[[], DataFrame]:
         config_topics = frozenset(settings.connect_topics.values())
-        spread = self._spread(config_topics)
+        spread, history = self._spread(config_topics), self._judging.history
+        groups = GroupChoice(allow=history.allow_groups, deny=history.deny_groups)
 
         def rows() -> DataFrame:
             offsets_log, events = self._logs(backlog, config_topics)
-            return recorded_rows(self._target.name, offsets_log, events, spread)
+            return recorded_rows(self._target.name, offsets_log, events, spread, groups)
 
         return rows
 

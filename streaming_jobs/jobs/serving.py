@@ -6,7 +6,8 @@ from starlette.applications import Starlette
 
 from monitor.config import HistorySettings
 from monitor.config.http import HttpSettings
-from monitor.history.past import RecordedPast
+from monitor.history.apart.past_process import PastProcess
+from monitor.history.group_choice import GroupChoice
 from monitor.web.app import create_app
 from monitor.web.http.access_files import AccessFiles
 from monitor.web.server import HttpServer
@@ -20,7 +21,14 @@ def http_server(
     history: HistorySettings | None = None,
 ) -> HttpServer:
     """Serve this as the settings say; ``port`` goes before theirs. ``history`` says where the recording is."""
-    past = RecordedPast(history.folder) if history is not None and history.folder is not None else None
+    past = None if history is None else _past(history)
     app = create_app(source, process=source.process, past=past) if isinstance(source, SnapshotStore) else source
     files = AccessFiles(web_config_file=settings.web_config_file, token_file=settings.token_file)
-    return HttpServer(app, settings.bind, settings.port if port is None else port, files)
+    at_stop = (lambda: None) if past is None else past.close
+    return HttpServer(app, settings.bind, settings.port if port is None else port, files, at_stop=at_stop)
+
+
+def _past(history: HistorySettings) -> PastProcess | None:
+    if history.folder is None:
+        return None
+    return PastProcess(history.folder, groups=GroupChoice(allow=history.allow_groups, deny=history.deny_groups))

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from monitor.history.chronicle.grid import Steps
 from monitor.history.chronicle.writer import COSTS_KNOWN_MS, write_chronicle
+from monitor.history.group_choice import ALL, GroupChoice
 from monitor.history.held import HeldRecording, StateRow
 from monitor.history.recorded import RecordedEntity, RecordedRow, recorded_name
 from monitor.history.sql.told import MINUTE_MS, Row, rows_of
@@ -55,9 +56,13 @@ class Minutes:
 
 @dataclass(frozen=True, slots=True)
 class BucketRows:
-    """Tells what the groups of one bucket did. Its rows are the states and events of these, and of all topics."""
+    """Tells what the groups of one bucket did. Its rows are the states and events of these, and of all topics.
+
+    Of groups that are not ``chosen`` nothing is recorded anymore: what is known of them is of before.
+    """
 
     minutes: Minutes
+    chosen: GroupChoice = ALL
 
     @property
     def tell_rows(self) -> Callable[[pa.Table], pa.Table]:
@@ -69,13 +74,14 @@ class BucketRows:
         held = self._hold(rows)
         told: dict[Table, list[Row]] = defaultdict(list)
         failed = 0
-        for group in held.groups:
+        groups = list(filter(self.chosen.has, held.groups))
+        for group in groups:
             try:
                 for table, own in self._group_rows(held, group):
                     told[table] += own
             except Exception:  # as in a bucket of the job: one group's failure is its own
                 failed += 1
-        told[EVALUATED].append(self._count_row(len(held.groups), failed))
+        told[EVALUATED].append(self._count_row(len(groups), failed))
         return pa.Table.from_batches([_batch(table, own) for table, own in told.items() if own], _SCHEMA)
 
     def _hold(self, rows: pa.Table) -> HeldRecording:

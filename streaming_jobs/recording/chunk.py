@@ -6,10 +6,12 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Final
 
 import pyarrow as pa
+from msgspec.structs import replace
 
+from monitor.history.group_choice import ALL, GroupChoice
 from monitor.history.recorded import EVENTS_VERSION, RecordedEntity, RecordedEvent, encode_events, recorded_name
 from monitor.history.tables import CLOCK, EVENTS, PLACE
-from monitor.model import AnyEvent, CommitRun, LogGrown, LogPlaces, OffsetCommitted
+from monitor.model import AnyEvent, CommitRun, GroupsListed, LogGrown, LogPlaces, OffsetCommitted
 from streaming_jobs.ingest.bucket_of import Entity
 from streaming_jobs.ingest.decoding import EventChunk, Record, arrow_rows
 from streaming_jobs.recording.arrow import arrow_schema
@@ -49,6 +51,8 @@ class RecordingChunk(EventChunk):
     """Of a run, only the first commit and the newest ones are named: in a backlog, hours would lie between these. That
     of a minute is one run, also if the minute is a little late."""
 
+    groups: GroupChoice = ALL
+    """Of which groups events are recorded."""
     _recorded: dict[tuple[RecordedEntity, str], _Row] = field(default_factory=dict)
     _at_ms: int = 0
 
@@ -63,8 +67,10 @@ class RecordingChunk(EventChunk):
     def add(self, entity: Entity, name: str, position: int, event: AnyEvent) -> None:
         """Append the event to its entity's row."""
         recorded = _ENTITIES.get(entity)
-        if recorded is None:
+        if recorded is None or (recorded is RecordedEntity.GROUP and not self.groups.has(name)):
             return
+        if isinstance(event, GroupsListed) and not self.groups.is_all:
+            event = replace(event, groups=tuple(filter(self.groups.has, event.groups)))
         key = recorded, "" if recorded in _UNNAMED else name
         row = self._recorded.get(key)
         if row is None:

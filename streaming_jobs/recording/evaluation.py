@@ -9,6 +9,7 @@ from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 -- the name that Spark's own documentation uses
 
+from monitor.history.group_choice import ALL, GroupChoice
 from monitor.history.recorded import RecordedEntity, settings_in_force
 from monitor.history.tables import EVALUATED, EVENTS, PARTITION_MINUTES, SETTINGS, TOLD, Table, day_of
 from monitor.messages.notification import utc
@@ -33,7 +34,8 @@ BUCKET_BYTES: Final = 64 * 2**20
 class Evaluation:
     """The evaluation of one cluster's part of the tables. For one thread."""
 
-    def __init__(self, spark: SparkSession, cluster: str, folder: str) -> None:
+    def __init__(self, spark: SparkSession, cluster: str, folder: str, groups: GroupChoice = ALL) -> None:
+        self._groups = groups
         self._spark = spark
         self._cluster = cluster
         self._tables = RecordedTables(spark, cluster, folder)
@@ -53,7 +55,7 @@ class Evaluation:
         minutes = self._minutes(since_ms, until_ms)
         tasks = max(1, self._spark.sparkContext.defaultParallelism // 2)  # what is watched has the other cores
         held = self._held_rows(minutes).repartition(tasks, "bucket")
-        rows = held.groupBy("bucket").applyInArrow(BucketRows(minutes).tell_rows, ROWS)
+        rows = held.groupBy("bucket").applyInArrow(BucketRows(minutes, self._groups).tell_rows, ROWS)
         told = rows.persist(StorageLevel.DISK_ONLY)
         try:
             counts = {row[TABLE]: int(row["count"]) for row in told.groupBy(TABLE).count().collect()}

@@ -21,6 +21,7 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from monitor.collectors.kafka.log_ends import LogEnds
 from monitor.config import HistorySettings
+from monitor.history.group_choice import GroupChoice
 from monitor.history.identity import encode_ids, replaced_reason
 from monitor.history.portions import near_time, next_number
 from monitor.history.recorded import RecordedSettings, RecordingError, encode_settings
@@ -54,7 +55,8 @@ LONGEST_BATCH_S: Final = 600.0
 class RecordedLogs:
     """What is recorded: how to read it, by what groups are judged meanwhile, and the partitions of the logs.
 
-    ``new_ends`` makes what tells where they end. ``ids`` are those of the Kafka cluster and its topics.
+    ``new_ends`` makes what tells where they end. ``ids`` are those of the Kafka cluster and its topics. ``away`` tells
+    that the cluster, or a broker of it, does not answer now, as a sentence.
     """
 
     rows: Callable[[], DataFrame]
@@ -62,6 +64,7 @@ class RecordedLogs:
     partitions: Mapping[str, int]
     new_ends: Callable[[], LogEnds]
     ids: Mapping[str, str]
+    away: Callable[[], str | None] = lambda: None
 
 
 def recorder_checkpoint(folder: str, cluster: str) -> str:
@@ -80,7 +83,8 @@ class Recorder:
         self._tables = RecordedTables(spark, cluster, self._folder)
         self._reach = Reach(spark, cluster, self._folder)
         self._portions = PortionWriter(self._tables, cluster, int(settings.every_s * 1_000))
-        self._upkeep = Upkeep(spark, cluster, self._folder, settings.keep_days)
+        chosen = GroupChoice(allow=settings.allow_groups, deny=settings.deny_groups)
+        self._upkeep = Upkeep(spark, cluster, self._folder, settings.keep_days, groups=chosen)
         self._hold = RecordingHold(spark, self._folder, cluster)
         self._logs: RecordedLogs | None = None
         self._stopping = threading.Event()
@@ -98,7 +102,7 @@ class Recorder:
     def record(self, logs: RecordedLogs) -> None:
         """Record these logs from now on, in a thread of its own."""
         known = self._logs
-        if known is not None and replace(logs, rows=known.rows, new_ends=known.new_ends) == known:
+        if known is not None and replace(logs, rows=known.rows, new_ends=known.new_ends, away=known.away) == known:
             return
         self._logs = logs
         if self._thread is None:
@@ -137,7 +141,7 @@ class Recorder:
         since_s = self._starting_since_s
         if since_s is None or time.monotonic() - since_s <= LONGEST_BATCH_S:
             return None
-        return problem_sentence(self._folder, f"the start has not ended for {LONGEST_BATCH_S:.0f} s")
+        return late_sentence(self._folder, "the start", self._away())
 
     def _stop_query(self) -> None:
         query = self._query
@@ -195,7 +199,7 @@ class Recorder:
         if newest != self._progress or not query.status["isTriggerActive"]:
             self._progress, self._progress_at_s = newest, time.monotonic()
         elif time.monotonic() - self._progress_at_s > LONGEST_BATCH_S:
-            self._note_problem(f"a micro-batch has not ended for {LONGEST_BATCH_S:.0f} s")
+            self._note_sentence(late_sentence(self._folder, "a micro-batch", self._away()))
             return
         if progress is not None:
             self._problem = None
@@ -251,8 +255,13 @@ class Recorder:
         cause = str(error) if isinstance(error, (RecordingError, FolderInUse)) else cause_of(error)
         self._note_problem(f"the disk is full ({cause})" if is_disk_full(error) else cause)
 
+    def _away(self) -> str | None:
+        return None if self._logs is None else self._logs.away()
+
     def _note_problem(self, reason: str) -> None:
-        sentence = problem_sentence(self._folder, reason)
+        self._note_sentence(problem_sentence(self._folder, reason))
+
+    def _note_sentence(self, sentence: str) -> None:
         if self._problem != sentence:
             log.warning("Cluster %s: %s", self._cluster, sentence)
         self._problem = sentence
@@ -265,3 +274,20 @@ def problem_sentence(folder: str, reason: str) -> str:
     'Nothing is recorded in /h: java.io.IOException: no such host. Groups are watched as ever.'
     """
     return f"Nothing is recorded in {folder}: {reason.rstrip('.')}. Groups are watched as ever."
+
+
+def late_sentence(folder: str, what: str, away: str | None) -> str:
+    """Why nothing is recorded while the query waits for too long.
+
+    >>> late_sentence("/h", "a micro-batch", None)
+    'Nothing is recorded in /h: a micro-batch has not ended for 600 s. Groups are watched as ever.'
+    >>> print(late_sentence("/h", "a micro-batch", "Cluster prod: no broker answers at b:9092."))
+    Nothing is recorded in /h: a micro-batch has not ended for 600 s. Cluster prod: no broker answers at b:9092.
+
+    Args:
+        folder: that of the recording.
+        what: what has not ended.
+        away: that the cluster, or a broker of it, does not answer, as a sentence; None: they answer.
+    """
+    reason = f"{what} has not ended for {LONGEST_BATCH_S:.0f} s"
+    return problem_sentence(folder, reason) if away is None else f"Nothing is recorded in {folder}: {reason}. {away}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 import pyarrow as pa
@@ -11,6 +12,7 @@ from msgspec.structs import replace
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 -- the name that Spark's own documentation uses
 
+from monitor.history.group_choice import ALL, GroupChoice
 from monitor.history.tables import CLOCK
 from streaming_jobs.buckets.pipeline import Decode, Spread, decoded_rows
 from streaming_jobs.recording.chunk import RECORDED_EVENTS, RecordingChunk
@@ -20,7 +22,9 @@ MAX_SORTED_BYTES: Final = 64 * 2**20
 MAX_ROWS_A_BATCH: Final = 10_000
 
 
-def recorded_rows(cluster: str, offsets_log: DataFrame | None, events_log: DataFrame, spread: Spread) -> DataFrame:
+def recorded_rows(
+    cluster: str, offsets_log: DataFrame | None, events_log: DataFrame, spread: Spread, groups: GroupChoice = ALL
+) -> DataFrame:
     """What is recorded of each micro-batch, in the columns CLOCK and RECORDED_EVENTS.
 
     All rows of a micro-batch have the same time of the clock: Spark's, before it asked where the logs end.
@@ -31,9 +35,11 @@ def recorded_rows(cluster: str, offsets_log: DataFrame | None, events_log: DataF
         offsets_log: as for streaming_jobs.buckets.pipeline.bucket_rows.
         events_log: as there.
         spread: which groups are read, and what else the decoders have to know.
+        groups: of which groups events are recorded.
     """
     own = replace(spread, buckets=1)
-    rows = decoded_rows(cluster, offsets_log, events_log, own, RECORDED_EVENTS, RecordingChunk, SortedRows)
+    chunks = partial(RecordingChunk, groups=groups)
+    rows = decoded_rows(cluster, offsets_log, events_log, own, RECORDED_EVENTS, chunks, SortedRows)
     return rows.select(F.unix_millis(F.current_timestamp()).alias(CLOCK.name), "*").coalesce(1)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from monitor.history.group_choice import ALL, GroupChoice
 from monitor.history.recorded import RecordedEntity, RecordedRow, is_readable
 from monitor.history.replay import FIRST_PASS, Base, CatalogFold, fold_group_rows
 from monitor.history.tables import STATES, day_of
@@ -33,6 +34,8 @@ class StateFold:
     cluster: str
     recorded_ms: int
     of_all: list[tuple[int, str, str, int, bytes]]
+    groups: GroupChoice = ALL
+    """The groups that are recorded: of another one nothing comes anymore, so its state would stay as it was."""
 
     @property
     def fold_rows(self) -> Callable[[pd.DataFrame], pd.DataFrame]:
@@ -72,6 +75,8 @@ class StateFold:
     ) -> Iterable[tuple[str, bytes]]:
         everywhere = [RecordedRow(row[0], RecordedEntity(row[1]), *row[2:]) for row in self.of_all]
         match entity:
+            case RecordedEntity.GROUP if not self.groups.has(name):
+                return
             case RecordedEntity.GROUP:
                 state = None if before is None else decode_group_state(before)
                 after = fold_group_rows(self.cluster, name, state, [*rows, *everywhere], END)

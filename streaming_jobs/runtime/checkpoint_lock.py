@@ -20,6 +20,7 @@ from typing import Final, Protocol, Self
 
 import msgspec
 
+from streaming_jobs.runtime.file_locks import has_no_locks
 from streaming_jobs.runtime.hadoop_files import FilesError, HadoopFiles
 
 log = logging.getLogger(__name__)
@@ -113,7 +114,7 @@ class LocalLock:
             os.close(descriptor)
             if isinstance(error, BlockingIOError):
                 raise CheckpointLocked(_owner_name(holder)) from None
-            raise FilesError(f"{self._file} cannot be locked ({error.strerror})") from error
+            raise FilesError(_lock_failure(self._file, error)) from error
         self._descriptor = descriptor
         self._sign(descriptor)
 
@@ -130,6 +131,15 @@ class LocalLock:
             os.pwrite(descriptor, msgspec.json.encode(Owner.here()), 0)
         except OSError as error:  # a full disk: the lock counts, not its text
             log.warning("%s is locked, but the lock has no owner entry (%s)", self._file, error.strerror)
+
+
+def _lock_failure(file: Path, error: OSError) -> str:
+    if not has_no_locks(error):
+        return f"{file} cannot be locked ({error.strerror})"
+    return (
+        f"its file system has no locks ({file}: {error.strerror}). Mount it with locks (flock), or choose a folder on "
+        "another file system"
+    )
 
 
 class Lease:

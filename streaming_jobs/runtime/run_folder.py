@@ -17,6 +17,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
+from streaming_jobs.runtime.file_locks import has_no_locks
+
 log = logging.getLogger(__name__)
 
 PREFIX: Final = "groupwatch-run-"
@@ -26,6 +28,10 @@ LONGEST_SOCKET_FOLDER: Final = 60
 
 SHORT_BASE: Final = Path("/tmp")
 """Where folders for sockets are made if the folder for temporary files has a longer name (macOS)."""
+
+
+class NoLocksError(Exception):
+    """The file system has no locks."""
 
 
 class RunFolder:
@@ -92,11 +98,16 @@ def remove_abandoned(base: Path | None = None) -> int:
 def _create(base: Path) -> tuple[Path, int | None]:
     """A new folder and the descriptor that holds its lock.
 
-    Another start may take a folder for abandoned in the instant before it is locked; then a second one is made.
+    Another start may take a folder for abandoned in the instant before it is locked; then a second one is made. Where
+    the file system has no locks there is none, and nobody removes a folder that somebody may use.
     """
     while True:
         path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=base))
-        lock = _lock(path)
+        try:
+            lock = _lock(path)
+        except NoLocksError:
+            log.warning("%s is on a file system without locks. Remove it if this process is killed.", path)
+            return path, None
         if lock is not None and _is_still(path, lock):
             return path, lock
         if lock is not None:
@@ -119,7 +130,10 @@ def _own_folders(base: Path) -> Iterator[Path]:
 
 
 def _remove(folder: Path) -> bool:
-    lock = _lock(folder)
+    try:
+        lock = _lock(folder)
+    except NoLocksError:
+        return False
     if lock is None:
         return False
     try:
@@ -130,15 +144,21 @@ def _remove(folder: Path) -> bool:
 
 
 def _lock(folder: Path) -> int | None:
-    """The descriptor of the folder, locked; None if another process has it locked, or it is gone."""
+    """The descriptor of the folder, locked; None if another process has it locked, or it is gone.
+
+    Raises:
+        NoLocksError: the file system has no locks.
+    """
     try:
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError:
         return None
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
+    except OSError as error:
         os.close(descriptor)
+        if has_no_locks(error):
+            raise NoLocksError from error
         return None
     return descriptor
 

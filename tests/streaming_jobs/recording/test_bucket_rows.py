@@ -6,6 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from monitor.history.group_choice import ALL, GroupChoice
 from monitor.history.recorded import RecordedEntity, RecordedRow
 from monitor.history.tables import EVALUATED, FINDING_MEMBERS, FINDINGS, GROUP_MINUTES, MEMBER_CHANGES, REBALANCES
 from streaming_jobs.recording.bucket_rows import TABLE, BucketRows, Minutes
@@ -18,11 +19,11 @@ DAMAGED = RecordedRow(START + 60_000, RecordedEntity.GROUP, "h", 0, b"\x91\xc1")
 NAMES = ("recorded_ms", "entity", "name", "position", "events")
 
 
-def rows_of(*rows: RecordedRow) -> list[dict[str, Any]]:
+def rows_of(*rows: RecordedRow, groups: GroupChoice = ALL) -> list[dict[str, Any]]:
     given = [dict(zip(NAMES, (r.recorded_ms, r.entity.value, r.name, r.position, r.events), strict=True)) for r in rows]
     types = {"recorded_ms": pa.int64(), "position": pa.int64(), "events": pa.binary(), "state": pa.binary()}
     schema = pa.schema([(name, types.get(name, pa.string())) for name in HELD])
-    found: list[dict[str, Any]] = BucketRows(MINUTES)(pa.Table.from_pylist(given, schema)).to_pylist()
+    found: list[dict[str, Any]] = BucketRows(MINUTES, groups)(pa.Table.from_pylist(given, schema)).to_pylist()
     return found
 
 
@@ -73,3 +74,9 @@ def test_a_group_that_cannot_be_judged_is_counted_and_harms_no_other():
         row for row in alone if row[TABLE] != EVALUATED.name
     ]
     assert chosen(beside, EVALUATED, "groups", "failed_groups") == [(2, 1)]
+
+
+def test_a_group_that_is_left_out_has_no_rows_and_is_not_counted():
+    rows = rows_of(*HISTORY.every_row, groups=GroupChoice(allow=("other",)))
+    assert {row[TABLE] for row in rows} == {EVALUATED.name}
+    assert chosen(rows, EVALUATED, "groups", "failed_groups") == [(0, 0)]

@@ -7,8 +7,10 @@ import struct
 import pyarrow as pa
 import pytest
 
+from monitor.history.group_choice import GroupChoice
 from monitor.history.recorded import RecordedEntity, RecordedRow, decode_events
-from monitor.model import CommitRun, OffsetCommitted
+from monitor.model import CommitRun, GroupsListed, OffsetCommitted, TopicObserved
+from streaming_jobs.ingest.bucket_of import Entity
 from streaming_jobs.ingest.decoding import OffsetsLogDecoder
 from streaming_jobs.recording.chunk import RecordingChunk
 from tests.streaming_jobs.ingest.test_decoding import KEY_G1_T0_7
@@ -63,3 +65,15 @@ def test_commits_of_hours_have_no_hole_longer_than_a_minute():
 @pytest.mark.parametrize("commits", [1, 12, 15])
 def test_commits_of_a_minute_are_one_event(commits: int):
     assert len(recorded(commits)) == 1
+
+
+def test_a_group_that_is_left_out_by_name_is_not_recorded_and_not_listed():
+    chunk = RecordingChunk(1, groups=GroupChoice(allow=("team-.*",), deny=(".*-test",)))
+    for group in ("team-a", "team-a-test", "other"):
+        chunk.add(Entity.GROUP, group, 0, OffsetCommitted(group, "t", 0, 1, START))
+    chunk.add(Entity.TOPIC, "other", 0, TopicObserved("c", "other", START, START, ()))
+    chunk.add(Entity.LISTING, "", 0, GroupsListed("c", "admin", START, START, ("other", "team-a", "team-a-test")))
+    rows = {(row["entity"], row["name"]): row["events"] for row in chunk.to_arrow().to_pylist()}
+    assert rows.keys() == {("group", "team-a"), ("topic", "other"), ("listing", "")}
+    (listed,) = decode_events(RecordedRow(0, RecordedEntity.LISTING, "", 0, rows["listing", ""]))
+    assert listed.event == GroupsListed("c", "admin", START, START, ("team-a",))

@@ -11,10 +11,11 @@ import pandas as pd
 import pytest
 from deltalake import DeltaTable
 
+from monitor.history.group_choice import GroupChoice
 from monitor.history.past import RecordedPast
 from monitor.history.recorded import RecordedEntity, RecordedEvent, RecordedRow, RecordedSettings, encode_events
-from monitor.model import STATE_VERSION, Member, MembershipStored
-from monitor.tracking.serialization import decode_group_state
+from monitor.model import STATE_VERSION, GroupState, Member, MembershipStored
+from monitor.tracking.serialization import decode_group_state, encode_state
 from streaming_jobs.recording.delta import HELD
 from streaming_jobs.recording.states import StateFold
 from tests.history.folder import write_recording
@@ -54,6 +55,14 @@ def test_a_state_that_cannot_be_read_is_not_handed_on():
     assert fold((0, None, b"\xc1"), (1, row(BEGIN, 1).events, None)) == [(None, 1)]
 
 
+def test_a_group_that_is_left_out_from_now_on_has_no_state():
+    """Nothing comes of it anymore, so its state would stay as it was, and members would seem to stand still."""
+    held = [(BEGIN, "group", "g", 0, None, encode_state(GroupState(cluster="c", group="g")))]
+    frame = pd.DataFrame(held, columns=[*HELD])
+    assert len(StateFold("c", BEGIN + HOUR, [])(frame)) == 1
+    assert len(StateFold("c", BEGIN + HOUR, [], GroupChoice(deny=("g",)))(frame)) == 0
+
+
 def test_the_past_before_and_after_an_upgrade_is_folded_from_the_events(tmp_path: Path):
     rows = [row(BEGIN, 1), row(BEGIN + 30 * MINUTE, 2), row(BEGIN + 5 * HOUR, 3)]
     states = [(BEGIN + MINUTE, "group", "g", ANOTHER)]
@@ -66,14 +75,18 @@ def test_the_past_before_and_after_an_upgrade_is_folded_from_the_events(tmp_path
 
 
 @pytest.mark.spark
-def test_after_an_upgrade_states_are_made_anew_from_all_events(tmp_path: Path):
-    rows = [row(BEGIN, 1), row(BEGIN + 30 * MINUTE, 2)]
-    states = [(BEGIN + MINUTE, "group", "g", ANOTHER)]
+def test_after_an_upgrade_states_are_made_anew_from_all_events_an_hour_at_a_time(tmp_path: Path):
+    rows = [row(BEGIN, 1), row(BEGIN + 30 * MINUTE, 2), row(BEGIN + 70 * MINUTE, 3), row(BEGIN + 5 * HOUR, 4)]
+    states = [(BEGIN + MINUTE, "group", "g", ANOTHER), (BEGIN + 5 * HOUR, "group", "g", ANOTHER)]
     write_recording(tmp_path, "c", rows, {BEGIN: RecordedSettings()}, states)
     program = [sys.executable, "-m", "tests.streaming_jobs.recording.keep_up", str(tmp_path), "c"]
     done = subprocess.run(program, capture_output=True, text=True, check=False, timeout=280)
     assert done.returncode == 0, done.stderr
     found = DeltaTable(str(tmp_path / "states")).to_pyarrow_table().to_pylist()
-    newest = max(found, key=lambda each: each["recorded_ms"])
-    assert newest["recorded_ms"] == BEGIN + 30 * MINUTE + 1_000
-    assert decode_group_state(newest["state"]).generation == 2
+    made = {each["recorded_ms"]: decode_group_state(each["state"]).generation for each in found}
+    assert made == {
+        BEGIN + 30 * MINUTE + 1_000: 2,
+        BEGIN + 70 * MINUTE + 1_000: 3,
+        BEGIN + 5 * HOUR + 1_000: 4,
+    }
+    assert len(found) == 3

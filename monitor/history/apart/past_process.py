@@ -1,0 +1,220 @@
+"""The recording in a folder, read by another process: a question cannot take the memory of the job, nor its time."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import IO, Any, Final
+
+from monitor.detection.evaluation_input import GroupInputs
+from monitor.history.apart.messages import (
+    AnyResponse,
+    Failed,
+    Found,
+    NotRecorded,
+    Question,
+    QuestionKind,
+    TooMuchWork,
+    found_value,
+    read_response,
+    write_message,
+)
+from monitor.history.chronicle.values import Chronicle
+from monitor.history.group_choice import ALL, GroupChoice, left_out_sentence
+from monitor.history.recorded import NotRecordedError, RecordingError
+from monitor.history.report.facts import IncidentReport
+from monitor.history.story import GroupStory
+from monitor.history.work_limit import JOB_LIMIT, TooMuchWorkError
+
+WORKER: Final = "monitor.history.apart.worker"
+START_S: Final = 60.0
+"""How long the start of the process may take; it is 0.7 s of CPU."""
+IDLE_S: Final = 60.0
+"""After so long without a question the process is ended."""
+KILL_AFTER_S: Final = 2.0
+"""So long after the end of its time a question is killed: it looks at the time only now and then."""
+
+
+class PastProcess:
+    """Questions to the recording in a folder, for a job: monitor.history.past.RecordedPast in a process of its own.
+
+    The process starts with the first question. A question that takes too much memory or time ends it and raises
+    TooMuchWorkError; the next question starts another one. It ends with this process, however that ends.
+    """
+
+    def __init__(self, folder: str, most_s: float = JOB_LIMIT.most_s + KILL_AFTER_S, groups: GroupChoice = ALL) -> None:
+        """Start nothing yet. ``groups`` are recorded: of another one that is not found, the reason is known."""
+        self._folder = folder
+        self._groups = groups
+        self._most_s = most_s
+        self._turn = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._idle = threading.Timer(IDLE_S, self._end_idle)
+        self._is_closed = False
+
+    def inputs(self, cluster: str, group: str, at_ms: int) -> GroupInputs | None:
+        """See :meth:`monitor.history.past.RecordedPast.inputs`."""
+        found: GroupInputs | None = self._ask(Question(QuestionKind.INPUTS, cluster, group, at_ms))
+        return found
+
+    def story(self, cluster: str, group: str, since_ms: int, until_ms: int) -> GroupStory | None:
+        """See :meth:`monitor.history.past.RecordedPast.story`."""
+        found: GroupStory | None = self._ask(Question(QuestionKind.STORY, cluster, group, until_ms, since_ms))
+        return found
+
+    def chronicle(self, cluster: str, group: str, since_ms: int, until_ms: int) -> Chronicle | None:
+        """See :meth:`monitor.history.past.RecordedPast.chronicle`."""
+        found: Chronicle | None = self._ask(Question(QuestionKind.CHRONICLE, cluster, group, until_ms, since_ms))
+        return found
+
+    def days(self, cluster: str, group: str, since_ms: int, until_ms: int) -> Chronicle | None:
+        """See :meth:`monitor.history.past.RecordedPast.days`."""
+        found: Chronicle | None = self._ask(Question(QuestionKind.DAYS, cluster, group, until_ms, since_ms))
+        return found
+
+    def report(self, cluster: str, group: str, since_ms: int, until_ms: int) -> IncidentReport | None:
+        """See :meth:`monitor.history.past.RecordedPast.report`."""
+        found: IncidentReport | None = self._ask(Question(QuestionKind.REPORT, cluster, group, until_ms, since_ms))
+        return found
+
+    def close(self) -> None:
+        """End the process, also in the middle of a question; none is answered from now on."""
+        self._is_closed = True
+        process = self._process
+        if process is not None:
+            process.kill()
+        with self._turn:
+            self._end()
+
+    def _ask(self, question: Question) -> Any:  # noqa: ANN401 -- it depends on what is asked
+        with self._turn:
+            self._idle.cancel()
+            try:
+                response = self._response(question)
+            finally:
+                self._idle = _timer(IDLE_S, self._end_idle)
+        match response:
+            case Found():
+                found = found_value(question.kind, response)
+                if found is None and not self._groups.has(question.group):
+                    raise NotRecordedError(left_out_sentence(question.cluster, question.group))
+                return found
+            case TooMuchWork():
+                raise TooMuchWorkError
+            case NotRecorded(sentence=sentence):
+                raise NotRecordedError(sentence)
+            case Failed(text=text):
+                raise RuntimeError(text)
+            case unreadable:
+                raise RecordingError(unreadable.sentence)
+
+    def _response(self, question: Question) -> AnyResponse:
+        """What the process says; another one is asked if the former ended, by itself, before it read the question."""
+        for process in (self._running(), None):
+            asked = process or self._start()
+            response = _exchange(asked, question, self._most_s)
+            code = asked.wait() if response is None else 0
+            if response is None or isinstance(response, TooMuchWork):
+                self._end()
+            if response is not None:
+                return response
+            if code != 0:  # by us, as memory was refused to it, or by the system, which has none left
+                return TooMuchWork()
+        raise _end_error(0)
+
+    def _end_idle(self) -> None:
+        with self._turn:
+            self._end()
+
+    def _end(self) -> None:
+        """Leave nothing of the process; for whoever has the turn."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        process.kill()
+        for pipe in (process.stdin, process.stdout):
+            with suppress(OSError):
+                _pipe(pipe).close()
+        process.wait()
+
+    def _running(self) -> subprocess.Popen[bytes] | None:
+        process = self._process
+        if process is not None and process.poll() is not None:
+            self._end()
+        return self._process
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        """A process that can be asked.
+
+        Raises:
+            RecordingError: there is none.
+        """
+        command = [sys.executable, "-P", "-m", WORKER, self._folder]
+        try:
+            process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=_environment())
+        except OSError as error:
+            raise RecordingError(f"No process can be started to read the recording: {error.strerror}.") from error
+        self._process = process
+        if self._is_closed:
+            process.kill()
+        with _killed_after(process, START_S):
+            is_ready = read_response(_pipe(process.stdout)) is not None
+        if not is_ready:
+            code = process.wait()
+            self._end()
+            raise _end_error(code)
+        return process
+
+
+def _end_error(code: int) -> RecordingError:
+    return RecordingError(f"The process that reads the recording has ended (exit code {code}).")
+
+
+def _environment() -> dict[str, str]:
+    """That of this process. The other one imports the same modules; it needs no secret, and no threads for algebra."""
+    places = os.pathsep.join(place or os.curdir for place in sys.path)
+    own = {name: value for name, value in os.environ.items() if not name.startswith("GROUPWATCH_")}
+    return {**own, "PYTHONPATH": places, "OPENBLAS_NUM_THREADS": "1"}
+
+
+def _exchange(process: subprocess.Popen[bytes], question: Question, most_s: float) -> AnyResponse | None:
+    """The response; None: the process has ended."""
+    with _killed_after(process, most_s), suppress(OSError):
+        write_message(_pipe(process.stdin), question)
+        return read_response(_pipe(process.stdout))
+    return None
+
+
+@contextmanager
+def _killed_after(process: subprocess.Popen[bytes], limit_s: float) -> Iterator[None]:
+    """Kill it unless the block ends in time. Behind the block, it is dead or it is not killed anymore."""
+    killed = threading.Event()
+
+    def kill() -> None:
+        killed.set()
+        process.kill()
+
+    timer = _timer(limit_s, kill)
+    try:
+        yield
+    finally:
+        timer.cancel()
+        timer.join()
+        if killed.is_set():
+            process.wait()
+
+
+def _timer(limit_s: float, function: Callable[[], None]) -> threading.Timer:
+    timer = threading.Timer(limit_s, function)
+    timer.daemon = True
+    timer.start()
+    return timer
+
+
+def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:
+    assert pipe is not None, "the process was started with pipes"
+    return pipe

@@ -1,0 +1,115 @@
+"""The process that answers questions about the past for a job: ``python -m monitor.history.apart.worker FOLDER``.
+
+It reads questions from its standard input and writes responses to its standard output. It ends with its standard input,
+also in the middle of a question: the job has ended.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import resource
+import signal
+import sys
+import threading
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Any, Final
+
+import msgspec
+
+from monitor.history.apart.messages import (
+    AnyResponse,
+    Failed,
+    Found,
+    NotRecorded,
+    Question,
+    QuestionKind,
+    TooMuchWork,
+    Unreadable,
+    read_question,
+    write_message,
+)
+from monitor.history.past import RecordedPast
+from monitor.history.recorded import NotRecordedError, RecordingError
+from monitor.history.work_limit import JOB_LIMIT, TooMuchWorkError
+
+MEMORY_BYTES: Final = 512 * 2**20
+"""How much data the process may have, 100 MB of its own included. With that, up to 370 MB of it were in memory."""
+
+WORN_BYTES: Final = 200 * 2**20
+"""A process with more in memory ends after its response: it would keep most of that."""
+
+READY: Final = Found(value=msgspec.Raw(b"\xc0"))
+"""Written once the process can be asked."""
+
+
+def main() -> None:
+    """Answer until nobody asks."""
+    _set_limits()
+    responses = _own_output()
+    questions: queue.SimpleQueue[Question] = queue.SimpleQueue()
+    import monitor.history.delta_tables  # noqa: F401, PLC0415 -- the first question need not wait for it
+
+    threading.Thread(target=_read_questions, args=(questions,), daemon=True).start()
+    past = RecordedPast(sys.argv[1], JOB_LIMIT)
+    write_message(responses, READY)
+    while not _is_worn():
+        write_message(responses, _response(past, questions.get()))
+    os._exit(0)
+
+
+def _set_limits() -> None:
+    """Limit the memory. A stop from the keyboard is for the job, and a core of half a gigabyte for nobody."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with suppress(ValueError, OSError):  # not every system has it
+        resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_BYTES, MEMORY_BYTES))
+    with suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def _own_output() -> IO[bytes]:
+    """The standard output, for responses only: what a library prints goes to the standard error."""
+    own = os.dup(sys.stdout.fileno())
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    return os.fdopen(own, "wb")
+
+
+def _read_questions(questions: queue.SimpleQueue[Question]) -> None:
+    with suppress(msgspec.DecodeError, OSError):
+        while (question := read_question(sys.stdin.buffer)) is not None:
+            questions.put(question)
+    os._exit(0)
+
+
+def _response(past: RecordedPast, question: Question) -> AnyResponse:
+    try:
+        return Found(value=msgspec.Raw(msgspec.msgpack.encode(_ask(past, question))))
+    except (TooMuchWorkError, MemoryError):
+        return TooMuchWork()
+    except NotRecordedError as error:
+        return NotRecorded(sentence=str(error))
+    except RecordingError as error:
+        return Unreadable(sentence=str(error))
+    except Exception as error:  # the job says it, as it would its own
+        return Failed(text=f"{type(error).__name__}: {error}")
+
+
+def _ask(past: RecordedPast, question: Question) -> Any:  # noqa: ANN401 -- it depends on what is asked
+    cluster, group = question.cluster, question.group
+    if question.kind is QuestionKind.INPUTS:
+        return past.inputs(cluster, group, question.until_ms)
+    return getattr(past, question.kind)(cluster, group, question.since_ms, question.until_ms)
+
+
+def _is_worn() -> bool:
+    """By what is in memory now: the most that ever was, as the system counts it, is that of the job at first."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    except OSError:  # not every system tells it
+        return False
+    return pages * resource.getpagesize() > WORN_BYTES
+
+
+if __name__ == "__main__":
+    main()
