@@ -184,6 +184,8 @@ from monitor.model.streams import (
 )
 from monitor.model.topic_use import GroupUse, TopicCommits
 from monitor.model.topics import (
+    END_GAP_MS,
+    END_SPACING_MS,
     Catalog,
     EndFall,
     EndOffsetAt,
@@ -194,6 +196,7 @@ from monitor.model.topics import (
     SourceState,
     TopicState,
     Truncations,
+    may_be_replaced,
 )
 from monitor.model.values import (
     MOST,
@@ -231,6 +234,8 @@ __all__ = [
     "CONNECT",
     "CONSEQUENTIAL_CAUSES",
     "EMPTY_GZIP",
+    "END_GAP_MS",
+    "END_SPACING_MS",
     "KINDS",
     "MOST",
     "RUNS_AS_ACTIVE",
@@ -420,6 +425,7 @@ __all__ = [
     "WorkSince",
     "WorkerBehind",
     "WorkerHoldings",
+    "may_be_replaced",
     "number",
     "numbers",
 ]

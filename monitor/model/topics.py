@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Final
+
 import msgspec
 
 from monitor.model.connect import ConnectConfigsState
 from monitor.model.values import STATE_VERSION, PartitionId, Value
+
+END_SPACING_MS: Final = 20_000
+"""How far apart the kept points of a partition's end are, the newest excepted: 30 of them span about 10 minutes or more
+at any poll rhythm."""
+
+END_GAP_MS: Final = 2 * END_SPACING_MS
+"""A poll so long after the newest point but one replaces no point: regular polls leave no such gap, and a failing
+collector must not move the first sight of a record."""
 
 
 class EndOffsetAt(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -13,6 +24,22 @@ class EndOffsetAt(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     at_ms: int
     offset: int
+
+
+def may_be_replaced(ends: Sequence[EndOffsetAt]) -> bool:
+    """Whether the next poll may replace the newest point of a partition's end; equal ends aside.
+
+    It may while the point is less than END_SPACING_MS after the one before. The first point after the end stood still
+    for END_GAP_MS stays: it dates the first record to a poll. On average, points are as far apart all the same.
+
+    >>> polls = [EndOffsetAt(0, 5), EndOffsetAt(40_000, 5), EndOffsetAt(41_000, 6)]
+    >>> may_be_replaced(polls), may_be_replaced(polls[1:])
+    (False, True)
+    """
+    if len(ends) < 2 or ends[-1].at_ms - ends[-2].at_ms >= END_SPACING_MS:
+        return False
+    stood = len(ends) > 2 and ends[-3].offset == ends[-2].offset < ends[-1].offset
+    return not (stood and ends[-2].at_ms - ends[-3].at_ms >= END_GAP_MS)
 
 
 class Release(msgspec.Struct, frozen=True, array_like=True, gc=False):

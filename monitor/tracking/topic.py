@@ -8,6 +8,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from monitor.model import (
+    END_GAP_MS,
     Catalog,
     EndOffsetAt,
     PartitionId,
@@ -16,15 +17,12 @@ from monitor.model import (
     Release,
     TopicObserved,
     TopicState,
+    may_be_replaced,
 )
 from monitor.tracking.truncation import truncations_of, until
 
 MAX_POINTS: Final = 30
 """How many points of a partition's end are kept."""
-
-MIN_SPACING_MS: Final = 20_000
-"""How far apart the points are, the newest excepted: 30 of them span about 10 minutes or more at any poll rhythm."""
-
 
 LONG_TRANSACTION_MS: Final = 20_000
 """How long a transaction is seen open before its end is kept: who commits at all commits within that after the end of
@@ -115,8 +113,9 @@ def catalog_of(cluster: str, pass_ms: int, topics: Iterable[TopicState]) -> Cata
 def add_end(ends: tuple[EndOffsetAt, ...], newest: EndOffsetAt) -> tuple[EndOffsetAt, ...]:
     """The history with one more point, the oldest first: always the newest exactly, the others about 20 s apart.
 
-    The newest point overwrites the one before it while that one is too close to its own predecessor, or while the end
-    has not moved (of a run of equal ends the first and the last stay).
+    The newest point replaces the one before it while that one is too close to its own predecessor
+    (monitor.model.topics.may_be_replaced), unless that leaves a gap of END_GAP_MS; or while the end has not moved (of a
+    run of equal ends the first and the last stay).
 
     >>> ends = ()
     >>> for at_ms in (0, 30_000, 60_000):
@@ -129,7 +128,8 @@ def add_end(ends: tuple[EndOffsetAt, ...], newest: EndOffsetAt) -> tuple[EndOffs
     if newest.at_ms == ends[-1].at_ms:
         return (*ends[:-1], newest)
     if len(ends) > 1 and (
-        ends[-1].at_ms - ends[-2].at_ms < MIN_SPACING_MS or ends[-2].offset == ends[-1].offset == newest.offset
+        ends[-2].offset == ends[-1].offset == newest.offset
+        or (newest.at_ms - ends[-2].at_ms < END_GAP_MS and may_be_replaced(ends))
     ):
         return (*ends[:-1], newest)
     return (*ends, newest)[-MAX_POINTS:]

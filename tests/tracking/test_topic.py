@@ -375,6 +375,42 @@ def test_the_history_is_bounded_and_spans_about_ten_minutes(poll_ms):
     assert 9 * 60_000 <= points[-1][0] - points[0][0] <= 10 * 60_000
 
 
+@pytest.mark.parametrize(
+    ("stood_s", "kept"),
+    [
+        pytest.param(40, [(0, 7), (40, 7), (41, 8), (42, 9)], id="for 40 s: the first poll after it stays"),
+        pytest.param(39, [(0, 7), (39, 7), (41, 9)], id="for less: as ever"),
+    ],
+)
+def test_the_first_poll_after_the_end_stood_still_is_kept(stood_s, kept):
+    stood = [seen(at * 1000, 7) for at in range(stood_s + 1)]
+    state = fold(*stood, seen((stood_s + 1) * 1000, 8), seen((stood_s + 2) * 1000, 9))
+    assert history(state) == [(at * 1000, end) for at, end in kept]
+
+
+@pytest.mark.parametrize(
+    ("next_s", "kept"),
+    [
+        pytest.param(39, [(0, 7), (39, 9)], id="39 s after the one before"),
+        pytest.param(40, [(0, 7), (5, 8), (40, 9)], id="40 s"),
+    ],
+)
+def test_a_poll_replaces_no_point_if_others_have_failed_before_it(next_s, kept):
+    state = fold(seen(0, 7), seen(5_000, 8), seen(next_s * 1000, 9))
+    assert history(state) == [(at * 1000, end) for at, end in kept]
+
+
+@given(st.lists(st.tuples(st.sampled_from([1, 5, 10, 19, 39, 60]), st.sampled_from([0, 0, 1])), min_size=150))
+def test_a_full_history_spans_nine_minutes_whatever_was_polled(polls):
+    """Of points that are closer than 20 s, each is beside a gap that is as much longer."""
+    at_s, end, state = 0, 0, None
+    for gap_s, growth in polls:
+        at_s, end = at_s + gap_s, end + growth
+        state = fold(seen(at_s * 1000, end), state=state)
+        points = history(state)
+        assert len(points) < MAX_POINTS or points[-1][0] - points[0][0] >= 540_000
+
+
 def test_an_end_that_goes_backward_clears_the_history_of_its_partition_only():
     state = fold(seen(0, 5, 5), seen(30_000, 9, 9), seen(60_000, 8, 10))
     assert history(state, 0) == [(60_000, 8)]

@@ -70,11 +70,11 @@ def find_behind(facts: Facts) -> Iterable[Observation]:
 def _behind_since_ms(facts: Facts, lags: Mapping[TopicPartition, int], threshold: int) -> int:
     """The first observation by which the ends had passed the present commits by more than the threshold.
 
-    Commits go forward, so the lag has been above the threshold at least since then. Now, if only the newest ends show
-    it.
+    Commits go forward, so the lag has been above the threshold at least since then. The few points from before the
+    newest ten minutes count, too, or the start would follow the history. Now, if only the newest ends show it.
     """
     known = ((facts.known[place], lag) for place, lag in lags.items())
-    behind_of = [(state.ends, (state.end or 0) - lag) for state, lag in known]
+    behind_of = [((*state.older, *state.ends), (state.end or 0) - lag) for state, lag in known]
     instants = sorted({end.at_ms for ends, _ in behind_of for end in ends if facts.has_come(end.at_ms)})
 
     def too_many(instant_ms: int) -> bool:

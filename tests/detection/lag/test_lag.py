@@ -178,6 +178,18 @@ def test_behind_since_the_ends_passed_the_threshold(threshold, expected):
     assert found == expected
 
 
+@pytest.mark.parametrize(
+    ("threshold", "since_s"),
+    [
+        pytest.param(5, 1_000, id="10 waited at 1,000 s"),
+        pytest.param(20, 5_000, id="410 at 5,000 s"),
+        pytest.param(500, 9_400, id="910 at 9,400 s"),
+    ],
+)
+def test_a_group_is_behind_for_longer_than_the_history_of_the_last_minutes(threshold, since_s):
+    assert lag_findings(REMEMBERED, 90, 9_990, 10_000, lag_records=threshold) == [("behind", since_s)]
+
+
 def test_a_partition_without_an_owner_is_told_as_an_orphan_only():
     topics = Catalog(
         cluster="c",
