@@ -17,7 +17,7 @@ METADATA_S: Final = 2
 COMMIT_SILENCE_S: Final = 12
 """The job's ``commit_silence_s``, 60 s by default. Longer than a session, so that a death alone makes no silence."""
 END_SIGHTS_S: Final = 20
-"""Ends of partitions are kept about 20 s apart (``monitor.tracking.topic.MIN_SPACING_MS``), so that a record waits may
+"""Ends of partitions are kept about 20 s apart (``monitor.model.topics.END_SPACING_MS``), so that a record waits may
 be known only that much later."""
 LAG_RECORDS: Final = 1000
 """The job's ``lag_records``: only the burst reaches it."""

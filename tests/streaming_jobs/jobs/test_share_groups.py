@@ -16,7 +16,7 @@ from kafka.admin import ConfigResource, ConfigResourceType, KafkaAdminClient, Ne
 from monitor.demo.java.share_clients import ShareClients
 from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.demo.servers.settings import BrokerSettings
-from monitor.tracking.topic import MIN_SPACING_MS
+from monitor.model import END_SPACING_MS
 from tests.support.clients import commit
 from tests.support.job_process import JobProcess, eventually, running
 
@@ -32,7 +32,7 @@ LIMIT = 5
 SILENCE_S = 5.0
 WITHIN_S = 8.0
 """From the log to what is told."""
-ENDS_KEPT_S = MIN_SPACING_MS / 1000
+ENDS_KEPT_S = END_SPACING_MS / 1000
 """When a record came is known by the ends that are kept, so it may be taken to have come so much later."""
 
 
