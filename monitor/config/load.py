@@ -7,7 +7,6 @@ import os
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from copy import deepcopy
 from pathlib import Path
 from typing import Any, Final
 
@@ -94,22 +93,21 @@ def load(path: Path | None) -> Settings:
     return settings
 
 
-def _without_unknown_keys(given: Mapping[str, Any], found: Sequence[ErrorDetails]) -> Settings | None:
-    """The settings without the keys that are not known; None: these are not all that is wrong with them."""
-    kept = deepcopy(dict(given))
+def _without_unknown_keys(given: dict[str, Any], found: Sequence[ErrorDetails]) -> Settings | None:
+    """The settings without the keys that are not known, which are removed; None: these are not all that is wrong."""
     for error in found:
         if error["type"] != "extra_forbidden":
             return None
-        _remove(kept, error["loc"])
+        _remove(given, error["loc"])
     try:
-        return _FileAndEnvironment(**kept)
-    except ValidationError:  # a variable has one, too
+        return _FileAndEnvironment(**given)
+    except (ValidationError, RecursionError):  # a variable has one, too
         return None
 
 
-def _remove(kept: dict[str, Any], place: Sequence[int | str]) -> None:
+def _remove(given: dict[str, Any], place: Sequence[int | str]) -> None:
     """Remove what the file has at a place. It has nothing there if a variable of the environment gave it."""
-    table: Any = kept
+    table: Any = given
     for part in place[:-1]:
         try:
             table = table[part]

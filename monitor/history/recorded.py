@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from heapq import merge
-from itertools import pairwise
-from operator import attrgetter
+from itertools import accumulate, pairwise
+from operator import attrgetter, itemgetter
 from typing import Any, Final
 
 import msgspec
@@ -134,7 +134,13 @@ def in_order(rows: Iterable[RecordedRow]) -> list[RecordedEvent]:
     if len(logged) in (0, len(events)):
         return events
     seen = [each for each in events if isinstance(each.event, CollectedEvent)]
-    return list(merge(logged, seen, key=attrgetter("begun_ms")))
+    return [event for _, event in merge(_with_times(logged), _with_times(seen), key=itemgetter(0))]
+
+
+def _with_times(events: Sequence[RecordedEvent]) -> list[tuple[int, RecordedEvent]]:
+    """The events of one log with their times, which never fall: one that is ahead of what follows it has that time."""
+    times = list(accumulate((event.begun_ms for event in reversed(events)), min))
+    return list(zip(reversed(times), events, strict=True))
 
 
 def is_readable(row: RecordedRow) -> bool:

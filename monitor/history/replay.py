@@ -19,7 +19,6 @@ from monitor.detection.evaluation_input import GroupInputs, only_concerned
 from monitor.history.recorded import (
     NotRecordedError,
     RecordedEntity,
-    RecordedEvent,
     RecordedRow,
     RecordedSettings,
     decode_events,
@@ -39,6 +38,7 @@ from monitor.model import (
     GroupState,
     LogGrown,
     PassCompleted,
+    Source,
     TopicObserved,
     TopicState,
     Value,
@@ -151,8 +151,9 @@ def _fold_portion(
     """The group after one portion. A listing comes after what was read before it: what it lacks, begins anew then."""
     rest = in_order([row for row in rows if (row.entity, row.name) == (RecordedEntity.GROUP, group)])
     listings = _listings_by(rows, at_ms)
+    sources = {each.event.source for each in rest if isinstance(each.event, GroupObserved)}
     for listing in listings:
-        if _may_delete(listing, group, state, rest):
+        if _may_delete(listing, group, state, sources):
             read = list(takewhile(lambda each, last_ms=listing.at_ms: each.at_ms <= last_ms, rest))  # type: ignore[misc]
             state = fold_group(cluster, group, state, [each.event for each in read])  # type: ignore[misc] # its own
             state, rest = _after_listing(state, listing), rest[len(read) :]
@@ -164,13 +165,13 @@ def _fold_portion(
     return state
 
 
-def _may_delete(listing: _Listing, group: str, state: GroupState | None, events: Iterable[RecordedEvent]) -> bool:
-    """Whether it lacks the group, which is known from its source or will be by these events."""
+def _may_delete(listing: _Listing, group: str, state: GroupState | None, sources: Collection[Source]) -> bool:
+    """Whether it lacks the group, which is known from its source, or by events from these sources will be."""
     if isinstance(listing.event, LogGrown) or group in listing.named:
         return False
     source = listing.event.source
     is_known = state is not None and state.source is source
-    return is_known or any(isinstance(each.event, GroupObserved) and each.event.source is source for each in events)
+    return is_known or source in sources
 
 
 def _listings_by(rows: Iterable[RecordedRow], at_ms: int) -> list[_Listing]:

@@ -52,6 +52,10 @@ class Clocks:
 JOB_CLOCKS: Final = Clocks(now_ms, monotonic_ms)
 
 
+MOST_SLICES: Final = 12
+"""So many hours of states are made in one call, each by some jobs of Spark."""
+
+
 class Upkeep:
     """The upkeep of one cluster's part of the tables. For one thread."""
 
@@ -141,10 +145,11 @@ class Upkeep:
         return True
 
     def write_states(self) -> int | None:
-        """The states after the newest portion; the time of that, None if there is none. Written once, whoever dies.
+        """The states after the newest portion, or on the way to it; the time of these, None if there are none.
 
         If the newest states are older than an hour, as after an upgrade or a stop, there are some for each hour since:
-        so much is folded at once, and an interruption loses no more than that.
+        so much is folded at once, and an interruption loses no more than that. After MOST_SLICES hours the rest is left
+        to the next call: what else is due comes in between. Written once, whoever dies.
         """
         events = self._tables.read(EVENTS)
         recorded_ms = self._tables.only_value(EVENTS, F.max("recorded_ms"))
@@ -152,7 +157,9 @@ class Upkeep:
             return None
         self._drop_other_states()
         before_ms = self._tables.states_by()
-        while before_ms < recorded_ms:
+        for _ in range(MOST_SLICES):
+            if before_ms >= recorded_ms:
+                break
             until_ms = self._slice_end(before_ms, recorded_ms)
             states = self._fold(events, before_ms, until_ms).coalesce(1).sortWithinPartitions("entity", "name")
             self._tables.replace(
@@ -160,8 +167,8 @@ class Upkeep:
             )
             self._count_unread(until_ms)
             self._states_ms = before_ms = until_ms
-        self._states_ms = recorded_ms
-        return recorded_ms
+        self._states_ms = before_ms
+        return before_ms
 
     def _slice_end(self, before_ms: int, recorded_ms: int) -> int:
         """The last portion within an hour of the first one after ``before_ms``: what is folded at once."""

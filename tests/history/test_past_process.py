@@ -130,6 +130,15 @@ def test_a_question_that_takes_too_much_memory_is_refused_and_the_next_one_is_an
     assert past.inputs("c", "g", ms(90)) is not None
 
 
+def test_a_machine_of_many_cores_is_answered_too(folder: Path, monkeypatch: pytest.MonkeyPatch):
+    """Its libraries would start a thread for each core, and the stacks of 64 are more than the process may have."""
+    for name in ("TOKIO_WORKER_THREADS", "OMP_NUM_THREADS"):
+        monkeypatch.setenv(name, "64")
+    past = PastProcess(str(folder))
+    assert past.report("c", "g", START, ms(170)) is not None
+    past.close()
+
+
 def test_a_question_that_does_not_look_at_the_time_is_killed(folder: Path):
     past = PastProcess(str(folder), most_s=5)
     past.inputs("c", "g", ms(90))

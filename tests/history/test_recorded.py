@@ -20,9 +20,19 @@ from monitor.history.recorded import (
     decode_settings,
     encode_events,
     encode_settings,
+    in_order,
     until,
 )
-from monitor.model import CommitPoint, CommitRun, MembershipStored, OffsetCommitted, Rewind
+from monitor.model import (
+    CommitPoint,
+    CommitRun,
+    GroupKind,
+    GroupObserved,
+    MembershipStored,
+    OffsetCommitted,
+    Rewind,
+    Source,
+)
 
 RUN = CommitRun(
     group="g",
@@ -36,6 +46,7 @@ RUN = CommitRun(
     rewound=1,
 )
 JOINED = MembershipStored("g", 1, "consumer", "range", "m", stored_ms=180)
+OBSERVED = GroupObserved("c", "g", GroupKind.CLASSIC, Source.ADMIN, 90, 90)
 
 
 def cut(at_ms: int) -> list:
@@ -178,3 +189,16 @@ def test_of_commits_that_are_all_named_every_rewind_is_known_at_its_time():
         4: (2, 10, Rewind(3_000, 16, 11)),
         6: (3, 15, Rewind(5_000, 30, 25)),
     }
+
+
+@pytest.mark.parametrize("ahead_ms", [150, 10**14], ids=["none is ahead", "one of the log is far ahead"])
+def test_an_event_that_is_dated_ahead_holds_back_only_itself(ahead_ms: int):
+    """The log has events of 150 (or far ahead), 200 and 300; a collector saw others at 180 and 250."""
+    logged = [RecordedEvent(at_ms, JOINED) for at_ms in (ahead_ms, 200, 300)]
+    seen = [RecordedEvent(at_ms, OBSERVED) for at_ms in (180, 250)]
+    rows = [
+        RecordedRow(1, RecordedEntity.GROUP, "g", place, encode_events(own)) for place, own in ((7, logged), (0, seen))
+    ]
+    times = [each.at_ms for each in in_order(rows)]
+    expected = [150, 180, 200, 250, 300] if ahead_ms == 150 else [180, ahead_ms, 200, 250, 300]
+    assert times == expected

@@ -33,6 +33,13 @@ from monitor.history.work_limit import JOB_LIMIT, TooMuchWorkError
 WORKER: Final = "monitor.history.apart.worker"
 START_S: Final = 60.0
 """How long the start of the process may take; it is 0.7 s of CPU."""
+FEW_THREADS: Final = {
+    "OPENBLAS_NUM_THREADS": "1",
+    "OMP_NUM_THREADS": "1",
+    "TOKIO_WORKER_THREADS": "1",
+    "MALLOC_ARENA_MAX": "2",
+}
+"""For numpy, Arrow, delta-rs and the C library."""
 IDLE_S: Final = 60.0
 """After so long without a question the process is ended."""
 KILL_AFTER_S: Final = 2.0
@@ -122,9 +129,11 @@ class PastProcess:
                 self._end()
             if response is not None:
                 return response
-            if code != 0:  # by us, as memory was refused to it, or by the system, which has none left
+            if code < 0:  # killed by us, or by itself or the system for want of memory
                 return TooMuchWork()
-        raise _end_error(0)
+            if code > 0:
+                break
+        raise _end_error(code)
 
     def _end_idle(self) -> None:
         with self._turn:
@@ -175,10 +184,13 @@ def _end_error(code: int) -> RecordingError:
 
 
 def _environment() -> dict[str, str]:
-    """That of this process. The other one imports the same modules; it needs no secret, and no threads for algebra."""
+    """That of this process, so the other one imports the same modules. It needs none of groupwatch's variables.
+
+    By default its libraries start a thread for each core, whose stacks count as its data: with 24 cores too much.
+    """
     places = os.pathsep.join(place or os.curdir for place in sys.path)
     own = {name: value for name, value in os.environ.items() if not name.startswith("GROUPWATCH_")}
-    return {**own, "PYTHONPATH": places, "OPENBLAS_NUM_THREADS": "1"}
+    return {**own, **FEW_THREADS, "PYTHONPATH": places}
 
 
 def _exchange(process: subprocess.Popen[bytes], question: Question, most_s: float) -> AnyResponse | None:

@@ -12,6 +12,7 @@ import resource
 import signal
 import sys
 import threading
+import traceback
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, Final
@@ -91,7 +92,8 @@ def _response(past: RecordedPast, question: Question) -> AnyResponse:
         return NotRecorded(sentence=str(error))
     except RecordingError as error:
         return Unreadable(sentence=str(error))
-    except Exception as error:  # the job says it, as it would its own
+    except BaseException as error:  # a panic of delta-rs is no Exception
+        traceback.print_exc()
         return Failed(text=f"{type(error).__name__}: {error}")
 
 

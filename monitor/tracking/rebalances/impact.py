@@ -13,7 +13,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from monitor.model import MOST, CommitPoint, CommittedOffset, GroupState, Phase, Rebalance, Value
-from monitor.model.commit_history import RECENT, points_of
+from monitor.model.commit_history import RECENT, SLOT_MS, points_of
 from monitor.tracking.rebalances.history import replace_rebalance, stopped_members
 
 
@@ -63,9 +63,8 @@ def newest_end_ms(history: tuple[Rebalance, ...], phase: Phase) -> int | None:
 def pause_ms(before: CommittedOffset, first: CommitPoint, ended_ms: int) -> int:
     """How much longer than usual a partition was not committed before ``first``, the commit that follows ``before``.
 
-    Longer than usual is longer than nine of ten of the gaps between the newest commits: one of them may be another
-    pause. Older commits are remembered one a minute, so the gaps between those say nothing of the rhythm.
-    Nothing is told where it is not known what is usual, nor of commits that are too far from the rebalance's end.
+    Longer than usual is longer than nine of ten of the gaps that are known: one of them may be another pause. Nothing
+    is told where it is not known what is usual, nor of commits that are too far from the rebalance's end.
 
     >>> from monitor.model.commit_history import extend
     >>> history = extend(b"", [CommitPoint(1_000 * n, n) for n in range(0, 50, 5)])
@@ -75,12 +74,18 @@ def pause_ms(before: CommittedOffset, first: CommitPoint, ended_ms: int) -> int:
     """
     if max(ended_ms - before.committed_ms, first.committed_ms - ended_ms) > MAX_COMMIT_DISTANCE_MS:
         return 0
-    times = [point.committed_ms for point in points_of(before.history)[-RECENT:]]
-    gaps = sorted(later - earlier for earlier, later in pairwise(times))
-    if len(gaps) < MIN_GAPS:
+    times = [point.committed_ms for point in points_of(before.history)]
+    recent = [later - earlier for earlier, later in pairwise(times[-RECENT:])]
+    if len(recent) < MIN_GAPS:
         return 0
+    gaps = sorted([*recent, *map(_least_gap_ms, times[:-RECENT])])
     usual = gaps[(len(gaps) - 1) * 9 // 10]
     return max(0, first.committed_ms - before.committed_ms - max(0, usual))
+
+
+def _least_gap_ms(at_ms: int) -> int:
+    """How long at least no commit followed an older one that is remembered: it was the last of its slot."""
+    return SLOT_MS - at_ms % SLOT_MS
 
 
 def handover_ms(handed: Handover, before: CommittedOffset, first: CommitPoint) -> int:

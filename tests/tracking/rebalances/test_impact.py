@@ -59,6 +59,14 @@ def test_the_pause_of_a_group_that_has_committed_every_second_for_long():
     assert cost(fold(*commits([(1_221_000, 1_300)]), state=state)) == (1, 20_000, 100)
 
 
+def test_bursts_of_commits_are_a_rhythm_and_no_pause():
+    """Twelve commits in 120 ms, every 30 s. The newest ten are 10 ms apart; that there was nothing for the rest of each
+    older minute is known, too, so a burst that comes at its time is not late."""
+    bursts = [(30_000 * n + 10 * k, 12 * n + k) for n in range(1, 41) for k in range(12)]
+    state = fold(generation(3, member("a", 0), member("b", 1), at=1_215_000), state=begun(*bursts))
+    assert cost(fold(*commits([(1_230_000, 12 * 41)]), state=state)) == (0, 0, 0)
+
+
 def test_pauses_of_partitions_are_summed_and_of_rebalances_too():
     state = fold(*commits(STEADY, 1), state=begun(*STEADY))
     state = fold(generation(3, member("a", 0), member("b", 1), at=22_000), state=state)
