@@ -138,9 +138,9 @@ def in_order(rows: Iterable[RecordedRow]) -> list[RecordedEvent]:
 
 
 def _with_times(events: Sequence[RecordedEvent]) -> list[tuple[int, RecordedEvent]]:
-    """The events of one log with their times, which never fall: one that is ahead of what follows it has that time."""
-    times = list(accumulate((event.begun_ms for event in reversed(events)), min))
-    return list(zip(reversed(times), events, strict=True))
+    """The events of one log with their times; one that is ahead of a record behind it has the time of that."""
+    latest = list(accumulate((event.at_ms for event in reversed(events)), min))
+    return [(min(event.begun_ms, at_ms), event) for event, at_ms in zip(events, reversed(latest), strict=True)]
 
 
 def is_readable(row: RecordedRow) -> bool:

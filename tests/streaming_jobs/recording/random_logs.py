@@ -103,9 +103,10 @@ class Writer:
         self._add(encoded_key(kind, key), told, is_of_offsets=True)
 
     def event(self, event: CollectedEvent) -> None:
-        """A record of the events topic."""
+        """A record of the events topic. What the next poll sees is not of the millisecond in which this one ends."""
         ends_poll = isinstance(event, PassCompleted | GroupsListed)
         self._add(None, encode_event(event), is_of_offsets=False, ends_poll=ends_poll)
+        self.now_ms += ends_poll
 
     def commit(self, group: str, topic: str, partition: int, by: int) -> None:
         """A commit of so many records more than the one before it, version 3."""
