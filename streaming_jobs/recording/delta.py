@@ -118,11 +118,6 @@ class RecordedTables:
         self.create(table)
         self._writer(rows).option("txnAppId", writer).option("txnVersion", version).save(self.path(table))
 
-    def replace(self, table: Table, rows: DataFrame, chosen: str) -> None:
-        """Write rows in place of those that are chosen, an expression of SQL that is true of all of them."""
-        self.create(table)
-        self._writer(rows).mode("overwrite").option("replaceWhere", chosen).save(self.path(table))
-
     @staticmethod
     def _writer(rows: DataFrame) -> DataFrameWriter:
         """A table of an older groupwatch gets the columns that are new."""

