@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 
 from kafka.admin import NewTopic
+from kafka.errors import UnknownBrokerIdError
 
 from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.demo.servers.settings import BrokerSettings
@@ -38,6 +39,12 @@ def create_on(bootstrap: str, topic: str, replicas: Sequence[tuple[int, ...]], *
     with admin(bootstrap) as client:
         eventually(lambda: needed <= {each["broker_id"] for each in client.describe_cluster()["brokers"]}, "brokers")
     placed = {number: list(brokers) for number, brokers in enumerate(replicas)}
-    with admin(bootstrap) as client:
-        client.create_topics([NewTopic(topic, replica_assignments=placed, topic_configs=dict(configuration))])
-        client.wait_for_topics([topic])
+
+    def is_created() -> bool:
+        with suppress(UnknownBrokerIdError), admin(bootstrap) as client:  # it may not know its controller again yet
+            client.create_topics([NewTopic(topic, replica_assignments=placed, topic_configs=dict(configuration))])
+            client.wait_for_topics([topic])
+            return True
+        return False
+
+    eventually(is_created, f"topic {topic}")

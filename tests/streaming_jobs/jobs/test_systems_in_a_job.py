@@ -255,4 +255,6 @@ def test_what_a_complete_reading_warns_of_is_shown_while_the_system_is_up(job: S
     job.await_metric(UP, 1, cluster="orders")
     eventually(lambda: said[0] in job.get("/"), "the warning on the page")
     eventually(lambda: said[0] in job.log(), "the warning in the log")
-    assert said[0] not in job.get_any("/readyz"), "the other systems, of which nothing comes by now, are no concern here"
+    assert said[0] not in job.get_any("/readyz"), (
+        "the other systems, of which nothing comes by now, are no concern here"
+    )
