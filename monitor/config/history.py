@@ -5,6 +5,7 @@ from __future__ import annotations
 from pydantic import Field, field_validator
 
 from monitor.config.section import Patterns, Section, checked_expression
+from monitor.model.group_choice import GroupChoice
 
 
 class HistorySettings(Section):
@@ -30,6 +31,11 @@ class HistorySettings(Section):
     @classmethod
     def _are_expressions(cls, given: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(map(checked_expression, given))
+
+    @property
+    def groups(self) -> GroupChoice:
+        """Which groups are recorded."""
+        return GroupChoice(allow=self.allow_groups, deny=self.deny_groups)
 
     @property
     def is_on(self) -> bool:

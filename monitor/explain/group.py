@@ -318,7 +318,7 @@ def _earlier(known: Judged, word: str) -> Iterator[str]:
 
 
 def _lag(known: Judged) -> Statement:
-    if known.verdict.connect is not None:
+    if known.verdict.is_connect:
         return Statement(about=About.LAG, sentence=NO_OWN_LAG)
     waiting = [row for row in known.verdict.partitions if row.lag]
     unknown = sum(row.committed is not None and row.lag is None for row in known.verdict.partitions)

@@ -86,7 +86,7 @@ def findings_told(verdict: GroupVerdict, findings: Sequence[Finding], none: str)
     if not findings:
         yield Statement(about=About.FINDING, sentence=none)
     for finding in findings:
-        advice = finding.spec.advice_for(verdict.kind, is_connect=verdict.connect is not None)
+        advice = finding.spec.advice_for(verdict.kind, is_connect=verdict.is_connect)
         yield Statement(
             about=About.FINDING,
             sentence=finding.sentence,

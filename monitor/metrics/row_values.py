@@ -107,7 +107,7 @@ def commits_to_zookeeper(verdict: GroupVerdict) -> bool:
 
 def is_connect_cluster(verdict: GroupVerdict) -> bool:
     """Its members are the workers of a Connect cluster."""
-    return verdict.connect is not None
+    return verdict.is_connect
 
 
 def connect_tasks(verdict: GroupVerdict) -> int:

@@ -390,3 +390,8 @@ class GroupVerdict(Value):
     delivery_limit: int | None = None
     has_default_limit: bool = False
     unknown_versions: tuple[UnknownVersion, ...] = ()
+
+    @property
+    def is_connect(self) -> bool:
+        """Whether its members are the workers of a Connect cluster."""
+        return self.connect is not None

@@ -30,7 +30,6 @@ from monitor.collectors.kafka.preflight import (
 from monitor.collectors.passes.health import PassCounter
 from monitor.collectors.remote_collector import RemoteCollector
 from monitor.config import ConfigError, SparkSettings
-from monitor.history.group_choice import GroupChoice
 from monitor.history.recorded import RecordedSettings
 from monitor.model import ALL_GROUPS, LogPlaces, Shard
 from monitor.protocol.kafka.group_metadata import OFFSETS_TOPIC
@@ -543,8 +542,7 @@ class ClusterWatch:
 
     def _recorded_rows(self, backlog: LogBounds, settings: RecordedSettings) -> Callable[[], DataFrame]:
         config_topics = frozenset(settings.connect_topics.values())
-        spread, history = self._spread(config_topics), self._judging.history
-        groups = GroupChoice(allow=history.allow_groups, deny=history.deny_groups)
+        spread, groups = self._spread(config_topics), self._judging.history.groups
 
         def rows() -> DataFrame:
             offsets_log, events = self._logs(backlog, config_topics)

@@ -7,7 +7,6 @@ from starlette.applications import Starlette
 from monitor.config import HistorySettings
 from monitor.config.http import HttpSettings
 from monitor.history.apart.past_process import PastProcess
-from monitor.history.group_choice import GroupChoice
 from monitor.web.app import create_app
 from monitor.web.http.access_files import AccessFiles
 from monitor.web.server import HttpServer
@@ -31,4 +30,4 @@ def http_server(
 def _past(history: HistorySettings) -> PastProcess | None:
     if history.folder is None:
         return None
-    return PastProcess(history.folder, groups=GroupChoice(allow=history.allow_groups, deny=history.deny_groups))
+    return PastProcess(history.folder, groups=history.groups)

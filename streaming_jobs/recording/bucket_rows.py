@@ -11,12 +11,12 @@ import pyarrow as pa
 
 from monitor.history.chronicle.grid import Steps
 from monitor.history.chronicle.writer import COSTS_KNOWN_MS, write_chronicle
-from monitor.history.group_choice import ALL, GroupChoice
 from monitor.history.held import HeldRecording, StateRow
 from monitor.history.recorded import RecordedEntity, RecordedRow, recorded_name
 from monitor.history.sql.told import MINUTE_MS, Row, rows_of
 from monitor.history.tables import EVALUATED, TOLD, Column, Table
 from monitor.history.walk import GroupWalk
+from monitor.model.group_choice import ALL, GroupChoice
 from streaming_jobs.recording.arrow import TYPES, arrow_schema
 from streaming_jobs.recording.delta import HELD
 

@@ -8,10 +8,10 @@ from typing import ClassVar, Final
 import pyarrow as pa
 from msgspec.structs import replace
 
-from monitor.history.group_choice import ALL, GroupChoice
 from monitor.history.recorded import EVENTS_VERSION, RecordedEntity, RecordedEvent, encode_events, recorded_name
 from monitor.history.tables import CLOCK, EVENTS, PLACE
 from monitor.model import AnyEvent, CommitRun, GroupsListed, LogGrown, LogPlaces, OffsetCommitted
+from monitor.model.group_choice import ALL, GroupChoice
 from streaming_jobs.ingest.bucket_of import Entity
 from streaming_jobs.ingest.decoding import EventChunk, Record, arrow_rows
 from streaming_jobs.recording.arrow import arrow_schema

@@ -9,10 +9,10 @@ from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 -- the name that Spark's own documentation uses
 
-from monitor.history.group_choice import ALL, GroupChoice
 from monitor.history.recorded import RecordedEntity, settings_in_force
 from monitor.history.tables import EVALUATED, EVENTS, PARTITION_MINUTES, SETTINGS, TOLD, Table, day_of
 from monitor.messages.notification import utc
+from monitor.model.group_choice import ALL, GroupChoice
 from streaming_jobs.recording.bucket_rows import ROWS, TABLE, BucketRows, Minutes
 from streaming_jobs.recording.delta import RecordedTables
 

@@ -21,7 +21,6 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from monitor.collectors.kafka.log_ends import LogEnds
 from monitor.config import HistorySettings
-from monitor.history.group_choice import GroupChoice
 from monitor.history.identity import encode_ids, replaced_reason
 from monitor.history.portions import near_time, next_number
 from monitor.history.recorded import RecordedSettings, RecordingError, encode_settings
@@ -83,8 +82,7 @@ class Recorder:
         self._tables = RecordedTables(spark, cluster, self._folder)
         self._reach = Reach(spark, cluster, self._folder)
         self._portions = PortionWriter(self._tables, cluster, int(settings.every_s * 1_000))
-        chosen = GroupChoice(allow=settings.allow_groups, deny=settings.deny_groups)
-        self._upkeep = Upkeep(spark, cluster, self._folder, settings.keep_days, groups=chosen)
+        self._upkeep = Upkeep(spark, cluster, self._folder, settings.keep_days, groups=settings.groups)
         self._hold = RecordingHold(spark, self._folder, cluster)
         self._logs: RecordedLogs | None = None
         self._stopping = threading.Event()
@@ -267,13 +265,13 @@ class Recorder:
         self._problem = sentence
 
 
-def problem_sentence(folder: str, reason: str) -> str:
-    """Why nothing is recorded, in words.
+def problem_sentence(folder: str, reason: str, then: str = "Groups are watched as ever.") -> str:
+    """Why nothing is recorded, in words, and what is to be said then.
 
     >>> problem_sentence("/h", "java.io.IOException: no such host.")
     'Nothing is recorded in /h: java.io.IOException: no such host. Groups are watched as ever.'
     """
-    return f"Nothing is recorded in {folder}: {reason.rstrip('.')}. Groups are watched as ever."
+    return f"Nothing is recorded in {folder}: {reason.rstrip('.')}. {then}"
 
 
 def late_sentence(folder: str, what: str, away: str | None) -> str:
@@ -290,4 +288,4 @@ def late_sentence(folder: str, what: str, away: str | None) -> str:
         away: that the cluster, or a broker of it, does not answer, as a sentence; None: they answer.
     """
     reason = f"{what} has not ended for {LONGEST_BATCH_S:.0f} s"
-    return problem_sentence(folder, reason) if away is None else f"Nothing is recorded in {folder}: {reason}. {away}"
+    return problem_sentence(folder, reason) if away is None else problem_sentence(folder, reason, away)

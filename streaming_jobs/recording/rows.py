@@ -12,8 +12,8 @@ from msgspec.structs import replace
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 -- the name that Spark's own documentation uses
 
-from monitor.history.group_choice import ALL, GroupChoice
 from monitor.history.tables import CLOCK
+from monitor.model.group_choice import ALL, GroupChoice
 from streaming_jobs.buckets.pipeline import Decode, Spread, decoded_rows
 from streaming_jobs.recording.chunk import RECORDED_EVENTS, RecordingChunk
 

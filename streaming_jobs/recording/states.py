@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from monitor.history.group_choice import ALL, GroupChoice
 from monitor.history.recorded import RecordedEntity, RecordedRow, is_readable
 from monitor.history.replay import FIRST_PASS, Base, CatalogFold, fold_group_rows
 from monitor.history.tables import STATES, day_of
 from monitor.model import PassCompleted
+from monitor.model.group_choice import ALL, GroupChoice
 from monitor.tracking.serialization import (
     decode_connect_configs_state,
     decode_group_state,

@@ -11,11 +11,11 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 -- the name that Spark's own documentation uses
 
 from monitor.history.chronicle.writer import COSTS_KNOWN_MS
-from monitor.history.group_choice import ALL, GroupChoice
 from monitor.history.portions import FAR_AHEAD_MS
 from monitor.history.recorded import RecordedEntity, RecordedRow, is_readable
 from monitor.history.tables import DAY_MS, EVENTS, REACH, SETTINGS, STATES, TABLES, Table, day_of
 from monitor.messages.notification import utc
+from monitor.model.group_choice import ALL, GroupChoice
 from streaming_jobs.recording.delta import EVENT_COLUMNS, RecordedTables
 from streaming_jobs.recording.evaluation import Evaluation
 from streaming_jobs.recording.states import StateFold

@@ -15,7 +15,6 @@ import pytest
 
 from monitor.history.apart import past_process
 from monitor.history.apart.past_process import PastProcess
-from monitor.history.group_choice import GroupChoice
 from monitor.history.past import RecordedPast
 from monitor.history.recorded import (
     NotRecordedError,
@@ -28,6 +27,7 @@ from monitor.history.recorded import (
 )
 from monitor.history.work_limit import JOB_LIMIT, TooMuchWorkError
 from monitor.model import GroupsListed
+from monitor.model.group_choice import GroupChoice
 from tests.history.folder import write_recording
 from tests.history.incidents import START, killed, ms
 from tests.history.test_work_limit import storm

@@ -54,8 +54,9 @@ class FindingsFeed:
             CollectorError, ConfigError: no connection. KafkaError: the topic cannot be read, or the group not be used.
         """
         polled = self._open().poll(timeout_ms=wait_ms, max_records=MAX_RECORDS).get(self._place, [])
-        self._unreadable += sum(map(_is_unreadable, (each.value for each in polled)))
         records = [(each.offset, _finding(each.value)) for each in polled]
+        told = zip(polled, records, strict=True)
+        self._unreadable += sum(each.value is not None and record is None for each, (_, record) in told)
         return [record for offset, record in records if record and self._beginning.has(offset, record)]
 
     def take_unreadable(self) -> int:
@@ -146,15 +147,6 @@ def find_beginning(newest: Iterable[tuple[int, FindingRecord | None]], end: int)
     """
     held = [(offset, record.id) for offset, record in newest if record and record.event is not FindingNews.CLOSED]
     return Beginning(min((offset for offset, _ in held), default=end), end, frozenset(name for _, name in held))
-
-
-def _is_unreadable(value: bytes | None) -> bool:
-    """Whether a record is none of groupwatch's; without a value it removes a finding.
-
-    >>> _is_unreadable(b"{"), _is_unreadable(None)
-    (True, False)
-    """
-    return value is not None and _finding(value) is None
 
 
 def _finding(value: bytes | None) -> FindingRecord | None:

@@ -24,11 +24,12 @@ from monitor.history.apart.messages import (
     write_message,
 )
 from monitor.history.chronicle.values import Chronicle
-from monitor.history.group_choice import ALL, GroupChoice, left_out_sentence
 from monitor.history.recorded import NotRecordedError, RecordingError
 from monitor.history.report.facts import IncidentReport
 from monitor.history.story import GroupStory
 from monitor.history.work_limit import JOB_LIMIT, TooMuchWorkError
+from monitor.messages.names import shown
+from monitor.model.group_choice import ALL, GroupChoice
 
 WORKER: Final = "monitor.history.apart.worker"
 START_S: Final = 60.0
@@ -108,7 +109,7 @@ class PastProcess:
             case Found():
                 found = found_value(question.kind, response)
                 if found is None and not self._groups.has(question.group):
-                    raise NotRecordedError(left_out_sentence(question.cluster, question.group))
+                    raise NotRecordedError(_left_out_sentence(question))
                 return found
             case TooMuchWork():
                 raise TooMuchWorkError
@@ -177,6 +178,13 @@ class PastProcess:
             self._end()
             raise _end_error(code)
         return process
+
+
+def _left_out_sentence(question: Question) -> str:
+    return (
+        f"Group {shown(question.group)} of cluster {shown(question.cluster)} is not recorded: "
+        "[history] allow_groups or deny_groups leaves it out."
+    )
 
 
 def _end_error(code: int) -> RecordingError:

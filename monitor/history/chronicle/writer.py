@@ -144,7 +144,7 @@ class _Follower:
 
     def _take_seen(self, at_ms: int, seen: Seen) -> None:
         verdict, group = seen.verdict, seen.inputs.group
-        self._kind, self._is_connect = group.kind, verdict.connect is not None
+        self._kind, self._is_connect = group.kind, verdict.is_connect
         self._note_phase(at_ms, group.phase)
         self._owners.take(at_ms, verdict, seen.view)
         self._members.take(at_ms, verdict, seen.view.group.members)

@@ -274,7 +274,7 @@ def _finding_line(verdict: GroupVerdict, finding: Finding) -> FindingLine:
         severity=finding.spec.severity,
         sentence=finding.sentence,
         age=age(verdict.evaluated_ms - finding.since_ms),
-        advice=finding.spec.advice_for(verdict.kind, is_connect=verdict.connect is not None) or "",
+        advice=finding.spec.advice_for(verdict.kind, is_connect=verdict.is_connect) or "",
         since=utc(finding.since_ms),
     )
 

@@ -133,7 +133,7 @@ def what_if_form(verdict: GroupVerdict, query: QueryParams) -> WhatIfForm:
         refusal=why_not_simulated(
             verdict.group,
             verdict.kind,
-            is_connect=verdict.connect is not None,
+            is_connect=verdict.is_connect,
             is_classic_streams=verdict.assignor == STREAM,
         ),
     )

@@ -37,7 +37,7 @@ def summary_of(verdict: GroupVerdict) -> GroupSummary:
         findings=verdict.findings,
         libraries=_libraries(verdict),
         sink_groups=_sink_groups(verdict),
-        is_connect=verdict.connect is not None,
+        is_connect=verdict.is_connect,
         unknown_versions=verdict.unknown_versions,
     )
 
@@ -82,5 +82,5 @@ def verdict_json(verdict: GroupVerdict) -> bytes:
 
 
 def _with_advice(verdict: GroupVerdict, finding: Finding) -> AdvisedFinding:
-    advice = finding.spec.advice_for(verdict.kind, is_connect=verdict.connect is not None)
+    advice = finding.spec.advice_for(verdict.kind, is_connect=verdict.is_connect)
     return AdvisedFinding(**asdict(finding), severity=finding.spec.severity, advice=advice)

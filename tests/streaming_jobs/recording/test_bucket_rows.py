@@ -6,9 +6,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from monitor.history.group_choice import ALL, GroupChoice
 from monitor.history.recorded import RecordedEntity, RecordedRow
 from monitor.history.tables import EVALUATED, FINDING_MEMBERS, FINDINGS, GROUP_MINUTES, MEMBER_CHANGES, REBALANCES
+from monitor.model.group_choice import ALL, GroupChoice
 from streaming_jobs.recording.bucket_rows import TABLE, BucketRows, Minutes
 from streaming_jobs.recording.delta import HELD
 from tests.history.test_story import HISTORY, START

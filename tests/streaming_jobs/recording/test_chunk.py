@@ -7,9 +7,9 @@ import struct
 import pyarrow as pa
 import pytest
 
-from monitor.history.group_choice import GroupChoice
 from monitor.history.recorded import RecordedEntity, RecordedRow, decode_events
 from monitor.model import CommitRun, GroupsListed, OffsetCommitted, TopicObserved
+from monitor.model.group_choice import GroupChoice
 from streaming_jobs.ingest.bucket_of import Entity
 from streaming_jobs.ingest.decoding import OffsetsLogDecoder
 from streaming_jobs.recording.chunk import RecordingChunk

@@ -11,10 +11,10 @@ import pandas as pd
 import pytest
 from deltalake import DeltaTable
 
-from monitor.history.group_choice import GroupChoice
 from monitor.history.past import RecordedPast
 from monitor.history.recorded import RecordedEntity, RecordedEvent, RecordedRow, RecordedSettings, encode_events
 from monitor.model import STATE_VERSION, GroupState, Member, MembershipStored
+from monitor.model.group_choice import GroupChoice
 from monitor.tracking.serialization import decode_group_state, encode_state
 from streaming_jobs.recording.delta import HELD
 from streaming_jobs.recording.states import StateFold

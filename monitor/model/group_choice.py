@@ -5,9 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Final
 
-from monitor.messages.names import shown
-from monitor.model import Value
 from monitor.model.patterns import is_allowed
+from monitor.model.values import Value
 
 REMEMBERED: Final = 100_000
 """For how many groups the answer is kept: they are asked for in every portion."""
@@ -35,11 +34,3 @@ ALL: Final = GroupChoice()
 @lru_cache(maxsize=REMEMBERED)
 def _has(choice: GroupChoice, group: str) -> bool:
     return is_allowed(group, choice.allow, choice.deny)
-
-
-def left_out_sentence(cluster: str, group: str) -> str:
-    """That a group is not recorded as somebody wanted it so."""
-    return (
-        f"Group {shown(group)} of cluster {shown(cluster)} is not recorded: "
-        "[history] allow_groups or deny_groups leaves it out."
-    )
