@@ -171,6 +171,15 @@ def test_a_process_that_was_killed_while_nobody_asked_is_replaced(past: PastProc
     assert past.inputs("c", "g", ms(90)) is not None
 
 
+def test_a_process_that_ends_while_it_is_asked_is_replaced_too(past: PastProcess):
+    """By the system, which needs memory: it may not have read the question, and the next one answers it."""
+    past.inputs("c", "g", ms(90))
+    before = process_of(past)
+    assert before is not None
+    os.kill(before, signal.SIGKILL)
+    assert past.inputs("c", "g", ms(90)) is not None
+
+
 def test_a_process_that_nobody_asks_is_ended(folder: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(past_process, "IDLE_S", 0.1)
     past = PastProcess(str(folder))

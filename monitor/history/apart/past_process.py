@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import IO, Any, Final
@@ -121,19 +122,19 @@ class PastProcess:
                 raise RecordingError(unreadable.sentence)
 
     def _response(self, question: Question) -> AnyResponse:
-        """What the process says; another one is asked if the former ended, by itself, before it read the question."""
+        """What the process says. If one that had been there ends, another one is asked, as it may not have read it."""
         for process in (self._running(), None):
-            asked = process or self._start()
+            asked, asked_s = process or self._start(), time.monotonic()
             response = _exchange(asked, question, self._most_s)
             code = asked.wait() if response is None else 0
             if response is None or isinstance(response, TooMuchWork):
                 self._end()
             if response is not None:
                 return response
-            if code < 0:  # killed by us, or by itself or the system for want of memory
-                return TooMuchWork()
-            if code > 0:
+            if process is None or time.monotonic() - asked_s >= self._most_s:
                 break
+        if code < 0:  # killed by us, or by itself or the system for want of memory
+            return TooMuchWork()
         raise _end_error(code)
 
     def _end_idle(self) -> None:
