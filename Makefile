@@ -1,6 +1,7 @@
 # Everything a newcomer types. Needs Python 3.11 or newer, Java 17 or 21, and make; the rest is installed into .venv.
 PYTHON ?= python3
 ARGS ?=
+PROFILE ?= quick
 NAME ?= latency
 MINUTES ?= 10
 LIBRARIES ?=
@@ -9,7 +10,10 @@ VERSIONS ?= 4.2.0 4.4.0
 # Doctests are in what is no job, so their modules need not be collected.
 ONLY_TESTS := -o testpaths=tests -o addopts="-ra --strict-markers"
 # Which files of tests a worker gets is said in tests/conftest.py.
-WORKERS := --numprocesses=2 --dist=loadfile --no-loadscope-reorder
+SHARED_OUT := --dist=loadfile --no-loadscope-reorder
+WORKERS := --numprocesses=2 $(SHARED_OUT)
+# Jobs wait a third of their time.
+JOB_WORKERS := --numprocesses=3 $(SHARED_OUT)
 STORIES := tests/collectors/kafka/test_share_configs.py tests/collectors/kafka/test_streams_application.py \
 	tests/streaming_jobs/jobs/test_connect.py tests/streaming_jobs/jobs/test_share_groups.py
 VENV := .venv
@@ -28,14 +32,14 @@ help: ## Show what can be made
 demo: java $(JOB_INSTALLED) ## Start a real Kafka, consumers that go wrong, and groupwatch (ARGS="--port 9500" for another port)
 	@exec $(RUN) -m monitor.cli demo $(ARGS)
 
-test: java $(INSTALLED) ## Run the test suite: with a real broker and a real job (eight minutes)
-	$(RUN) -m pytest --durations=10 $(WORKERS) $(ARGS)
+test: java $(INSTALLED) ## Run the test suite: with a real broker and a real job (six minutes)
+	$(RUN) -m pytest --durations=10 --hypothesis-profile=$(PROFILE) --numprocesses=auto $(SHARED_OUT) $(ARGS)
 
 test-jobs: java $(INSTALLED) ## Run whole jobs on real brokers (scenarios, the demo, chaos, failures), secured brokers, ZooKeeper, Kerberos (half an hour)
-	$(RUN) -m pytest --durations=20 $(WORKERS) $(ONLY_TESTS) -m "jobs and not long" $(ARGS)
+	$(RUN) -m pytest --durations=20 $(JOB_WORKERS) $(ONLY_TESTS) -m "jobs and not long" $(ARGS)
 
 test-long: java $(INSTALLED) ## Run the tests that the suite leaves out because they take long (GROUPWATCH_ENDURANCE_MINUTES=120 of them count what leaks)
-	GROUPWATCH_HISTORIES=10000 $(RUN) -m pytest $(ARGS) tests/detection/test_holds_until.py tests/streaming_jobs/recording/test_same_past.py
+	$(RUN) -m pytest --hypothesis-profile=nightly $(ARGS) tests/detection/test_holds_until.py tests/streaming_jobs/recording/test_same_past.py
 	$(RUN) -m pytest --durations=10 $(ONLY_TESTS) -m long $(ARGS)
 
 test-systems: java $(INSTALLED) ## Run the tests against real RocketMQ, ZooKeeper, MetaQ and Kafka 0.10 (six minutes)

@@ -1,9 +1,9 @@
 """What tests share: a real broker for the whole session, names nobody else uses, and programs that run beside them.
 
-``make test`` and ``make test-jobs`` give the files of tests to two workers (pytest-xdist), each with a broker of its
-own. A program that a test awaits runs while its worker waits for it. All files with programs are one worker's, which
-begins with them: two programs at once would stall each other, and they keep to a clock. Without workers the programs
-run beside all other tests.
+``make test`` and ``make test-jobs`` give the files of tests to workers (pytest-xdist). Of ``make test`` one has the
+broker, of ``make test-jobs`` each has a broker of its own. A program that a test awaits runs while its worker waits for
+it. All files with programs are one worker's, which begins with them: two programs at once would stall each other, and
+they keep to a clock. Without workers the programs run beside all other tests.
 """
 
 import logging
@@ -15,12 +15,14 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from hypothesis import HealthCheck, settings
 from xdist.scheduler import LoadFileScheduling
 
 from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.demo.servers.settings import BrokerSettings
 from tests.support.beside import Beside
+from tests.support.examples import register_profiles
+from tests.support.garbage import collect_garbage
+from tests.support.running_tests import RunningTests
 
 BESIDE = {
     # first: it tells its story by the clock, and the tests it begins with leave it a core
@@ -28,7 +30,7 @@ BESIDE = {
     "demo_interrupted": ("tests.demo.demo_run", "--interrupted"),
     "live_minute": ("tests.live.run",),
     "scenarios_run": ("tests.scenarios.run", "--seed", "1"),
-    "chaos_run": ("tests.chaos.run", "--seed", "1", "--kills", "4", "--others", "2"),
+    "chaos_run": ("tests.chaos.run", "--seed", "1", "--kills", "2", "--others", "2"),
     "kind_churn_run": ("tests.kind_churn.run", "--seed", "1", "--minutes", "0.5"),
     "hostile_run": ("tests.hostile.run", "--seed", "1", "--minutes", "0.5"),
 }
@@ -38,13 +40,21 @@ IN_THE_SUITE: Final = (
     "tests/collectors/kafka/test_admin_poll.py",
     "tests/collectors/kafka/test_admin_reader.py",
     "tests/collectors/kafka/test_findings_topic.py",
-    "tests/demo/test_broker.py",
     "tests/streaming_jobs/jobs/test_job.py",
 )
 """Of the tests with a real broker or Spark, those that `make test` runs: enough to see that all of it works here."""
 
-OTHER_SERVERS: Final = ("tests/collectors/zookeeper/", "tests/collectors/kafka_client/test_kerberos.py")
-"""Where the tests are that start servers of other sorts, most of them one each: with the jobs, too."""
+MOST_WORKERS: Final = 6
+"""With more, the one with the broker is still at work when all others have ended."""
+
+NOT_IN_THE_SUITE: Final = (
+    "tests/collectors/zookeeper/",
+    "tests/collectors/kafka_client/test_kerberos.py",
+    "tests/benchmarks/test_assignor_results.py::test_a_million_partitions_fit",
+    "tests/web/page/test_past_in_browser.py",
+    "tests/web/page/test_topics_in_browser.py",
+)
+"""What else takes long: servers of other sorts, a million partitions, more of what is seen in a browser."""
 
 _FOLDERS: Final = ("chaos", "hostile", "kind_churn", "live", "scenarios")
 PROGRAMS: Final = (*(f"tests/{folder}/" for folder in _FOLDERS), "tests/demo/test_demo.py")
@@ -58,9 +68,7 @@ DEMOS: Final = ("tests/systems/test_demo.py", "tests/systems/test_demo_kinds.py"
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# No assertion about speed, also not by Hypothesis: a busy machine may take long.
-settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("patient")
+register_profiles()
 
 
 SHORT_STREAMS_SESSIONS: Final = {
@@ -74,18 +82,33 @@ IS_WORKER: Final = "PYTEST_XDIST_WORKER" in os.environ
 
 
 class OneAfterTheOther(LoadFileScheduling):
-    """A worker gets whole files of tests; one of them all files with programs, one all with stories,
-    and one all with demos."""
+    """A worker gets whole files of tests: one of them all files with programs, one all stories, one all demos.
+
+    Of `make test` one gets all that need a broker: it waits more than it computes, beside the others.
+    """
 
     def _split_scope(self, nodeid: str) -> str:
         file = super()._split_scope(nodeid)
-        return next((files[0] for files in (PROGRAMS, OTHER_SYSTEMS, DEMOS) if file.startswith(files)), file)
+        of_one = (PROGRAMS, OTHER_SYSTEMS, DEMOS, IN_THE_SUITE)
+        return next((files[0] for files in of_one if file.startswith(files)), file)
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> OneAfterTheOther:
     """Who shares out the tests among workers, however ``--dist`` is set."""
     return OneAfterTheOther(config, log)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Whoever waits for workers is told what they are at."""
+    if not IS_WORKER and config.getoption("numprocesses", None):
+        config.pluginmanager.register(RunningTests(config))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than there are cores, as one of them waits for its broker; each takes half a gigabyte."""
+    return min((os.cpu_count() or 1) + 1, MOST_WORKERS)
 
 
 @pytest.hookimpl(tryfirst=True)  # before -m chooses by the marks
@@ -96,12 +119,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     await one. Of workers each begins with what takes longest, so that all end at about the same time.
     """
     for item in items:
-        needs_servers = bool(_turn(item)) or item.nodeid.startswith(OTHER_SERVERS)
-        if needs_servers and not item.nodeid.startswith(IN_THE_SUITE):
+        takes_long = bool(_turn(item)) or item.nodeid.startswith(NOT_IN_THE_SUITE)
+        if takes_long and not item.nodeid.startswith(IN_THE_SUITE):
             item.add_marker("jobs")
     items.sort(key=_turn, reverse=IS_WORKER)
     strays = [item.nodeid for item in items if awaits_a_program(item) and not item.nodeid.startswith(PROGRAMS)]
     assert not strays, f"these await a program, and are not in PROGRAMS: {strays}"
+
+
+def pytest_collection_finish() -> None:
+    """What was collected here lives until the end."""
+    collect_garbage()
 
 
 def _turn(item: pytest.Item) -> int:

@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -52,8 +53,9 @@ def find_java(environ: Mapping[str, str] | None = None) -> Java:
     )
 
 
+@cache
 def java_version(executable: Path) -> int | None:
-    """The major version of a Java, or None if it does not run."""
+    """The major version of a Java, or None if it does not run. It is asked once in the life of a process."""
     try:
         answer = subprocess.run([executable, "-version"], capture_output=True, text=True, timeout=30, check=True)
     except (OSError, subprocess.SubprocessError):

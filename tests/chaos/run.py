@@ -35,7 +35,7 @@ from tests.support.brokers import SOON_BACK
 from tests.support.clients import commit, create_topic, produce, spoil_offsets_log
 from tests.support.crowd import Crowd
 from tests.support.job_process import JobProcess, eventually, processes_of
-from tests.support.progress import say
+from tests.support.progress import exit_code, say
 
 BROKER: Final = {
     # the undisturbed job has to find every record that the other one read
@@ -262,7 +262,7 @@ def main() -> int:
     faults = plan(options.seed, options.kills, options.others)
     outcome = run(folder, faults, options.seed, say)
     sys.stdout.write(json.dumps(report(outcome)) + "\n")
-    return 1 if outcome.differences() else 0
+    return exit_code(folder, outcome.differences())
 
 
 def report(outcome: Outcome) -> dict[str, Any]:

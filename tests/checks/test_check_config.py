@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import json
 import re
 import socket
@@ -17,6 +16,7 @@ from monitor.checks.config_checks import loads_no_code
 from monitor.cli.app import app
 from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.demo.servers.ports import free_ports
+from tests.support.garbage import collect_garbage
 from tests.support.kdc import needs_kerberos
 from tests.web.http.certificates import Authority
 
@@ -50,7 +50,7 @@ def check(tmp_path: Path):
         return CliRunner().invoke(app, ["check-config", str(file), *options])
 
     yield checked
-    gc.collect()  # what it leaves behind warns here, and not in another test
+    collect_garbage()  # what it leaves behind warns here, and not in another test
 
 
 def told(result: Result, label: str) -> list[str]:

@@ -13,13 +13,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from click.testing import Result
-from typer.testing import CliRunner
+from click.testing import CliRunner, Result
+from typer.main import get_command
 
 from monitor.cli.app import app
 from tests.checks.wrong_configurations import CLUSTER, WRONG, Wrong
 
 SPARK = '[spark]\ncheckpoint = "{folder}"\n'
+COMMANDS = get_command(app)
 IDS = [f"{each.table} {each.text}"[:60].strip() for each in WRONG]
 
 Written = Callable[[Wrong | str], Path]
@@ -59,7 +60,7 @@ def text_of(wrong: Wrong) -> str:
 
 
 def ran(*words: str) -> Result:
-    return CliRunner().invoke(app, list(words))
+    return CliRunner().invoke(COMMANDS, list(words))
 
 
 def assert_told(sentences: list[str], wrong: Wrong, folder: Path) -> None:

@@ -39,7 +39,7 @@ from tests.scenarios.run import NAME, await_evaluations, job_of
 from tests.scenarios.settings import SESSION_S
 from tests.scenarios.stage import Load
 from tests.support.clients import commit, create_topic
-from tests.support.progress import say
+from tests.support.progress import exit_code, say
 
 LOG_PARTITIONS: Final = 8
 BROKER: Final = BrokerSettings(
@@ -220,7 +220,7 @@ def main() -> int:
     for line in wrong:
         say(line)
     sys.stdout.write(json.dumps(report) + "\n")
-    return 1 if wrong else 0
+    return exit_code(folder, wrong)
 
 
 ONE_LIBRARY: Final = 0.8

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import secrets
 import warnings
 
@@ -12,6 +11,7 @@ from monitor.config import ClusterSettings
 from monitor.demo.servers.zookeeper import EmbeddedZooKeeper
 from monitor.protocol.events_topic import decode_event
 from tests.collectors.zookeeper.zookeepers import client
+from tests.support.garbage import collect_garbage
 
 
 @pytest.fixture(autouse=True)
@@ -20,7 +20,7 @@ def _collect_sockets():
     yield
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResourceWarning)
-        gc.collect()
+        collect_garbage()
 
 
 @pytest.fixture

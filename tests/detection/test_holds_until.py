@@ -5,8 +5,6 @@ Random groups of every kind, with thresholds of seconds so that a minute has man
 
 from __future__ import annotations
 
-import os
-
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -44,9 +42,7 @@ from monitor.model import (
 )
 from monitor.model.commit_history import extend
 from tests.support.builders import NOW, catalog, redated
-
-EXAMPLES = int(os.environ.get("GROUPWATCH_HISTORIES", "150"))
-"""10,000 in the long form: GROUPWATCH_HISTORIES=10000."""
+from tests.support.examples import example_count
 
 SECONDS = 90
 LATELY = st.integers(NOW - 100_000, NOW + 30_000)
@@ -183,7 +179,7 @@ def without_ages(verdict: GroupVerdict) -> GroupVerdict:
     )
 
 
-@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=example_count(1.5), suppress_health_check=list(HealthCheck))
 @given(groups(), catalogs(), THRESHOLDS, st.integers(0, 999))
 def test_judging_when_it_is_due_tells_the_same_as_judging_every_second(state, topics, thresholds, offset_ms):
     view, known = view_assignment(state, topics), Topics(topics)
@@ -208,7 +204,7 @@ def test_judging_when_it_is_due_tells_the_same_as_judging_every_second(state, to
             assert both_begin or new.since_ms == old.since_ms, f"{now_ms - NOW} ms later"
 
 
-@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=example_count(1.5), suppress_health_check=list(HealthCheck))
 @given(groups(), catalogs(), THRESHOLDS, st.integers(1, 200_000))
 def test_a_verdict_whose_concerns_a_later_pass_leaves_as_they_are_is_that_by_the_later_pass(
     state, topics, thresholds, later_ms

@@ -6,7 +6,6 @@ group is judged every second, with the polls that have arrived by then.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -21,10 +20,8 @@ from monitor.model import GroupState, PartitionObserved, Phase, TopicObserved, T
 from monitor.tracking.topic import fold_topic
 from tests.detection.test_steadiness import episodes
 from tests.support.builders import catalog, commit, group, member, topic
+from tests.support.examples import example_count, is_nightly
 
-EXAMPLES = int(os.environ.get("GROUPWATCH_HISTORIES", "40"))
-"""GROUPWATCH_HISTORIES=500 takes two to three minutes."""
-IS_SEEDED = "GROUPWATCH_HISTORIES" not in os.environ
 """The suite tries the same stories each time; the long form looks for new ones."""
 
 SECOND, MINUTE = 1_000, 60_000
@@ -115,7 +112,7 @@ def told_each_second(
 @example(seed=5610375, interval_s=30, patience_s=5, reason="no_members")  # no poll for six minutes
 @example(seed=0, interval_s=1, patience_s=10, reason="unsubscribed")
 @example(seed=1, interval_s=15, patience_s=15, reason="not_committing")
-@settings(max_examples=EXAMPLES, deadline=None, derandomize=IS_SEEDED)
+@settings(max_examples=example_count(0.4), derandomize=not is_nightly())
 @given(
     seed=st.integers(0, 2**32),
     interval_s=st.sampled_from([1, 2, 5, 10, 15, 30]),

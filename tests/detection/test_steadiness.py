@@ -24,6 +24,7 @@ from monitor.model.commit_history import with_commit
 from monitor.tracking.rebalances.history import record_rebalance
 from monitor.tracking.topic import fold_topic
 from tests.support.builders import catalog, commit, group, member, range_by_hand, topic
+from tests.support.examples import example_count
 
 MINUTE, HOUR = 60_000, 3_600_000
 EVERY = MINUTE // 2
@@ -56,7 +57,7 @@ def storm_at(ends, now_ms):
 
 @example(seed=1, mean_s=40, cooperative=False)
 @example(seed=1, mean_s=30, cooperative=True)
-@settings(max_examples=20)
+@settings(max_examples=example_count(0.2))
 @given(seed=st.integers(0, 2**32), mean_s=st.integers(20, 60), cooperative=st.booleans())
 def test_a_group_that_rebalances_about_as_often_as_a_storm_has_few_storms_and_long_ones(seed, mean_s, cooperative):
     """For four hours, at random: 720 times or less, which is remembered. In a cooperative group each is a pair."""
@@ -136,7 +137,7 @@ def test_a_group_that_is_about_as_far_behind_as_is_dangerous_is_told_seldom(seed
 # --- nobody reads what waits ------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=20)
+@settings(max_examples=example_count(0.2))
 @given(
     seed=st.integers(0, 2**32),
     idle=st.integers(11 * MINUTE, 20 * HOUR),

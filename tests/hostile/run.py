@@ -34,6 +34,7 @@ from tests.scenarios.stage import Load
 from tests.support.clients import commit, create_topic, offsets_log_producer, produce, simple_consumer
 from tests.support.crowd import Crowd
 from tests.support.job_process import JobProcess, Samples, eventually, running
+from tests.support.progress import exit_code, say
 
 CLUSTER: Final = "hostile"
 TOPIC, WAITING = "steady", "waiting"
@@ -300,12 +301,7 @@ def main() -> int:
     for line in report["differences"]:
         say(f"DIFFERENT {line}")
     sys.stdout.write(json.dumps(report) + "\n")
-    return 1 if report["differences"] else 0
-
-
-def say(line: str) -> None:
-    sys.stdout.write(f"{time.strftime('%H:%M:%S')} {line}\n")
-    sys.stdout.flush()
+    return exit_code(folder, report["differences"])
 
 
 if __name__ == "__main__":

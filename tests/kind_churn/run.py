@@ -32,7 +32,7 @@ from tests.scenarios.settings import COMMIT_SILENCE_S, STORM_WINDOW_S
 from tests.scenarios.stage import Load
 from tests.support.clients import create_topic
 from tests.support.job_process import eventually
-from tests.support.progress import say
+from tests.support.progress import exit_code, say
 
 SETTINGS: Final = DetectionSettings(commit_silence_ms=COMMIT_SILENCE_S * 1000, storm_window_ms=STORM_WINDOW_S * 1000)
 KINDS: Final = ("share", "streams-classic", "streams-kip1071", "connect")
@@ -106,7 +106,7 @@ def main() -> int:
     for line in [*report["false"], *report["errors"]]:
         say(f"WRONG {line}")
     sys.stdout.write(json.dumps(report) + "\n")
-    return 1 if report["false"] or report["errors"] else 0
+    return exit_code(folder, report["false"] or report["errors"])
 
 
 if __name__ == "__main__":

@@ -10,12 +10,13 @@ import pytest
 from monitor.java_runtime.kafka_versions import kafka_version
 from tests.oracle.streams_cases import random_streams_cases
 from tests.oracle.task_answers import our_answer, their_answer
+from tests.support.examples import example_count
 
 SEED = 11
 BEFORE_4_4 = kafka_version().is_before_4_4
 
 
-@pytest.mark.parametrize("cases", [1_500, pytest.param(20_000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("cases", [example_count(15), pytest.param(20_000, marks=pytest.mark.long)])
 def test_we_give_the_tasks_that_the_original_gives(cases, original):
     for case, answer in islice(random_streams_cases(SEED, original.ask), cases):
         assert our_answer(case["input"], before_4_4=BEFORE_4_4) == their_answer(answer), json.dumps(case)

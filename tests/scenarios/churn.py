@@ -24,7 +24,7 @@ from tests.scenarios.settings import BROKER
 from tests.scenarios.stage import Load, miss_soon
 from tests.support.clients import commit, create_topic
 from tests.support.crowd import Crowd
-from tests.support.progress import say
+from tests.support.progress import exit_code, say
 
 
 def run(minutes: float, seed: int, folder: Path) -> dict[str, Any]:
@@ -77,7 +77,7 @@ def main() -> int:
     for line in report["too_old"]:
         say(f"FALSE ALARM {line}")
     sys.stdout.write(json.dumps(report) + "\n")
-    return 1 if report["too_old"] or report["failures"] else 0
+    return exit_code(folder, report["too_old"] or report["failures"])
 
 
 if __name__ == "__main__":

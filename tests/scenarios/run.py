@@ -33,14 +33,14 @@ from tests.scenarios.table import SCENARIOS
 from tests.support.clients import commit, create_topic
 from tests.support.crowd import Crowd
 from tests.support.job_process import JobProcess, eventually
-from tests.support.progress import say
+from tests.support.progress import exit_code, say
 
 NAME: Final = "scenarios"
 """The cluster's."""
 CALM_S: Final = 8
 """How long is listened after the last step, and after the last thing that had to be told."""
 
-RECORDED_EVERY_S: Final = 2
+RECORDED_EVERY_S: Final = 10
 """How often the job writes its recording: the reports of incidents are made of it at the end."""
 
 HISTORY: Final = "history"
@@ -255,7 +255,7 @@ def main() -> int:
     for scenario in chosen:
         found += _tell_of(scenario, stories[scenario.name], verbose=options.verbose)
     sys.stdout.write(json.dumps(report) + "\n")
-    return 1 if found else 0
+    return exit_code(folder, found)
 
 
 def _tell_of(scenario: Scenario, as_told: dict[str, Any], *, verbose: bool) -> int:

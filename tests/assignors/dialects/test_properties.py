@@ -14,6 +14,7 @@ from monitor.assignors.dialects import DIALECTS, Exactness, Group, ReplayedDiale
 from monitor.model import Assignment, MemberAssignment, TopicPartitions
 from monitor.model.evidence import RefusalReason
 from tests.assignors.strategies import equal_groups, groups, topic_shapes
+from tests.support.examples import example_count
 
 REPLAYED = {name: row.rule for name, row in DIALECTS.items() if isinstance(row.rule, ReplayedDialect)}
 EXACT = {name: rule for name, rule in REPLAYED.items() if DIALECTS[name].exactness is Exactness.EXACT}
@@ -80,7 +81,7 @@ def test_kafkas_first_assignment_of_a_group_is_good_enough_for_the_checked_diale
     assert refusal is None or refusal.reason is RefusalReason.OTHER_OWNER
 
 
-@settings(max_examples=50)
+@settings(max_examples=example_count(0.5))
 @given(group=led_groups())
 def test_who_is_no_member_owns_nothing(group):
     everything = tuple(

@@ -43,6 +43,7 @@ from monitor.model import (
 from monitor.tracking.group import fold_group
 from tests.support.builders import catalog, topic
 from tests.support.captured_streams import after_each, streams_logs
+from tests.support.examples import example_count
 
 STREAMS = GroupKind.STREAMS
 NOTHING_KNOWN = Catalog(cluster="c", pass_ms=0)
@@ -203,7 +204,7 @@ def lived(rng, *, before_4_4):
 
 @pytest.mark.parametrize("before_4_4", [False, True])
 @given(seed=st.integers(0, 2**32))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=example_count(1.5))
 def test_what_the_assignor_gave_is_never_drift(before_4_4, seed):
     for broker in lived(random.Random(seed), before_4_4=before_4_4):
         if broker.epoch == broker.state().target_epoch:
@@ -239,7 +240,7 @@ def ids_in_places_of_their_own(rng, count):
 
 
 @given(seed=st.integers(0, 2**32), before_4_4=st.booleans(), has_state=st.booleans())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=example_count(2))
 def test_two_tasks_that_are_swapped_between_processes_are_drift(seed, before_4_4, has_state):
     """A member joins a settled group. All others keep their tasks up to their share, and it gets the rest: so of any
     two tasks one is taken from a member that keeps it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -21,6 +21,7 @@ from monitor.history.walk import GroupWalk
 from monitor.model import GroupDeleted
 from tests.history.memory import MemoryRecording
 from tests.history.test_story import START, commit, joined, row, seen
+from tests.support.examples import example_count
 
 END = 1_200
 
@@ -186,7 +187,7 @@ THRESHOLDS = st.builds(
     storm_rebalances=st.sampled_from([2, 20]),
 )
 
-ANY_GROUP = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+ANY_GROUP = settings(max_examples=example_count(0.15))
 
 
 @ANY_GROUP

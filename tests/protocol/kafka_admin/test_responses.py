@@ -40,6 +40,7 @@ from monitor.protocol.kafka_admin.responses import (
     read_response,
 )
 from monitor.protocol.wire.errors import DecodeError
+from tests.support.examples import example_count
 
 ANSWERS = [
     ListGroupsResponse,
@@ -296,7 +297,7 @@ def test_what_the_leader_of_kafka_streams_tells_is_read_of_described_members_too
 
 
 @pytest.mark.parametrize("answer", ANSWERS)
-@settings(max_examples=300)
+@settings(max_examples=example_count(3))
 @given(data=st.binary(max_size=120), version=st.integers(0, 9))
 def test_bytes_that_are_no_answer_are_an_error_of_their_own(answer, data, version):
     with suppress(DecodeError):

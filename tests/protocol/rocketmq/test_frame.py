@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from monitor.protocol.rocketmq.frame import MAX_FRAME, Frame, decode_frame, encode_request, frame_length
 from monitor.protocol.wire.errors import REASONS, DecodeError
+from tests.support.examples import example_count
 from tests.support.rocketmq_captures import Exchange, exchanges, refusal
 
 TEXT = st.text(alphabet=st.characters(exclude_categories=["Cs"]), max_size=20)
@@ -105,7 +106,7 @@ def test_any_request_says_what_it_was_given(code: int, opaque: int, fields: dict
     assert decode_frame(encoded) == Frame(code=code, opaque=opaque, is_answer=False)
 
 
-@settings(max_examples=300)
+@settings(max_examples=example_count(3))
 @given(st.sampled_from(exchanges()), st.data())
 def test_a_damaged_frame_gives_a_value_or_a_reason(captured: Exchange, data: st.DataObject):
     frame = bytearray(captured.response)

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from monitor.protocol.rocketmq.json import MAX_DEPTH, Pairs, decode_json
 from monitor.protocol.wire.errors import REASONS, DecodeError
+from tests.support.examples import example_count
 from tests.support.rocketmq_captures import Exchange, exchanges, refusal, without_pairs
 
 ANSWERS = [each for each in exchanges() if "__error__" not in each.decoded]
@@ -107,7 +108,7 @@ def test_objects_with_any_objects_for_keys_come_back(pairs: list[tuple[object, o
     assert decode_json(f"{{{written}}}".encode()) == [[key, value] for key, value in json.loads(json.dumps(pairs))]
 
 
-@settings(max_examples=300)
+@settings(max_examples=example_count(3))
 @given(st.sampled_from(ANSWERS), st.data())
 def test_a_damaged_body_gives_a_value_or_a_reason(captured: Exchange, data: st.DataObject):
     body = bytearray(captured.response_body)

@@ -9,6 +9,7 @@ from monitor.protocol.rocketmq import requests, responses
 from monitor.protocol.rocketmq.requests import Request
 from monitor.protocol.rocketmq.responses import MAX_QUEUES, Connection, Queue
 from monitor.protocol.wire.errors import REASONS, DecodeError
+from tests.support.examples import example_count
 from tests.support.rocketmq_captures import Exchange, exchange, exchanges, refusal
 
 READERS: dict[int, Callable[[bytes], Any]] = {
@@ -189,7 +190,7 @@ def test_an_answer_that_cannot_be_is_refused(code: int, body: bytes):
     assert refused.value.reason == "bad_event"
 
 
-@settings(max_examples=300)
+@settings(max_examples=example_count(3))
 @given(st.sampled_from(captured(*READERS)), st.data())
 def test_a_damaged_answer_gives_a_value_or_a_reason(each: Exchange, data: st.DataObject):
     body = bytearray(each.response_body)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from monitor.model import (
@@ -78,7 +78,6 @@ def test_a_key_with_a_group_that_cannot_be_read_cannot_be_read(key):
             decode_record(key, None, 0)
 
 
-@settings(deadline=None)  # the captured records are read in the first example
 @given(logs(), st.integers(1, 20), st.integers(2, 4))
 def test_the_shards_together_read_what_one_job_reads_and_each_error_once(log, size, of):
     whole, errors = read_by(Shard(), log, size)

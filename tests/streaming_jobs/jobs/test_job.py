@@ -33,6 +33,7 @@ def bootstrap(broker: EmbeddedKafka) -> str:
     return broker.bootstrap_servers
 
 
+@pytest.mark.jobs  # it starts a job and a broker of its own
 def test_two_clusters_in_one_job_and_one_that_is_away(bootstrap: str, topic: str, tmp_path: Path):
     commit(bootstrap, topic, topic, {0: 0})
     with EmbeddedKafka() as other:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -56,10 +55,8 @@ from tests.streaming_jobs.recording.random_logs import (
     histories,
     written,
 )
+from tests.support.examples import example_count, is_nightly
 
-EXAMPLES: Final = int(os.environ.get("GROUPWATCH_HISTORIES", "60"))
-"""10,000 in the long form: GROUPWATCH_HISTORIES=10000."""
-IS_SEEDED: Final = "GROUPWATCH_HISTORIES" not in os.environ
 """The suite tries the same histories each time; the long form looks for new ones."""
 
 EVERY_MS: Final = 60_000
@@ -311,7 +308,7 @@ def verdict_of(inputs: GroupInputs) -> GroupVerdict:
     return evaluate(inputs.group, inputs.catalog, inputs.now_ms, inputs.settings)
 
 
-@settings(max_examples=EXAMPLES, deadline=None, derandomize=IS_SEEDED)
+@settings(max_examples=example_count(0.6), derandomize=not is_nightly())
 @given(cases())
 def test_the_past_is_what_the_job_says_at_the_instant(case: Case):
     """All that is known of the group and its topics, and so the verdict: each run of commits here names all of them."""
@@ -337,7 +334,7 @@ HOLE_MS: Final = 75_000
 """Between two commits of a partition that a recording names there is no more: the longest run."""
 
 
-@settings(max_examples=EXAMPLES // 3, deadline=None, derandomize=IS_SEEDED)
+@settings(max_examples=example_count(0.2), derandomize=not is_nightly())
 @given(cases(most_commits=90))
 def test_with_more_commits_than_are_named_only_commits_are_estimated(case: Case):
     """And with them the lag. Who has what, and what is found of that, is exact."""

@@ -19,6 +19,7 @@ from monitor.tracking.rebalances.duration import (
     STALE_ANSWER_MS,
     SYNCED_CLOCKS_MS,
 )
+from tests.support.examples import example_count
 
 START_MS = 10_000_000
 AWAITED_MS = MAX_CLOCK_OFFSET_MS + FOLLOW_UP_MS
@@ -108,7 +109,7 @@ def in_batches(log, samples, chance):
         yield batch
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=example_count(3))
 @given(
     st.one_of(
         st.tuples(truths(), st.integers(-SYNCED_CLOCKS_MS, SYNCED_CLOCKS_MS)),

@@ -19,6 +19,7 @@ from monitor.model import (
     Phase,
 )
 from monitor.web.api.lists import ApiLists, CursorError, Order, Place, Wanted, cursor, encoded, read_cursor
+from tests.support.examples import example_count
 
 REASONS = {FindingKind.LAG: "behind", FindingKind.ORPHANED: "grew", FindingKind.DRIFT: "current"}
 
@@ -144,7 +145,7 @@ def fleets(letters: str) -> st.SearchStrategy[list[GroupSummary]]:
     return st.lists(groups, max_size=15, unique_by=lambda each: (each.cluster, each.group))
 
 
-@settings(max_examples=50)
+@settings(max_examples=example_count(0.5))
 @given(fleets("xy\u00e9/\ud800"), st.sampled_from(Order), st.integers(min_value=1, max_value=4))
 def test_the_pages_of_a_list_are_together_the_whole_list(groups, order, limit):
     lists, wanted = ApiLists(clusters(*groups)), Wanted(order=order, limit=limit)
@@ -160,7 +161,7 @@ def test_the_pages_of_a_list_are_together_the_whole_list(groups, order, limit):
     assert all(len(page) == limit for page in pages[:-1])
 
 
-@settings(max_examples=50)
+@settings(max_examples=example_count(0.5))
 @given(fleets("xy\u00e9/"), st.integers(min_value=1, max_value=4))
 def test_the_pages_of_the_findings_are_together_all_findings(groups, limit):
     lists, rows, after = ApiLists(clusters(*groups)), [], None

@@ -19,6 +19,7 @@ from monitor.assignors.dialects import DIALECTS, Group
 from monitor.model import Member, TopicPartitions, TopicShape
 from monitor.protocol.kafka.sticky_user_data import NO_GENERATION
 from tests.assignors.dialects.golden import assignment_of, plain
+from tests.support.examples import example_count
 
 TOPICS = ("t", "u", "v")
 PLAIN = {"range": RangePartitionAssignor, "roundrobin": RoundRobinPartitionAssignor}
@@ -84,7 +85,7 @@ def by_the_library(original, group, user_data):
 
 
 @pytest.mark.parametrize("protocol", PLAIN)
-@settings(max_examples=150)
+@settings(max_examples=example_count(1.5))
 @given(group=groups())
 def test_the_plain_strategies_are_met_exactly(protocol, group):
     theirs = outcome(lambda: by_the_library(PLAIN[protocol], group, lambda _: b""))
@@ -107,7 +108,7 @@ def written(member):
 
 
 @pytest.mark.parametrize("protocol", STICKY)
-@settings(max_examples=150)
+@settings(max_examples=example_count(1.5))
 @given(group=groups())
 def test_the_sticky_strategies_are_met_but_for_the_order_of_sets(protocol, group):
     rule = DIALECTS[f"kafka-python.{protocol}"].rule

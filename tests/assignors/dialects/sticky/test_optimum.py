@@ -10,6 +10,7 @@ from monitor.assignors.dialects.sticky.rows import form_rows
 from monitor.model import TopicPartition
 from monitor.model.evidence import RefusalReason
 from tests.assignors.optimum import TinyGroup, best, quality
+from tests.support.examples import example_count
 
 TOPICS = ("t", "u", "v")
 
@@ -33,7 +34,7 @@ def refusal_of(group, owners):
     return optimum_refusal(rows, tuple(group.asked), owners, group.owner)
 
 
-@settings(max_examples=250)
+@settings(max_examples=example_count(2.5))
 @given(group=tiny_groups(), data=st.data())
 def test_exactly_the_best_assignments_are_accepted(group, data):
     """Half of the time near the best: with the owners of before, most of whom should keep what they have."""

@@ -1,0 +1,79 @@
+"""What CI says of the processes that it has started and of what they leave behind."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.job_process import eventually
+
+SCRIPT = Path(__file__).parents[2] / ".ci" / "watch_processes.py"
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    """Of a run of its own, with a folder for temporary files."""
+    (tmp_path / "tmp").mkdir()
+    return {**os.environ, "GROUPWATCH_CI_RUN": secrets.token_hex(8), "TMPDIR": str(tmp_path / "tmp")}
+
+
+@pytest.fixture
+def sleeper(environment: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
+    """A process of the run that nobody has ended, with 100 MB."""
+    program = "import sys; held = b'x' * 100_000_000; print(flush=True); sys.stdin.read()"
+    command = [sys.executable, "-c", program]
+    with subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        yield process
+        process.kill()
+
+
+def left(folder: Path, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(SCRIPT), "left", str(folder)]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+
+
+def test_a_run_that_leaves_nothing_ends_with_0(tmp_path: Path, environment: dict[str, str]):
+    (tmp_path / "tmp" / "pytest-of-root").mkdir()
+    ended = left(tmp_path, environment)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
+
+
+def test_a_process_that_still_runs_is_named(tmp_path: Path, environment: dict[str, str], sleeper):
+    ended = left(tmp_path, environment)
+    assert ended.returncode == 1
+    assert ended.stdout.startswith(f"still runs: {sleeper.pid} {sys.executable} -c ")
+
+
+def test_a_process_of_another_run_is_not(tmp_path: Path, environment: dict[str, str], sleeper):
+    assert left(tmp_path, {**environment, "GROUPWATCH_CI_RUN": "another"}).returncode == 0
+    assert sleeper.poll() is None
+
+
+def test_a_file_that_was_left_is_named(tmp_path: Path, environment: dict[str, str]):
+    (tmp_path / "tmp" / "forgotten").touch()
+    ended = left(tmp_path, environment)
+    assert (ended.returncode, ended.stdout) == (1, f"left in {tmp_path / 'tmp'}: forgotten\n")
+
+
+def test_more_memory_than_agreed_is_told(tmp_path: Path, environment: dict[str, str]):
+    (tmp_path / "memory_mb").write_text("8193")
+    ended = left(tmp_path, environment)
+    assert (ended.returncode, ended.stdout) == (1, "the processes had 8193 MB together, more than 8192\n")
+
+
+def test_the_memory_of_all_its_processes_is_summed_up(tmp_path: Path, environment: dict[str, str], sleeper):
+    most = tmp_path / "memory_mb"
+    command = [sys.executable, str(SCRIPT), "memory", str(tmp_path)]
+    with subprocess.Popen(command, env=environment) as watch:
+        eventually(most.exists, "a first look")
+        watch.kill()
+    assert 95 <= int(most.read_text()) < 200
+    assert sleeper.poll() is None
