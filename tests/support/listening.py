@@ -31,9 +31,18 @@ class Listener(NamedTuple):
 
 def listeners(root: int) -> set[Listener]:
     """The listening sockets of a process and of its descendants, now."""
-    owners = _sockets_of(tree(root))
-    found = (_listener(line, owners) for file in ("tcp", "tcp6") for line in _lines(Path("/proc/net", file)))
-    return {listener for listener in found if listener is not None}
+    return _owned(_listening(), root)
+
+
+def _listening() -> dict[str, list[str]]:
+    """The lines of /proc/net about sockets that listen, by their inodes."""
+    lines = (line for file in ("tcp", "tcp6") for line in _lines(Path("/proc/net", file)))
+    return {line[9]: line for line in lines if line[3] == LISTEN}
+
+
+def _owned(lines: dict[str, list[str]], root: int) -> set[Listener]:
+    owners = _sockets_of(tree(root)) if lines else {}
+    return {_listener(line, owners[inode]) for inode, line in lines.items() if inode in owners}
 
 
 @contextmanager
@@ -43,8 +52,12 @@ def watched_listeners(root: int, pause_s: float = 0.02) -> Iterator[set[Listener
     stop = threading.Event()
 
     def watch() -> None:
+        known: set[str] = set()
         while not stop.wait(pause_s):
-            seen.update(listeners(root))
+            now = _listening()
+            # Whose a socket is takes long to find out, and does not change.
+            seen.update(_owned({inode: line for inode, line in now.items() if inode not in known}, root))
+            known = {*now}
 
     thread = threading.Thread(target=watch, daemon=True)
     thread.start()
@@ -86,10 +99,7 @@ def _lines(file: Path) -> list[list[str]]:
     return [line.split() for line in file.read_text(encoding="ascii").splitlines()[1:]]
 
 
-def _listener(line: list[str], owners: dict[str, str]) -> Listener | None:
-    local, state, inode = line[1], line[3], line[9]
-    if state != LISTEN or inode not in owners:
-        return None
-    address, _, port = local.partition(":")
+def _listener(line: list[str], program: str) -> Listener:
+    address, _, port = line[1].partition(":")
     words = (bytes.fromhex(address[i : i + 8])[::-1] for i in range(0, len(address), 8))
-    return Listener(ipaddress.ip_address(b"".join(words)), int(port, 16), owners[inode])
+    return Listener(ipaddress.ip_address(b"".join(words)), int(port, 16), program)
