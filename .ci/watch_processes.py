@@ -1,6 +1,7 @@
 """What the processes of a run of CI take, and what they leave behind.
 
-All of them have the variable GROUPWATCH_CI_RUN of the run in their environment.
+All of them have the variable CI_RUN_OF_GROUPWATCH of the run in their environment. A job takes variables that begin
+with GROUPWATCH_ from its JVM.
 
 ``python .ci/watch_processes.py memory FOLDER``: until it is ended, looks every few seconds how much memory they have
 together, and keeps the most in ``FOLDER/memory_mb``. Shared pages count once.
@@ -20,7 +21,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-RUN: Final = "GROUPWATCH_CI_RUN"
+RUN: Final = "CI_RUN_OF_GROUPWATCH"
 PAUSE_S: Final = 3.0
 MOST_MB: Final = 8_192
 MEMORY: Final = "memory_mb"

@@ -27,7 +27,7 @@ LONGEST_SOCKET_FOLDER: Final = 60
 """Bytes of a path. A Unix domain socket's path may have 107, and Spark gives its sockets names of 42."""
 
 SHORT_BASE: Final = Path("/tmp")
-"""Where folders for sockets are made if the folder for temporary files has a longer name (macOS)."""
+"""Where folders for sockets are made if the folder for temporary files has a longer name (macOS), or capitals in it."""
 
 
 class NoLocksError(Exception):
@@ -49,8 +49,13 @@ class RunFolder:
 
     @property
     def sockets(self) -> Path:
-        """A folder for Unix domain sockets: this one, or one with a path that is short enough."""
-        if len(os.fsencode(self.path)) <= LONGEST_SOCKET_FOLDER:
+        """A folder for Unix domain sockets: this one, or one with a path that is short enough and in lower case.
+
+        PySpark 4.2's worker puts the path of a stateful query's socket into lower case (``EvalConf`` in its
+        ``worker.py``). With a capital letter in TMPDIR, every micro-batch failed.
+        """
+        path = str(self.path)
+        if len(os.fsencode(path)) <= LONGEST_SOCKET_FOLDER and path == path.lower():
             return self.path
         if self._sockets is None:
             self._sockets = RunFolder(SHORT_BASE)

@@ -20,7 +20,7 @@ SCRIPT = Path(__file__).parents[2] / ".ci" / "watch_processes.py"
 def environment(tmp_path: Path) -> dict[str, str]:
     """Of a run of its own, with a folder for temporary files."""
     (tmp_path / "tmp").mkdir()
-    return {**os.environ, "GROUPWATCH_CI_RUN": secrets.token_hex(8), "TMPDIR": str(tmp_path / "tmp")}
+    return {**os.environ, "CI_RUN_OF_GROUPWATCH": secrets.token_hex(8), "TMPDIR": str(tmp_path / "tmp")}
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def test_a_process_that_still_runs_is_named(tmp_path: Path, environment: dict[st
 
 
 def test_a_process_of_another_run_is_not(tmp_path: Path, environment: dict[str, str], sleeper):
-    assert left(tmp_path, {**environment, "GROUPWATCH_CI_RUN": "another"}).returncode == 0
+    assert left(tmp_path, {**environment, "CI_RUN_OF_GROUPWATCH": "another"}).returncode == 0
     assert sleeper.poll() is None
 
 

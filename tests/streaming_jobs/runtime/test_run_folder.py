@@ -4,7 +4,10 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
+
+import pytest
 
 from streaming_jobs.runtime.run_folder import LONGEST_SOCKET_FOLDER, PREFIX, SHORT_BASE, RunFolder, remove_abandoned
 
@@ -74,20 +77,28 @@ def test_what_is_not_a_run_folder_of_this_user_is_left_alone(tmp_path: Path):
     assert (target / "precious").exists()
 
 
-def test_sockets_get_a_path_that_the_system_takes(tmp_path: Path):
-    short = RunFolder(SHORT_BASE)
-    deep = tmp_path / ("d" * LONGEST_SOCKET_FOLDER)
-    deep.mkdir()
-    long = RunFolder(deep)
-    other = long.sockets
-    try:
-        assert short.sockets == short.path
-        assert len(str(other)) <= LONGEST_SOCKET_FOLDER
-        assert other.stat().st_mode & 0o777 == 0o700
-    finally:
-        short.close()
-        long.close()
-    assert not other.exists()
+def test_sockets_lie_in_a_folder_of_a_short_name_in_lower_case():
+    with RunFolder(SHORT_BASE) as folder:
+        assert folder.sockets == folder.path
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param("d" * LONGEST_SOCKET_FOLDER, id="long"), pytest.param("Run", id="with a capital")],
+)
+def test_sockets_get_a_path_that_the_system_and_pyspark_take(name: str):
+    with tempfile.TemporaryDirectory(prefix="t-", dir=SHORT_BASE) as short:
+        base = Path(short, name)
+        base.mkdir()
+        folder = RunFolder(base)
+        other = folder.sockets
+        try:
+            assert len(str(other)) <= LONGEST_SOCKET_FOLDER
+            assert str(other) == str(other).lower()
+            assert other.stat().st_mode & 0o777 == 0o700
+        finally:
+            folder.close()
+        assert not other.exists()
 
 
 def test_a_base_that_cannot_be_read_holds_nothing_up(tmp_path: Path):
