@@ -24,7 +24,7 @@ INSTALLED := $(VENV)/.installed
 JOB_INSTALLED := $(VENV)/.installed-job
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-jobs test-long test-systems test-clients test-kafka-versions chaos hostile churn fuzz fuzz-decoder lint format bench bench-decoding bench-assignors clean java
+.PHONY: help demo test test-jobs test-long test-systems test-clients test-kafka-versions chaos hostile churn breaks fuzz fuzz-decoder lint format bench bench-decoding bench-assignors clean java
 
 help: ## Show what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 28
@@ -64,6 +64,9 @@ hostile: java $(INSTALLED) ## Write hostile records beside healthy groups: they 
 
 churn: java $(INSTALLED) ## Let members of healthy groups come and go: no finding may grow old (ARGS="--minutes 10 --seed 7")
 	$(RUN) -m tests.scenarios.churn $(ARGS)
+
+breaks: java $(INSTALLED) ## Break the code in 60 places and see which tests notice (ARGS="--seed 7 --breaks 20")
+	$(RUN) -m tests.breaks.run $(ARGS)
 
 fuzz: java $(INSTALLED) ## Ask Kafka's own assignors about 10,000 random groups each (ARGS="--seed 7 kafka.sticky")
 	$(RUN) -m tests.oracle.fuzz $(ARGS)
