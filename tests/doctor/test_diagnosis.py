@@ -100,6 +100,13 @@ def test_lag_without_members_becomes_a_finding_after_the_silence_unless_somethin
     assert (diagnosis.unconfirmed, diagnosis.is_certain) == (0, False)
 
 
+def test_a_finding_opens_at_its_own_instant_though_a_rule_waits_for_an_earlier_one():
+    """Half a second after the first reading, a rule waits until a second has passed; the silence is over after 60."""
+    first = fold(reading(NOW_MS, group(NOW_MS, "gone", 4, 10)))
+    diagnosis = diagnose(again(first, NOW_MS + 500), 2, before=first)
+    assert found(diagnosis) == [("gone", "unattended", SILENCE_MS - 500)]
+
+
 def again(state: ClusterState, pass_ms: int, **fields: object) -> ClusterState:
     """The cluster after a reading in which nothing has changed."""
     return fold_reading(state, reading(pass_ms, listed=state.listed, **fields))

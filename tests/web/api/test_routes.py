@@ -4,6 +4,7 @@ import gzip
 import json
 import threading
 import zlib
+from dataclasses import dataclass, field
 from urllib.parse import quote, urlencode
 
 import anyio
@@ -16,6 +17,7 @@ from typer.testing import CliRunner
 
 from monitor.cli.app import app as commands
 from monitor.model import CollectorHealth, Snapshot
+from monitor.snapshot_file import ClusterInputs
 from monitor.web.api.cache import KeptLists
 from monitor.web.api.endpoints import ADDRESSES, EXPLAIN, HISTORY, WHAT_IF, Address
 from monitor.web.api.lists import Order, Wanted, condition
@@ -541,3 +543,44 @@ def test_so_many_long_answers_are_worked_out_at_once_and_the_others_wait():
     anyio.run(ask)
     assert (max(most), len(most)) == (AT_ONCE, 6)
     anyio.run(ask)  # and in another event loop
+
+
+@dataclass(frozen=True)
+class Slow(Served):
+    """A job that gives what an explanation is made of when it is let."""
+
+    let: threading.Event = field(default_factory=threading.Event)
+    running: list[int] = field(default_factory=list)
+    most: list[int] = field(default_factory=list)
+
+    def inputs(self, cluster: str) -> ClusterInputs | None:
+        """What was given for the cluster."""
+        self.running.append(1)
+        self.most.append(len(self.running))
+        self.let.wait(30)
+        self.running.pop()
+        return super().inputs(cluster)
+
+
+def test_explanations_take_turns_and_what_is_short_waits_for_none_of_them():
+    shown = example()
+    job, codes = Slow(shown.shown, shown.saved, shown.lags), list[int]()
+
+    async def get(client: httpx.AsyncClient, path: str) -> None:
+        codes.append((await client.get(path)).status_code)
+
+    async def ask() -> None:
+        transport = httpx.ASGITransport(create_app(job, lambda: NOW_MS))
+        client = httpx.AsyncClient(transport=transport, base_url="http://groupwatch", timeout=60)
+        async with client, anyio.create_task_group() as group:
+            for _ in range(AT_ONCE + 2):
+                group.start_soon(get, client, EXAMPLES["explain"])
+            while len(job.running) < AT_ONCE:
+                await anyio.sleep(0.001)
+            await anyio.wait_all_tasks_blocked()
+            await get(client, EXAMPLES["clusters"])
+            job.let.set()
+
+    anyio.run(ask)
+    assert codes == [200] * (1 + AT_ONCE + 2)
+    assert max(job.most) == AT_ONCE
