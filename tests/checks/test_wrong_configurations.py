@@ -197,6 +197,11 @@ def test_a_property_that_is_none_of_sparks_is_a_warning(written: Written):
             "lots",
             "The environment variable SPARK_DRIVER_MEMORY should be a size like 2g, from 466m",
         ),
+        (
+            "SPARK_EXECUTOR_MEMORY",
+            "300m",
+            "The environment variable SPARK_EXECUTOR_MEMORY should be a size like 2g, from 466m",
+        ),
         ("PYSPARK_PYTHON", "/nowhere/p", "PYSPARK_PYTHON is /nowhere/p, which is not a program on this machine."),
         ("SPARK_HOME", "/nowhere", "SPARK_HOME is /nowhere, which has no Spark (no bin/spark-submit): unset it."),
         ("GROUPWATCH_SPARK__TRIGGER_S", "1e300", "spark.trigger_s should be less than or equal to 86400."),

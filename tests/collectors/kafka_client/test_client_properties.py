@@ -234,6 +234,24 @@ def test_numbers_and_harmless_properties():
     assert not {"receive_buffer_bytes", "check_crcs"} & arguments.keys()
 
 
+LEAST = {
+    **dict.fromkeys(("default.api.timeout.ms", "fetch.max.bytes", "fetch.max.wait.ms", "fetch.min.bytes"), 0),
+    **dict.fromkeys(("max.partition.fetch.bytes", "metadata.max.age.ms", "retry.backoff.ms"), 0),
+    **dict.fromkeys(("reconnect.backoff.ms", "reconnect.backoff.max.ms"), 0),
+    "metadata.recovery.rebootstrap.trigger.ms": 0,
+    **dict.fromkeys(("max.poll.interval.ms", "max.poll.records"), 1),
+    **dict.fromkeys(("receive.buffer.bytes", "send.buffer.bytes"), -1),
+}
+"""The least valid values, as Kafka's documentation of the consumer's properties has them."""
+
+
+@pytest.mark.parametrize(("key", "least"), LEAST.items())
+def test_the_least_value_that_java_takes_is_taken_and_one_less_is_refused(key: str, least: int):
+    assert spark_options(cluster_of({key: str(least)}))
+    with pytest.raises(ConfigError, match=f"should be a whole number from {least} to "):
+        spark_options(cluster_of({key: str(least - 1)}))
+
+
 def test_every_known_property_is_known_for_one_reason():
     kinds = (SECURITY, NUMBERS.keys(), NOT_IN_PYTHON.keys(), IGNORED_BY_PYTHON)
     assert sum(map(len, kinds)) == len(set().union(*kinds))

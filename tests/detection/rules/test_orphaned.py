@@ -271,6 +271,12 @@ def test_one_group_can_have_two_reasons():
             (0,),
             id="a group that was left, of what exists",
         ),
+        pytest.param(
+            group(phase=Phase.EMPTY, phase_ms=2_500_000, generation=1, offsets=[commit("old", 2)]),
+            "no_members",
+            (2,),
+            id="a group that was left in its first generation",
+        ),
     ],
 )
 def test_what_was_committed_and_is_read_by_nobody_is_marked_and_no_finding_while_nothing_waits(state, reason, numbers):
