@@ -51,10 +51,12 @@ NOT_IN_THE_SUITE: Final = (
     "tests/collectors/zookeeper/",
     "tests/collectors/kafka_client/test_kerberos.py",
     "tests/benchmarks/test_assignor_results.py::test_a_million_partitions_fit",
+    "tests/breaks/test_breaks.py::test_a_break_",
     "tests/web/page/test_past_in_browser.py",
     "tests/web/page/test_topics_in_browser.py",
 )
-"""What else takes long: servers of other sorts, a million partitions, more of what is seen in a browser."""
+"""What else takes long: servers of other sorts, a million partitions, runs of pytest, more of what is seen in a
+browser."""
 
 _FOLDERS: Final = ("chaos", "hostile", "kind_churn", "live", "scenarios")
 PROGRAMS: Final = (*(f"tests/{folder}/" for folder in _FOLDERS), "tests/demo/test_demo.py")

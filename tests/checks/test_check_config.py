@@ -192,7 +192,7 @@ def test_a_store_in_a_jaas_line_is_read(check):
             f'{CLUSTER}{SPARK}[http]\nbind = "0.0.0.0"\n', "http.bind: Any client that can reach 0.0.0.0 has", id="open"
         ),
         pytest.param(f"{CLUSTER}{SPARK}[http]\nport = 0\n", "Prometheus cannot find it", id="a port that changes"),
-        pytest.param(f'{CLUSTER}[spark]\ncheckpoint = "/tmp/x"\n', "is cleared", id="a checkpoint in /tmp"),
+        pytest.param(f'{CLUSTER}[spark]\ncheckpoint = "/tmp/no-such"\n', "is cleared", id="a checkpoint in /tmp"),
         pytest.param(f'{CLUSTER}[spark]\ncheckpoint = "state"\n', "is relative", id="a relative checkpoint"),
         pytest.param(
             f'{CLUSTER}[clusters.prod.client]\n"sasl.username" = "u"\n{SPARK}', "have no effect", id="SASL without SASL"
@@ -512,7 +512,10 @@ def test_the_recording_is_told_and_its_folder_is_tried_and_left_as_it_was(check,
         ("s3a:/x", "history.folder should be the path of a folder, or a URI like hdfs://HOST/FOLDER or s3a://BUCKET"),
         ("nfs://h/x", "history.folder is on nfs:, a file system unknown to Spark: it supports hdfs, "),
         ("history", "history.folder history is relative: another working directory has another, empty one."),
-        ("/tmp/x", "history.folder /tmp/x is in a folder that is cleared: the recording then starts anew."),
+        (
+            "/tmp/no-such-recording",
+            "history.folder /tmp/no-such-recording is in a folder that is cleared: the recording then starts anew.",
+        ),
     ],
 )
 def test_a_folder_that_cannot_hold_the_recording_is_a_warning(check, folder: str, warning: str):
