@@ -39,7 +39,7 @@ test-jobs: java $(INSTALLED) ## Run whole jobs on real brokers (scenarios, the d
 	$(RUN) -m pytest --durations=20 $(JOB_WORKERS) $(ONLY_TESTS) -m "jobs and not long" $(ARGS)
 
 test-long: java $(INSTALLED) ## Run the tests that the suite leaves out because they take long (GROUPWATCH_ENDURANCE_MINUTES=120 of them count what leaks)
-	$(RUN) -m pytest --hypothesis-profile=nightly $(ARGS) tests/detection/test_holds_until.py tests/streaming_jobs/recording/test_same_past.py
+	$(RUN) -m pytest --hypothesis-profile=nightly --timeout=0 $(ARGS) tests/detection/test_holds_until.py tests/streaming_jobs/recording/test_same_past.py
 	$(RUN) -m pytest --durations=10 $(ONLY_TESTS) -m long $(ARGS)
 
 test-systems: java $(INSTALLED) ## Run the tests against real RocketMQ, ZooKeeper, MetaQ and Kafka 0.10 (six minutes)
