@@ -53,9 +53,10 @@ class Samples:
 
     def all(self, name: str, /, **labels: str) -> list[Any]:
         """The samples of this name that have these labels."""
-        # To parse all of them costs much, and is what most tests do ten times a second.
-        lines = [line for line in self.text.splitlines(keepends=True) if line.startswith((f"{name}{{", f"{name} "))]
-        samples = (sample for family in text_string_to_metric_families("".join(lines)) for sample in family.samples)
+        # To parse all of them costs much, and is what most tests do ten times a second. Names may have ends of lines of
+        # Unicode's: str.splitlines would divide them.
+        lines = "\n".join(line for line in self.text.split("\n") if line.startswith((f"{name}{{", f"{name} ")))
+        samples = (sample for family in text_string_to_metric_families(f"{lines}\n") for sample in family.samples)
         return [sample for sample in samples if labels.items() <= sample.labels.items()]
 
     def value(self, name: str, /, **labels: str) -> float | None:
