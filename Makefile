@@ -12,8 +12,6 @@ ONLY_TESTS := -o testpaths=tests -o addopts="-ra --strict-markers"
 # Which files of tests a worker gets is said in tests/conftest.py.
 SHARED_OUT := --dist=loadfile --no-loadscope-reorder
 WORKERS := --numprocesses=2 $(SHARED_OUT)
-# Jobs wait a third of their time.
-JOB_WORKERS := --numprocesses=3 $(SHARED_OUT)
 STORIES := tests/collectors/kafka/test_share_configs.py tests/collectors/kafka/test_streams_application.py \
 	tests/streaming_jobs/jobs/test_connect.py tests/streaming_jobs/jobs/test_share_groups.py
 VENV := .venv
@@ -36,7 +34,7 @@ test: java $(INSTALLED) ## Run the test suite: with a real broker and a real job
 	$(RUN) -m pytest --durations=10 --hypothesis-profile=$(PROFILE) --numprocesses=auto $(SHARED_OUT) $(ARGS)
 
 test-jobs: java $(INSTALLED) ## Run whole jobs on real brokers (scenarios, the demo, chaos, failures), secured brokers, ZooKeeper, Kerberos (half an hour)
-	$(RUN) -m pytest --durations=20 $(JOB_WORKERS) $(ONLY_TESTS) -m "jobs and not long" $(ARGS)
+	$(RUN) -m pytest --durations=20 $(WORKERS) $(ONLY_TESTS) -m "jobs and not long" $(ARGS)
 
 test-long: java $(INSTALLED) ## Run the tests that the suite leaves out because they take long (GROUPWATCH_ENDURANCE_MINUTES=120 of them count what leaks)
 	$(RUN) -m pytest --hypothesis-profile=nightly --timeout=0 $(ARGS) tests/detection/test_holds_until.py tests/streaming_jobs/recording/test_same_past.py
