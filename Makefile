@@ -1,7 +1,7 @@
 # Everything a newcomer types. Needs Python 3.11 or newer, Java 17 or 21, and make; the rest is installed into .venv.
 PYTHON ?= python3
 ARGS ?=
-PROFILE ?= quick
+PROFILE ?=
 NAME ?= latency
 MINUTES ?= 10
 LIBRARIES ?=
@@ -31,7 +31,7 @@ demo: java $(JOB_INSTALLED) ## Start a real Kafka, consumers that go wrong, and 
 	@exec $(RUN) -m monitor.cli demo $(ARGS)
 
 test: java $(INSTALLED) ## Run the test suite: with a real broker and a real job (six minutes)
-	$(RUN) -m pytest --durations=10 --hypothesis-profile=$(PROFILE) --numprocesses=auto $(SHARED_OUT) $(ARGS)
+	$(RUN) -m pytest --durations=10 $(if $(PROFILE),--hypothesis-profile=$(PROFILE)) --numprocesses=auto $(SHARED_OUT) $(ARGS)
 
 test-jobs: java $(INSTALLED) ## Run whole jobs on real brokers (scenarios, the demo, chaos, failures), secured brokers, ZooKeeper, Kerberos (half an hour)
 	$(RUN) -m pytest --durations=20 $(WORKERS) $(ONLY_TESTS) -m "jobs and not long" $(ARGS)
