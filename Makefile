@@ -30,7 +30,7 @@ help: ## Show what can be made
 demo: java $(JOB_INSTALLED) ## Start a real Kafka, consumers that go wrong, and groupwatch (ARGS="--port 9500" for another port)
 	@exec $(RUN) -m monitor.cli demo $(ARGS)
 
-test: java $(INSTALLED) ## Run the test suite: with a real broker and a real job (six minutes)
+test: java $(INSTALLED) ## Run the test suite: with a real broker and a real job (eight minutes)
 	$(RUN) -m pytest --durations=10 $(if $(PROFILE),--hypothesis-profile=$(PROFILE)) --numprocesses=auto $(SHARED_OUT) $(ARGS)
 
 test-jobs: java $(INSTALLED) ## Run whole jobs on real brokers (scenarios, the demo, chaos, failures), secured brokers, ZooKeeper, Kerberos (half an hour)
@@ -40,7 +40,7 @@ test-long: java $(INSTALLED) ## Run the tests that the suite leaves out because 
 	$(RUN) -m pytest --hypothesis-profile=nightly --timeout=0 $(ARGS) tests/detection/test_holds_until.py tests/streaming_jobs/recording/test_same_past.py
 	$(RUN) -m pytest --durations=10 $(ONLY_TESTS) -m long $(ARGS)
 
-test-systems: java $(INSTALLED) ## Run the tests against real RocketMQ, ZooKeeper, MetaQ and Kafka 0.10 (six minutes)
+test-systems: java $(INSTALLED) ## Run the tests against real RocketMQ, ZooKeeper, MetaQ and Kafka 0.10 (eight minutes)
 	$(RUN) -m pytest --durations=10 $(WORKERS) -m systems tests/systems $(ARGS)
 
 test-clients: java $(INSTALLED) ## Churn real groups of the client libraries of Go, Node, Python and Java beside a job (MINUTES=10 LIBRARIES=java,aiokafka)
