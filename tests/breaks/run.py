@@ -21,6 +21,7 @@ from typing import Any, Final
 from tests.breaks.order import near_files
 from tests.breaks.places import Place, chosen, found_again
 from tests.breaks.trace import FAST, Ran, append, broken, copied, entries, put, pytest, what_ran
+from tests.support.progress import say
 
 ROOT: Final = Path(__file__).parents[2]
 CAUGHT, SURVIVED, NOT_RUN, GONE = "caught", "survived", "no fast test runs it", "its code has changed"
@@ -192,12 +193,6 @@ def line_of(number: int, place: Place, verdict: Verdict) -> str:
     notes = f" {verdict.tests} tests" if verdict.verdict == SURVIVED else ""
     notes += ", but mypy refuses it" if verdict.mypy else ""
     return f"{number:3} {place.file}:{place.line} {change} | {verdict.verdict}{notes} {verdict.by}"
-
-
-def say(line: str) -> None:
-    """Print, at once."""
-    sys.stdout.write(line + "\n")
-    sys.stdout.flush()
 
 
 def _options() -> argparse.Namespace:

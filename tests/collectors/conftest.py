@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-import warnings
 
 import pytest
 
@@ -11,16 +10,13 @@ from monitor.config import ClusterSettings
 from monitor.demo.servers.zookeeper import EmbeddedZooKeeper
 from monitor.protocol.events_topic import decode_event
 from tests.collectors.zookeeper.zookeepers import client
-from tests.support.garbage import collect_garbage
+from tests.support.garbage import collect_sockets
 
 
 @pytest.fixture(autouse=True)
 def _collect_sockets():
-    """kafka-python leaves the sockets of failed connections to the garbage collector: let it warn here, not later."""
     yield
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ResourceWarning)
-        collect_garbage()
+    collect_sockets()
 
 
 @pytest.fixture

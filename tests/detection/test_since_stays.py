@@ -22,8 +22,6 @@ from tests.detection.test_steadiness import episodes
 from tests.support.builders import catalog, commit, group, member, topic
 from tests.support.examples import example_count, is_nightly
 
-"""The suite tries the same stories each time; the long form looks for new ones."""
-
 SECOND, MINUTE = 1_000, 60_000
 START = 1_000 * MINUTE
 """When the first poll may begin."""

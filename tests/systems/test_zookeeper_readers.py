@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gc
 import time
-import warnings
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -19,6 +17,7 @@ from monitor.demo.servers.kafka010 import EmbeddedKafka010
 from monitor.demo.servers.ports import listening
 from monitor.java_runtime.jars import Coordinate, cache_dir, resolve
 from tests.collectors.zookeeper.zookeepers import client
+from tests.support.garbage import collect_sockets
 from tests.support.job_process import eventually
 from tests.systems.conftest import METAQ_TOPICS
 
@@ -76,11 +75,8 @@ class Crew:
 
 @pytest.fixture(autouse=True)
 def _collect_sockets():
-    """As tests/collectors/conftest.py."""
     yield
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ResourceWarning)
-        gc.collect()
+    collect_sockets()
 
 
 @pytest.fixture

@@ -57,8 +57,6 @@ from tests.streaming_jobs.recording.random_logs import (
 )
 from tests.support.examples import example_count, is_nightly
 
-"""The suite tries the same histories each time; the long form looks for new ones."""
-
 EVERY_MS: Final = 60_000
 HOUR: Final = 3_600_000
 RULES: Final = DetectionRules(
