@@ -9,19 +9,22 @@ from typing import Final
 from monitor.doctor.unread import Unread
 from monitor.model import (
     Catalog,
+    Entity,
     GroupEvent,
     GroupObserved,
+    GroupsListed,
     GroupState,
+    PassCompleted,
     Phase,
     RebalanceSampled,
     ShareGroupRead,
+    Source,
     TopicObserved,
-    TopicState,
     Value,
 )
-from monitor.tracking.group import fold_group
+from monitor.tracking.cluster_fold import ClusterFold, Key
 from monitor.tracking.polled.kafka import REBALANCING_STATES
-from monitor.tracking.topic import catalog_of, expire_topic, fold_topic
+from monitor.tracking.serialization import EntityState
 
 _WITH_MEMBERS_KNOWN: Final = frozenset({Phase.STABLE, Phase.EMPTY})
 
@@ -47,14 +50,15 @@ class Reading(Value):
 class ClusterState(Value):
     """All that readings have shown of a cluster. ``began_ms`` is the start of the first reading.
 
-    ``rebalancing`` are groups that have done so since they were first read: their members and owners are not known.
+    ``states`` is what is known of each entity, ``groups`` the groups among these by name. ``rebalancing`` are groups
+    that have done so since they were first read: their members and owners are not known.
     """
 
     cluster: str
     began_ms: int = 0
     pass_ms: int = 0
+    states: Mapping[Key, EntityState] = {}
     groups: Mapping[str, GroupState] = {}
-    topics: Mapping[str, TopicState] = {}
     listed: frozenset[str] = frozenset()
     rebalancing: frozenset[str] = frozenset()
     problems: tuple[str, ...] = ()
@@ -62,52 +66,52 @@ class ClusterState(Value):
 
     def catalog(self) -> Catalog:
         """The topics that exist, as of the newest reading."""
-        return catalog_of(self.cluster, self.pass_ms, self.topics.values())
+        return ClusterFold(self.cluster, self.states).catalog()
 
 
 def fold_reading(state: ClusterState, reading: Reading) -> ClusterState:
     """The cluster after one more reading. Readings come in the order of their ``pass_ms``."""
     listed = reading.listed if reading.complete else state.listed | reading.listed
-    groups = _fold_groups(state, reading)
-    in_rebalance = {group.group for group in reading.groups if group.state in REBALANCING_STATES}
-    named = {group.group for group in reading.groups}
-    known = {name for name, group in groups.items() if group.phase in _WITH_MEMBERS_KNOWN}
-    rebalancing = (in_rebalance | (state.rebalancing - named)) - known
+    states = _fold_entities(state, reading, listed)
+    groups = {name: group for (_, name), group in states.items() if isinstance(group, GroupState)}
     return ClusterState(
         cluster=state.cluster,
         began_ms=state.began_ms or reading.pass_ms,
         pass_ms=reading.pass_ms,
-        groups={name: group for name, group in groups.items() if name in listed},
-        topics=_fold_topics(state, reading),
+        states=states,
+        groups=groups,
         listed=listed,
-        rebalancing=frozenset(rebalancing & listed),
+        rebalancing=_rebalancing(state, reading, groups) & listed,
         problems=reading.problems,
         unread=reading.unread,
     )
 
 
-def _fold_groups(state: ClusterState, reading: Reading) -> dict[str, GroupState]:
-    events: dict[str, list[GroupEvent]] = defaultdict(list)
+def _fold_entities(state: ClusterState, reading: Reading, listed: frozenset[str]) -> Mapping[Key, EntityState]:
+    """What is known of each entity after the reading, which lists these groups."""
+    fold = ClusterFold(state.cluster, state.states)
+    for name, events in _events_by_group(reading).items():
+        fold.take(Entity.GROUP, name, events)
+    fold.take_listing(GroupsListed(state.cluster, Source.ADMIN, reading.pass_ms, reading.pass_ms), listed)
+    for seen in reading.topics:
+        fold.take(Entity.TOPIC, seen.topic, [seen])
+    ended_ms = max([seen.observed_ms for seen in reading.topics], default=reading.pass_ms)
+    fold.take_pass(PassCompleted(state.cluster, reading.pass_ms, ended_ms, len(reading.topics)))
+    return fold.states
+
+
+def _events_by_group(reading: Reading) -> Mapping[str, list[GroupEvent]]:
+    found: dict[str, list[GroupEvent]] = defaultdict(list)
     every: tuple[Iterable[GroupObserved | RebalanceSampled | ShareGroupRead], ...]
     every = (reading.groups, reading.shares, reading.samples)
-    for events_read in every:
-        for event in events_read:
-            events[event.group].append(event)
-    groups = dict(state.groups)
-    for name, own in events.items():
-        after = fold_group(state.cluster, name, state.groups.get(name), own)
-        if after is None:
-            groups.pop(name, None)
-        else:
-            groups[name] = after
-    return groups
+    for events in every:
+        for event in events:
+            found[event.group].append(event)
+    return found
 
 
-def _fold_topics(state: ClusterState, reading: Reading) -> dict[str, TopicState]:
-    topics = dict(state.topics)
-    for event in reading.topics:
-        after = fold_topic(state.cluster, event.topic, topics.get(event.topic), [event])
-        if after is not None:
-            topics[event.topic] = after
-    kept = ((name, expire_topic(topic, reading.pass_ms)) for name, topic in topics.items())
-    return {name: topic for name, topic in kept if topic is not None}
+def _rebalancing(state: ClusterState, reading: Reading, groups: Mapping[str, GroupState]) -> frozenset[str]:
+    in_rebalance = {group.group for group in reading.groups if group.state in REBALANCING_STATES}
+    named = {group.group for group in reading.groups}
+    known = {name for name, group in groups.items() if group.phase in _WITH_MEMBERS_KNOWN}
+    return frozenset((in_rebalance | (state.rebalancing - named)) - known)

@@ -18,17 +18,18 @@ from monitor.history.held import HeldRecording, StateRow, base_of
 from monitor.history.recorded import (
     EVENTS_VERSION,
     NotRecordedError,
-    RecordedEntity,
     RecordedRow,
     RecordingError,
     recorded_name,
     settings_in_force,
     unknown_events,
 )
-from monitor.history.replay import Base, Key
+from monitor.history.replay import Base
 from monitor.history.tables import EVALUATED, EVENTS, REACH, SETTINGS, STATES, Table, day_of
 from monitor.history.work_limit import TooMuchWorkError
 from monitor.messages.names import shown
+from monitor.model import Entity
+from monitor.tracking.cluster_fold import Key
 from monitor.tracking.serialization import is_current_state
 
 _ALWAYS: Final = 2**62
@@ -95,7 +96,7 @@ class DeltaRecording:
         of = pc.scalar(True)
         if groups is not None:
             names = sorted(map(recorded_name, groups))
-            of = (pc.field("entity") != RecordedEntity.GROUP.value) | pc.field("name").isin(names)
+            of = (pc.field("entity") != Entity.GROUP.value) | pc.field("name").isin(names)
         return HeldRecording(
             newest,
             self._state_rows(cluster, newest, of),
@@ -111,7 +112,7 @@ class DeltaRecording:
             RecordingError: the recording cannot be read.
         """
         newest = self._newest_states(cluster, since_ms) or 0
-        of = pc.field("entity") == RecordedEntity.GROUP.value
+        of = pc.field("entity") == Entity.GROUP.value
         known = {row.name for row in self._state_rows(cluster, newest, of)}
         known.update(name for (name,) in self._read_events(["name"], cluster, newest, until_ms, of))
         return sorted(known)
@@ -123,7 +124,7 @@ class DeltaRecording:
             RecordingError: the recording cannot be read.
         """
         newest = self._newest_states(cluster, until_ms) or 0
-        of = pc.field("entity") == RecordedEntity.GROUP.value
+        of = pc.field("entity") == Entity.GROUP.value
         sizes = {row.name: len(row.state) for row in self._state_rows(cluster, newest, of)}
         return {name: sizes.get(name, 0) for name in self.groups(cluster, since_ms, until_ms)}
 
@@ -149,7 +150,7 @@ class DeltaRecording:
 
     def _has_another_version(self, cluster: str, recorded_ms: int) -> bool:
         if recorded_ms not in self._version_known:
-            versioned = pc.field("entity") != RecordedEntity.PASS.value  # the only states without one
+            versioned = pc.field("entity") != Entity.PASS.value  # the only states without one
             row = next(self._state_rows(cluster, recorded_ms, versioned, most=1), None)
             self._version_known[recorded_ms] = row is not None and not is_current_state(row.state)
         return self._version_known[recorded_ms]
@@ -257,7 +258,7 @@ class DeltaRecording:
         if unknown:
             raise unknown_events(min(unknown))
         return [
-            RecordedRow(recorded_ms, RecordedEntity(entity), name, position, events)
+            RecordedRow(recorded_ms, Entity(entity), name, position, events)
             for recorded_ms, entity, name, position, events, _ in found
         ]
 
@@ -365,7 +366,7 @@ def _weight(batch: pa.RecordBatch) -> int:
         return 0
     if "entity" not in batch.schema.names:
         return int(batch.nbytes)
-    own = batch.filter(pc.equal(batch.column("entity"), RecordedEntity.GROUP.value))
+    own = batch.filter(pc.equal(batch.column("entity"), Entity.GROUP.value))
     return int(own.nbytes + (batch.nbytes - own.nbytes) // 4)
 
 

@@ -8,17 +8,12 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from monitor.history.recorded import RecordedEntity, RecordedRow, RecordingError, recorded_name
-from monitor.history.replay import FIRST_PASS, Base, Key
-from monitor.model import PassCompleted
-from monitor.tracking.serialization import (
-    StoredStateError,
-    decode_connect_configs_state,
-    decode_group_state,
-    decode_topic_state,
-)
+from monitor.history.recorded import RecordedRow, RecordingError, recorded_name
+from monitor.history.replay import FIRST_PASS, Base
+from monitor.model import Entity, PassHistory
+from monitor.tracking.cluster_fold import PASS_HISTORY, Key
+from monitor.tracking.serialization import STATE_DECODERS, EntityState, StoredStateError
 
-_PASS: Final = msgspec.msgpack.Decoder(PassCompleted)
 _NUMBER: Final = msgspec.msgpack.Decoder(int)
 
 
@@ -36,28 +31,17 @@ def base_of(recorded_ms: int, rows: Iterable[StateRow]) -> Base:
     Raises:
         RecordingError: a state cannot be read.
     """
-    base = Base(recorded_ms=recorded_ms)
     try:
-        for row in rows:
-            base = _with_state(base, row)
+        return Base(recorded_ms=recorded_ms, states=dict(map(_state_of, rows)))
     except (StoredStateError, msgspec.DecodeError) as error:
         raise RecordingError(f"The recording is damaged: {error}.") from error
-    return base
 
 
-def _with_state(base: Base, row: StateRow) -> Base:
-    match RecordedEntity(row.entity):
-        case RecordedEntity.GROUP:
-            base.groups[row.name] = decode_group_state(row.state)
-        case RecordedEntity.TOPIC:
-            base.topics[row.name] = decode_topic_state(row.state)
-        case RecordedEntity.CONNECT:
-            base.configs[row.name] = decode_connect_configs_state(row.state)
-        case RecordedEntity.PASS if row.name == FIRST_PASS:
-            return msgspec.structs.replace(base, first_pass_ms=_NUMBER.decode(row.state))
-        case _:
-            return msgspec.structs.replace(base, newest_pass=_PASS.decode(row.state))
-    return base
+def _state_of(row: StateRow) -> tuple[Key, EntityState]:
+    key = Entity(row.entity), row.name
+    if key == FIRST_PASS:
+        return PASS_HISTORY, PassHistory(first_ms=_NUMBER.decode(row.state))
+    return key, STATE_DECODERS[key[0]](row.state)
 
 
 class HeldRecording:
@@ -82,14 +66,14 @@ class HeldRecording:
     @property
     def groups(self) -> list[str]:
         """The names of all groups of which something is held."""
-        return self._names(RecordedEntity.GROUP)
+        return self._names(Entity.GROUP)
 
     @property
     def topics(self) -> list[str]:
         """The names of all topics of which something is held."""
-        return self._names(RecordedEntity.TOPIC)
+        return self._names(Entity.TOPIC)
 
-    def _names(self, entity: RecordedEntity) -> list[str]:
+    def _names(self, entity: Entity) -> list[str]:
         return sorted({name for each, name in (*self._states, *self._rows) if each == entity})
 
     def base(self, cluster: str, at_ms: int, keys: Collection[Key]) -> Base:

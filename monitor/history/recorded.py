@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from enum import StrEnum
 from heapq import merge
 from itertools import accumulate, pairwise
 from operator import attrgetter, itemgetter
@@ -14,7 +13,7 @@ from msgspec.structs import replace
 
 from monitor.detection.thresholds.overrides import DetectionRules
 from monitor.messages.names import shown
-from monitor.model import MOST, AnyEvent, CollectedEvent, CommitPoint, CommitRun, Rewind, Value
+from monitor.model import MOST, AnyEvent, CollectedEvent, CommitPoint, CommitRun, Entity, Rewind, Value
 from monitor.model.commit_history import RECENT
 
 EVENTS_VERSION: Final = 1
@@ -23,16 +22,6 @@ EVENTS_VERSION: Final = 1
 
 SETTINGS_VERSION: Final = 1
 """The version of recorded settings. It rises when a threshold is renamed, removed or gets another meaning."""
-
-
-class RecordedEntity(StrEnum):
-    """What recorded events are about."""
-
-    GROUP = "group"
-    TOPIC = "topic"
-    PASS = "pass"
-    LISTING = "listing"
-    CONNECT = "connect"
 
 
 class RecordedEvent(msgspec.Struct, array_like=True, frozen=True):
@@ -62,7 +51,7 @@ class RecordedRow(Value):
     """
 
     recorded_ms: int
-    entity: RecordedEntity
+    entity: Entity
     name: str
     position: int
     events: bytes

@@ -1,13 +1,14 @@
 """What was known of a group at an instant: the recorded states before it, and the events since, folded as then.
 
-A portion of a recording is folded as a micro-batch is: the rows of an entity in the order of its log, then what ends a
-pass. The instant of a verdict lies between portions or in one; of that only the events count that had happened.
+A portion of a recording is folded as a micro-batch is, by monitor.tracking.cluster_fold: what ends a pass and what
+lists groups count behind the events before them. The instant of a verdict lies between portions or in one; of that only
+the events count that had happened.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
 from itertools import takewhile
 from typing import Final, NamedTuple, Protocol
@@ -18,7 +19,6 @@ from msgspec.structs import replace
 from monitor.detection.evaluation_input import GroupInputs, only_concerned
 from monitor.history.recorded import (
     NotRecordedError,
-    RecordedEntity,
     RecordedRow,
     RecordedSettings,
     decode_events,
@@ -32,38 +32,34 @@ from monitor.messages.notification import utc
 from monitor.model import (
     Catalog,
     ConnectConfigEvent,
-    ConnectConfigsState,
+    Entity,
     GroupObserved,
     GroupsListed,
     GroupState,
     LogGrown,
     PassCompleted,
+    PassTopicsCounted,
     Source,
     TopicObserved,
-    TopicState,
     Value,
 )
-from monitor.tracking.connect import fold_connect_configs
-from monitor.tracking.group import fold_group
-from monitor.tracking.log_places import is_left_behind, without_log
-from monitor.tracking.polled.group import is_deleted
-from monitor.tracking.topic import catalog_of, expire_topic, fold_topic
+from monitor.tracking.cluster_fold import NEWEST_PASS, PASS_HISTORY, ClusterFold, Key
+from monitor.tracking.serialization import EntityState
 
-Key = tuple[RecordedEntity, str]
-
-FIRST_PASS: Final = "first"
-"""The name of the entity PASS under which a base has when the first pass that was recorded began."""
+FIRST_PASS: Final[Key] = (Entity.PASS, "first")
+"""Under this key an older groupwatch stored when the first pass ended that was recorded (PASS_HISTORY by now)."""
 
 
 class Base(Value):
     """The states of some entities after a portion of the recording (``recorded_ms``; 0: before all portions)."""
 
     recorded_ms: int = 0
-    groups: dict[str, GroupState] = msgspec.field(default_factory=dict)
-    topics: dict[str, TopicState] = msgspec.field(default_factory=dict)
-    configs: dict[str, ConnectConfigsState] = msgspec.field(default_factory=dict)
-    newest_pass: PassCompleted | None = None
-    first_pass_ms: int | None = None
+    states: dict[Key, EntityState] = msgspec.field(default_factory=dict)
+
+    def group(self, name: str) -> GroupState | None:
+        """The state of a group; None: there was none."""
+        state = self.states.get((Entity.GROUP, name))
+        return state if isinstance(state, GroupState) else None
 
 
 class Recording(Protocol):
@@ -127,10 +123,10 @@ def group_at(recording: Recording, cluster: str, group: str, at_ms: int) -> Grou
     Raises:
         RecordingError: the recording cannot be read.
     """
-    own: Key = (RecordedEntity.GROUP, group)
+    own: Key = (Entity.GROUP, group)
     base = recording.base(cluster, at_ms, [own])
-    rows = recording.rows(cluster, base.recorded_ms, at_ms, [own, (RecordedEntity.LISTING, "")])
-    return fold_group_rows(cluster, group, base.groups.get(group), rows, at_ms)
+    rows = recording.rows(cluster, base.recorded_ms, at_ms, [own, (Entity.LISTING, "")])
+    return fold_group_rows(cluster, group, base.group(group), rows, at_ms)
 
 
 def fold_group_rows(
@@ -149,45 +145,40 @@ def _fold_portion(
     cluster: str, group: str, state: GroupState | None, rows: Sequence[RecordedRow], at_ms: int
 ) -> GroupState | None:
     """The group after one portion. A listing comes after what was read before it: what it lacks, begins anew then."""
-    rest = in_order([row for row in rows if (row.entity, row.name) == (RecordedEntity.GROUP, group)])
+    key: Key = (Entity.GROUP, group)
+    fold = ClusterFold(cluster, {} if state is None else {key: state})
+    rest = in_order([row for row in rows if (row.entity, row.name) == key])
     listings = _listings_by(rows, at_ms)
     sources = {each.event.source for each in rest if isinstance(each.event, GroupObserved)}
     for listing in listings:
-        if _may_delete(listing, group, state, sources):
+        if isinstance(listing.event, GroupsListed) and _may_delete(listing, group, fold, sources):
             read = list(takewhile(lambda each, last_ms=listing.at_ms: each.at_ms <= last_ms, rest))  # type: ignore[misc]
-            state = fold_group(cluster, group, state, [each.event for each in read])  # type: ignore[misc] # its own
-            state, rest = _after_listing(state, listing), rest[len(read) :]
+            fold.take(*key, [each.event for each in read])
+            fold.take_listing(listing.event, listing.named)
+            rest = rest[len(read) :]
     if rest:
-        state = fold_group(cluster, group, state, until(rest, at_ms))  # type: ignore[arg-type] # its own
+        fold.take(*key, until(rest, at_ms))
     for listing in listings:
         if isinstance(listing.event, LogGrown):
-            state = _after_listing(state, listing)
-    return state
+            fold.move_groups(listing.event.before, listing.event.partitions)
+    after = fold.states.get(key)
+    return after if isinstance(after, GroupState) else None
 
 
-def _may_delete(listing: _Listing, group: str, state: GroupState | None, sources: Collection[Source]) -> bool:
+def _may_delete(listing: _Listing, group: str, fold: ClusterFold, sources: Collection[Source]) -> bool:
     """Whether it lacks the group, which is known from its source, or by events from these sources will be."""
     if isinstance(listing.event, LogGrown) or group in listing.named:
         return False
-    source = listing.event.source
-    is_known = state is not None and state.source is source
+    state, source = fold.states.get((Entity.GROUP, group)), listing.event.source
+    is_known = isinstance(state, GroupState) and state.source is source
     return is_known or source in sources
 
 
 def _listings_by(rows: Iterable[RecordedRow], at_ms: int) -> list[_Listing]:
     """What the rows have of listings by an instant, in the order of their log."""
-    listings = [row for row in rows if row.entity is RecordedEntity.LISTING]
+    listings = [row for row in rows if row.entity is Entity.LISTING]
     ordered = sorted(listings, key=lambda row: row.position)
     return [listing for row in ordered for listing in _listings_of(row.events) if listing.at_ms <= at_ms]
-
-
-def _after_listing(state: GroupState | None, listing: _Listing) -> GroupState | None:
-    if state is None:
-        return None
-    if isinstance(listing.event, LogGrown):
-        is_left = is_left_behind(state, listing.event.before, listing.event.partitions)
-        return without_log(state) if is_left else state
-    return None if is_deleted(state, listing.event, listing.named) else state
 
 
 class _Listing(NamedTuple):
@@ -210,7 +201,7 @@ LISTINGS_KEPT: Final = 90
 @lru_cache(maxsize=LISTINGS_KEPT)
 def _listings_of(events: bytes) -> tuple[_Listing, ...]:
     """The listings in a row: they concern each group, and are read once for many."""
-    decoded = decode_events(RecordedRow(0, RecordedEntity.LISTING, "", 0, events))
+    decoded = decode_events(RecordedRow(0, Entity.LISTING, "", 0, events))
     found: list[_Listing] = []
     for each in decoded:
         if isinstance(each.event, LogGrown):
@@ -247,18 +238,19 @@ def catalog_at(
     keys = catalog_keys(topics, settings)
     base = recording.base(cluster, at_ms, keys)
     rows = recording.rows(cluster, base.recorded_ms, at_ms, keys)
-    known = CatalogFold(cluster, base)
-    known.fold(rows, at_ms)
-    return known.catalog(settings.connect_topics)
+    known = ClusterFold(cluster, base.states)
+    fold_catalog(known, rows, at_ms)
+    return full_catalog(known, settings)
 
 
 def catalog_keys(topics: Iterable[str], settings: RecordedSettings) -> list[Key]:
     """The entities that tell of these topics, and of Connect clusters."""
     return [
-        (RecordedEntity.PASS, ""),
-        (RecordedEntity.PASS, FIRST_PASS),
-        *[(RecordedEntity.TOPIC, name) for name in topics],
-        *[(RecordedEntity.CONNECT, topic) for topic in settings.connect_topics.values()],
+        NEWEST_PASS,
+        PASS_HISTORY,
+        FIRST_PASS,
+        *[(Entity.TOPIC, name) for name in topics],
+        *[(Entity.CONNECT, topic) for topic in settings.connect_topics.values()],
     ]
 
 
@@ -277,7 +269,7 @@ def topics_of(group: GroupState) -> frozenset[str]:
     return frozenset(found)
 
 
-CatalogChange = TopicObserved | PassCompleted | ConnectConfigEvent
+CatalogChange = TopicObserved | PassTopicsCounted | PassCompleted | ConnectConfigEvent
 
 
 class CatalogEvent(NamedTuple):
@@ -293,69 +285,33 @@ def catalog_events(rows: Iterable[RecordedRow]) -> list[CatalogEvent]:
     """The events of these rows that tell of topics and configurations, in the order of their times."""
     ordered = sorted(rows, key=lambda row: (row.recorded_ms, row.position))
     found = [
-        CatalogEvent(recorded.at_ms, row.entity is RecordedEntity.PASS, row.name, recorded.event)
+        CatalogEvent(recorded.at_ms, row.entity is Entity.PASS, row.name, recorded.event)
         for row in ordered
-        if row.entity in (RecordedEntity.TOPIC, RecordedEntity.PASS, RecordedEntity.CONNECT)
+        if row.entity in (Entity.TOPIC, Entity.PASS, Entity.CONNECT)
         for recorded in decode_events(row)
         if isinstance(recorded.event, CatalogChange)
     ]
     return sorted(found, key=lambda each: (each.at_ms, each.is_pass))
 
 
-class CatalogFold:
-    """The topics of a cluster while portions of a recording are folded in."""
+def fold_catalog(fold: ClusterFold, rows: Iterable[RecordedRow], at_ms: int) -> None:
+    """Take what had happened to topics and configurations by an instant."""
+    for each in catalog_events(rows):
+        if each.at_ms <= at_ms:
+            take_change(fold, each)
 
-    def __init__(self, cluster: str, base: Base) -> None:
-        self._cluster = cluster
-        self.topics = dict(base.topics)
-        self.configs = dict(base.configs)
-        self.newest_pass = base.newest_pass
-        self.first_pass_ms = base.first_pass_ms
 
-    def copy(self) -> CatalogFold:
-        """The same, to be folded on by itself."""
-        base = Base(
-            topics=self.topics,
-            configs=self.configs,
-            newest_pass=self.newest_pass,
-            first_pass_ms=self.first_pass_ms,
-        )
-        return CatalogFold(self._cluster, base)
+def take_change(fold: ClusterFold, each: CatalogEvent) -> None:
+    """Take an event. Those of one log come in its order."""
+    match each.event:
+        case TopicObserved() as event:
+            fold.take(Entity.TOPIC, event.topic, [event])
+        case PassTopicsCounted() | PassCompleted() as event:
+            fold.take_pass(event)
+        case event:
+            fold.take(Entity.CONNECT, each.name, [event])
 
-    def fold(self, rows: Iterable[RecordedRow], at_ms: int) -> None:
-        """Take what had happened by an instant."""
-        for each in catalog_events(rows):
-            if each.at_ms <= at_ms:
-                self.apply(each)
 
-    def apply(self, each: CatalogEvent) -> None:
-        """Take an event. Those of one log come in its order."""
-        match each.event:
-            case TopicObserved() as event:
-                self._observe(event)
-            case PassCompleted() as event:
-                self._end_pass(event)
-            case event:
-                before = self.configs.get(each.name)
-                self.configs[each.name] = fold_connect_configs(self._cluster, each.name, before, [event])
-
-    def _observe(self, event: TopicObserved) -> None:
-        after = fold_topic(self._cluster, event.topic, self.topics.get(event.topic), [event])
-        if after is not None:
-            self.topics[event.topic] = after
-
-    def _end_pass(self, event: PassCompleted) -> None:
-        before_ms = self.newest_pass.pass_ms if self.newest_pass is not None else None
-        self.newest_pass = event
-        self.first_pass_ms = event.completed_ms if self.first_pass_ms is None else self.first_pass_ms
-        kept = {name: expire_topic(state, event.pass_ms, before_ms) for name, state in self.topics.items()}
-        self.topics = {name: state for name, state in kept.items() if state is not None}
-
-    def catalog(self, connect_topics: Mapping[str, str]) -> Catalog:
-        """The topics that exist, as of the newest pass. ``connect_topics``: those of configurations, by group."""
-        pass_ms = self.newest_pass.pass_ms if self.newest_pass is not None else 0
-        found = catalog_of(self._cluster, pass_ms, self.topics.values())
-        watched = [found.watched_ms] if found.topics else []
-        watched_ms = min([*watched, *([] if self.first_pass_ms is None else [self.first_pass_ms])], default=0)
-        configs = {group: self.configs[topic] for group, topic in connect_topics.items() if topic in self.configs}
-        return replace(found, watched_ms=watched_ms, connect_configs=configs)
+def full_catalog(fold: ClusterFold, settings: RecordedSettings) -> Catalog:
+    """The topics that exist, and the configurations of Connect clusters."""
+    return replace(fold.catalog(), connect_configs=fold.connect_configs(settings.connect_topics))

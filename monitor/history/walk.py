@@ -11,23 +11,24 @@ from msgspec.structs import replace
 
 from monitor.detection.evaluation_input import GroupInputs, only_concerned
 from monitor.history.portion_fold import PortionFold
-from monitor.history.recorded import RecordedEntity, RecordedEvent, RecordedRow, decode_events
+from monitor.history.recorded import RecordedEvent, RecordedRow, decode_events
 from monitor.history.replay import (
     CatalogEvent,
-    CatalogFold,
-    Key,
     Recording,
     catalog_events,
     catalog_keys,
     fold_group_rows,
+    full_catalog,
     listing_times,
     settings_at,
+    take_change,
     topics_of,
 )
 from monitor.history.work_limit import Check, no_check
 from monitor.model import (
     CommitRun,
     CurrentStored,
+    Entity,
     EpochStored,
     GroupDeleted,
     GroupState,
@@ -40,6 +41,7 @@ from monitor.model import (
     TopicObserved,
     Value,
 )
+from monitor.tracking.cluster_fold import ClusterFold, Key
 
 OF_MEMBERS: Final = (EpochStored, GroupDeleted, MembershipStored, MemberRemoved, MemberStored, TargetEpochStored)
 """What changes who is in a group, or who is to have what. Everything else happens all the time."""
@@ -78,11 +80,11 @@ class GroupWalk:
         self.since_ms, self.until_ms = since_ms, until_ms
         """From when until when it reaches."""
         self._settings = settings_at(recording, cluster, until_ms)
-        own: Key = (RecordedEntity.GROUP, group)
+        own: Key = (Entity.GROUP, group)
         base = recording.base(cluster, since_ms, [own])
-        rows = recording.rows(cluster, base.recorded_ms, until_ms, [own, (RecordedEntity.LISTING, "")])
+        rows = recording.rows(cluster, base.recorded_ms, until_ms, [own, (Entity.LISTING, "")])
         self._fold: tuple[_Portion, PortionFold] | None = None
-        self._portions = _portions(cluster, group, base.groups.get(group), rows, check)
+        self._portions = _portions(cluster, group, base.group(group), rows, check)
         known = [*(portion.before for portion in self._portions), self.state(until_ms)]
         states = [state for state in known if state is not None]
         self.partitions = max(map(_count_partitions, states), default=0)
@@ -90,7 +92,7 @@ class GroupWalk:
         topics = frozenset[str]().union(*map(topics_of, states))
         keys = catalog_keys(topics, self._settings)
         base = recording.base(cluster, since_ms, keys)
-        self._catalog = CatalogFold(cluster, base)
+        self._catalog = ClusterFold(cluster, base.states)
         self._changes = catalog_events(recording.rows(cluster, base.recorded_ms, until_ms, keys))
         self._taken = 0
         self._mark = 0, self._catalog
@@ -108,7 +110,7 @@ class GroupWalk:
     @property
     def further_times(self) -> list[int]:
         """When members took or gave back partitions one by one (KIP-848), and when topics changed, in order."""
-        rows = [row for portion in self._portions for row in portion.rows if row.entity is RecordedEntity.GROUP]
+        rows = [row for portion in self._portions for row in portion.rows if row.entity is Entity.GROUP]
         events = (event for row in rows for event in decode_events(row))
         taken = {each.at_ms for each in events if isinstance(each.event, CurrentStored)}
         return sorted(taken.union(topic_times(self._changes)))
@@ -116,7 +118,7 @@ class GroupWalk:
     @property
     def pass_apart_ms(self) -> int:
         """How far apart the passes over the topics are where they follow one another; 0: there are not two."""
-        passes = sorted({each.at_ms for each in self._changes if each.is_pass})
+        passes = sorted({each.at_ms for each in self._changes if isinstance(each.event, PassCompleted)})
         return min((later - earlier for earlier, later in pairwise(passes)), default=0)
 
     @property
@@ -129,7 +131,7 @@ class GroupWalk:
         for portion in self._portions:
             self._check()
             for row in sorted(portion.rows, key=lambda row: row.position):
-                if row.entity is RecordedEntity.GROUP:
+                if row.entity is Entity.GROUP:
                     yield from decode_events(row)
 
     def commits(self) -> Iterator[OffsetCommitted | CommitRun]:
@@ -150,7 +152,7 @@ class GroupWalk:
         place = min(bisect_left(self._portions, at_ms, key=lambda portion: portion.last_ms), len(self._portions) - 1)
         before = self._portions[place].before
         begun = list(self._begun_portions(place, at_ms))
-        if len(begun) == 1 and all(row.entity is RecordedEntity.GROUP for row in begun[0].rows):
+        if len(begun) == 1 and all(row.entity is Entity.GROUP for row in begun[0].rows):
             return self._fold_of(begun[0]).state(at_ms)
         rows = [row for portion in begun for row in portion.rows]
         return fold_group_rows(self.cluster, self.group, before, rows, at_ms) if rows else before
@@ -171,7 +173,7 @@ class GroupWalk:
     def inputs_at(self, at_ms: int) -> GroupInputs | None:
         """What the verdict at the next instant was made of (None: there was no such group)."""
         while self._taken < len(self._changes) and self._changes[self._taken].at_ms <= at_ms:
-            self._catalog.apply(self._changes[self._taken])
+            take_change(self._catalog, self._changes[self._taken])
             self._taken += 1
         state = self.state(at_ms)
         return None if state is None else self._inputs(state, at_ms)
@@ -185,7 +187,7 @@ class GroupWalk:
         self._taken, self._catalog = self._mark[0], self._mark[1].copy()
 
     def _inputs(self, state: GroupState, at_ms: int) -> GroupInputs:
-        catalog = self._catalog.catalog(self._settings.connect_topics)
+        catalog = full_catalog(self._catalog, self._settings)
         settings = self._settings.rules.of(self.cluster, self.group)
         return only_concerned(GroupInputs(group=state, catalog=catalog, now_ms=at_ms, settings=settings))
 
@@ -223,8 +225,8 @@ def _portions(
     for _, portion in groupby(sorted(rows, key=_recorded_ms), key=_recorded_ms):
         check()
         own = tuple(portion)
-        events = [event for row in own if row.entity is RecordedEntity.GROUP for event in decode_events(row)]
-        listed = [at_ms for row in own if row.entity is RecordedEntity.LISTING for at_ms in listing_times(row)]
+        events = [event for row in own if row.entity is Entity.GROUP for event in decode_events(row)]
+        listed = [at_ms for row in own if row.entity is Entity.LISTING for at_ms in listing_times(row)]
         last_ms = max([last_ms, *listed, *[event.at_ms for event in events]])
         found.append(
             _Portion(

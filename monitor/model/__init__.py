@@ -35,6 +35,7 @@ from monitor.model.connect import (
     WorkerHoldings,
     WorkSince,
 )
+from monitor.model.entities import RECORDED, Entity
 from monitor.model.events import (
     STATES_WITH_TARGETS,
     AnyEvent,
@@ -71,6 +72,7 @@ from monitor.model.events import (
     OffsetsListed,
     PartitionObserved,
     PassCompleted,
+    PassTopicsCounted,
     ReadablePartitionsStored,
     RebalanceSampled,
     RecordUnread,
@@ -192,6 +194,7 @@ from monitor.model.topics import (
     ErrorCount,
     Outage,
     PartitionState,
+    PassHistory,
     Release,
     SourceState,
     TopicState,
@@ -238,6 +241,7 @@ __all__ = [
     "END_SPACING_MS",
     "KINDS",
     "MOST",
+    "RECORDED",
     "RUNS_AS_ACTIVE",
     "SAMPLE_LIFETIME_MS",
     "STATES_WITH_TARGETS",
@@ -292,6 +296,7 @@ __all__ = [
     "DriftKind",
     "EndFall",
     "EndOffsetAt",
+    "Entity",
     "EpochStored",
     "Era",
     "ErrorCount",
@@ -354,6 +359,8 @@ __all__ = [
     "PartitionState",
     "PartitionVerdict",
     "PassCompleted",
+    "PassHistory",
+    "PassTopicsCounted",
     "PendingHandover",
     "Phase",
     "ProcessLoad",

@@ -495,6 +495,16 @@ class PassCompleted(Event):
     source_id: str | None = None
 
 
+class PassTopicsCounted(Event):
+    """A piece of the events log has so many topics of the pass that began at ``pass_ms``.
+
+    No collector writes it: whoever reads the log counts. A pass that names more topics at its end is not complete.
+    """
+
+    pass_ms: int
+    topics: int
+
+
 class DecodeFailed(Event):
     """A record could not be read. ``reason`` is a word from a short fixed list; the place lets a person find it."""
 
@@ -549,7 +559,7 @@ Each has a ``version``, that of docs/events.md; it is written only where it is n
 not know refuses the event, and counts it.
 """
 
-AnyEvent = GroupEvent | TopicEvent | GroupsListed | LogGrown | ConnectConfigEvent | DecodeFailed
+AnyEvent = GroupEvent | TopicEvent | PassTopicsCounted | GroupsListed | LogGrown | ConnectConfigEvent | DecodeFailed
 
 
 class ResolvedRegex(Value):

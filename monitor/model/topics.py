@@ -8,6 +8,7 @@ from typing import Final
 import msgspec
 
 from monitor.model.connect import ConnectConfigsState
+from monitor.model.events import PassTopicsCounted
 from monitor.model.values import STATE_VERSION, PartitionId, Value
 
 END_SPACING_MS: Final = 20_000
@@ -160,6 +161,20 @@ class SourceState(Value):
     version: int = STATE_VERSION
 
 
+class PassHistory(Value):
+    """What is known of a collector's passes over the topics of a cluster, besides the newest complete one.
+
+    Attributes:
+        first_ms: When the first complete pass ended, in ms since the epoch; 0: not known, as in states of an older
+            groupwatch.
+        counts: How many topics the log has of the newest passes, the newest last.
+    """
+
+    first_ms: int = 0
+    counts: tuple[PassTopicsCounted, ...] = ()
+    version: int = STATE_VERSION
+
+
 class Outage(Value, frozen=True):
     """When a partition of the offsets topic could not be read, in ms since the epoch; ``ended_ms`` None: it goes on."""
 
@@ -170,8 +185,8 @@ class Outage(Value, frozen=True):
 class Catalog(Value):
     """All topics of a cluster that exist now, as of a completed collector pass; ``names`` are theirs by topic id.
 
-    ``watched_ms`` is when collectors began to look, as far as these topics show it: what was first seen then may be of
-    any age. What was first seen later came later.
+    ``watched_ms`` is when the first pass over all topics ended: what was first seen by then may be of any age. What was
+    first seen later came later.
 
     ``connect_configs`` are the connectors of Connect clusters whose topics of configurations are read, by the name of
     the cluster's group.

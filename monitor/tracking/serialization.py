@@ -6,13 +6,28 @@ another version is refused: to read it with another shape than it was written in
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Final, TypeVar
 
 import msgspec
 
-from monitor.model import STATE_VERSION, ConnectConfigsState, GroupState, GrownLog, SourceState, TopicState
+from monitor.model import (
+    STATE_VERSION,
+    ConnectConfigsState,
+    Entity,
+    GroupState,
+    GrownLog,
+    PassCompleted,
+    PassHistory,
+    SourceState,
+    TopicState,
+)
 
-State = TypeVar("State", GroupState, TopicState, SourceState, ConnectConfigsState, GrownLog)
+EntityState = GroupState | TopicState | SourceState | PassCompleted | PassHistory | ConnectConfigsState | GrownLog
+"""What is known of an entity."""
+
+State = TypeVar("State", GroupState, TopicState, SourceState, PassHistory, ConnectConfigsState, GrownLog)
 
 
 class StoredStateError(Exception):
@@ -65,11 +80,13 @@ _TOPICS: Final = msgspec.msgpack.Decoder(TopicState)
 _SOURCES: Final = msgspec.msgpack.Decoder(SourceState)
 _CONNECT_CONFIGS: Final = msgspec.msgpack.Decoder(ConnectConfigsState)
 _GROWN_LOGS: Final = msgspec.msgpack.Decoder(GrownLog)
+_PASSES: Final = msgspec.msgpack.Decoder(PassCompleted)
+_PASS_HISTORIES: Final = msgspec.msgpack.Decoder(PassHistory)
 
 
-def encode_state(state: GroupState | TopicState | SourceState | ConnectConfigsState | GrownLog) -> bytes:
-    """The state as bytes that name its version."""
-    return _ENCODER.encode((state.version, state))
+def encode_state(state: EntityState) -> bytes:
+    """The state as bytes that name its version; of a pass, the event as it is: its version is that of events."""
+    return _ENCODER.encode(state if isinstance(state, PassCompleted) else (state.version, state))
 
 
 def decode_group_state(data: bytes) -> GroupState:
@@ -120,6 +137,42 @@ def decode_grown_log(data: bytes) -> GrownLog:
         StateCorruptError: The bytes are no GrownLog.
     """
     return _decode(_GROWN_LOGS, data, "GrownLog")
+
+
+def decode_pass(data: bytes) -> PassCompleted:
+    """The completed pass in these bytes.
+
+    Raises:
+        StateCorruptError: The bytes are none.
+    """
+    try:
+        return _PASSES.decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise StateCorruptError("PassCompleted") from error
+
+
+def decode_pass_history(data: bytes) -> PassHistory:
+    """The passes so far in these bytes.
+
+    Raises:
+        StateVersionError: Another version wrote it.
+        StateCorruptError: The bytes are no PassHistory.
+    """
+    return _decode(_PASS_HISTORIES, data, "PassHistory")
+
+
+STATE_DECODERS: Final[Mapping[Entity, Callable[[bytes], EntityState]]] = MappingProxyType(
+    {
+        Entity.GROUP: decode_group_state,
+        Entity.TOPIC: decode_topic_state,
+        Entity.SOURCE: decode_source_state,
+        Entity.PASS: decode_pass,
+        Entity.PASSES: decode_pass_history,
+        Entity.CONNECT: decode_connect_configs_state,
+        Entity.PLACES: decode_grown_log,
+    }
+)
+"""Of each entity that has a state, what reads its bytes; these raise StoredStateError."""
 
 
 def is_current_state(data: bytes) -> bool:

@@ -93,8 +93,10 @@ def expire_topic(state: TopicState, pass_ms: int, before_ms: int | None = None) 
     return replace(state, missed=True) if is_missed else state
 
 
-def catalog_of(cluster: str, pass_ms: int, topics: Iterable[TopicState]) -> Catalog:
+def catalog_of(cluster: str, pass_ms: int, topics: Iterable[TopicState], first_pass_ms: int = 0) -> Catalog:
     """The topics that the completed pass which began at ``pass_ms`` saw, or the one after it that is under way.
+
+    ``first_pass_ms`` is when the first pass ended. If that is not known (0), the oldest topic tells.
 
     With those that it alone has missed: what two passes did not see has expired (:func:`expire_topic`). What is told
     late of an older pass has been seen by none since. A topic that is much older than the pass was seen since, by a
@@ -107,7 +109,8 @@ def catalog_of(cluster: str, pass_ms: int, topics: Iterable[TopicState]) -> Cata
     }
     names = {topic.topic_id: topic.topic for topic in existing.values() if topic.topic_id is not None}
     seen = [partition.first_seen_ms for topic in existing.values() for partition in topic.partitions]
-    return Catalog(cluster=cluster, pass_ms=pass_ms, topics=existing, names=names, watched_ms=min(seen, default=0))
+    watched_ms = first_pass_ms or min(seen, default=0)
+    return Catalog(cluster=cluster, pass_ms=pass_ms, topics=existing, names=names, watched_ms=watched_ms)
 
 
 def add_end(ends: tuple[EndOffsetAt, ...], newest: EndOffsetAt) -> tuple[EndOffsetAt, ...]:

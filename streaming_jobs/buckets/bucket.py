@@ -2,64 +2,60 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple, TypeVar
+from operator import attrgetter
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from monitor.model import (
     ConnectConfigEvent,
-    ConnectConfigsState,
     DecodeFailed,
+    Entity,
     GroupEvent,
     GroupsListed,
     GroupState,
     GrownLog,
     PassCompleted,
+    PassTopicsCounted,
     Phase,
     Source,
-    SourceState,
     TopicObserved,
-    TopicState,
 )
-from monitor.tracking.connect import fold_connect_configs
-from monitor.tracking.decode_errors import fold_decode_errors
-from monitor.tracking.group import fold_group
-from monitor.tracking.log_places import is_left_behind, note_growth, without_log
+from monitor.tracking.cluster_fold import ClusterFold, Key
+from monitor.tracking.log_places import note_growth
 from monitor.tracking.offsets.delta import KIND, apply_delta, decode_delta, encode_delta, offset_delta
-from monitor.tracking.polled.group import is_deleted
-from monitor.tracking.serialization import (
-    StateCorruptError,
-    decode_connect_configs_state,
-    decode_group_state,
-    decode_grown_log,
-    decode_source_state,
-    decode_topic_state,
-    encode_state,
+from monitor.tracking.serialization import STATE_DECODERS, EntityState, StateCorruptError, encode_state
+
+_EVENT_DECODERS: Final[Mapping[Entity, Callable[[bytes], list[Any]]]] = MappingProxyType(
+    {
+        Entity.GROUP: msgspec.msgpack.Decoder(list[GroupEvent]).decode,
+        Entity.TOPIC: msgspec.msgpack.Decoder(list[TopicObserved]).decode,
+        Entity.PASS: msgspec.msgpack.Decoder(list[PassTopicsCounted | PassCompleted]).decode,
+        Entity.LISTING: msgspec.msgpack.Decoder(list[GroupsListed]).decode,
+        Entity.SOURCE: msgspec.msgpack.Decoder(list[DecodeFailed]).decode,
+        Entity.CONNECT: msgspec.msgpack.Decoder(list[ConnectConfigEvent]).decode,
+    }
 )
-from monitor.tracking.topic import expire_topic, fold_topic
-from streaming_jobs.ingest.bucket_of import Entity
 
-State = GroupState | TopicState | SourceState | PassCompleted | ConnectConfigsState | GrownLog
-Key = tuple[Entity, str]
-AnyOf = TypeVar("AnyOf")
+_ENDED_BY: Final = MappingProxyType({Entity.GROUP: Entity.LISTING, Entity.TOPIC: Entity.PASS})
+"""What concerns all entities of a kind, as of its place in the events log."""
 
-_GROUP_EVENTS: Final = msgspec.msgpack.Decoder(list[GroupEvent])
-_TOPIC_EVENTS: Final = msgspec.msgpack.Decoder(list[TopicObserved])
-_PASS_EVENTS: Final = msgspec.msgpack.Decoder(list[PassCompleted])
-_LISTINGS: Final = msgspec.msgpack.Decoder(list[GroupsListed])
-_SOURCE_EVENTS: Final = msgspec.msgpack.Decoder(list[DecodeFailed])
-_CONNECT_EVENTS: Final = msgspec.msgpack.Decoder(list[ConnectConfigEvent])
-_PASS: Final = msgspec.msgpack.Decoder(PassCompleted)
-_DECODERS: Final[dict[Entity, Callable[[bytes], State]]] = {
-    Entity.GROUP: decode_group_state,
-    Entity.TOPIC: decode_topic_state,
-    Entity.SOURCE: decode_source_state,
-    Entity.PASS: _PASS.decode,
-    Entity.CONNECT: decode_connect_configs_state,
-    Entity.PLACES: decode_grown_log,
-}
+
+class EventRow(NamedTuple):
+    """Some events of one entity, and where the first of them stood in its log.
+
+    No row of the events log goes on behind the end of a pass or a listing.
+    """
+
+    position: int
+    entity: Entity
+    name: str
+    payload: bytes
 
 
 class Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -102,11 +98,19 @@ class Bucket:
     """
 
     cluster: str
-    states: dict[Key, State] = field(default_factory=dict)
     changed: dict[Key, int] = field(default_factory=dict)
     failures: dict[str, str] = field(default_factory=dict)
     had_reading: bool = False
+    _fold: ClusterFold = field(init=False)
     _moved: dict[Key, _OffsetChange] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._fold = ClusterFold(self.cluster)
+
+    @property
+    def states(self) -> dict[Key, EntityState]:
+        """What is known of each entity."""
+        return self._fold.states
 
     def load(self, entries: Iterable[Entry], batch: int) -> None:
         """Take stored entries, which were changed in that micro-batch.
@@ -120,7 +124,7 @@ class Bucket:
             if entity is Entity.OFFSETS:
                 self._replace((Entity.GROUP, entry.name), self._apply_offset_change(entry), batch)
             else:
-                state = None if entry.state is None else _DECODERS[entity](entry.state)
+                state = None if entry.state is None else STATE_DECODERS[entity](entry.state)
                 self._replace((entity, entry.name), state, batch)
 
     def _apply_offset_change(self, entry: Entry) -> GroupState:
@@ -129,19 +133,33 @@ class Bucket:
             raise StateCorruptError(KIND)
         return apply_delta(before, decode_delta(entry.state or b""))
 
-    def fold_all(self, events: Mapping[Key, Sequence[bytes]], batch: int) -> None:
-        """Fold the events of a micro-batch: the payloads of each entity, in log order."""
+    def fold_all(self, rows: Iterable[EventRow], batch: int) -> None:
+        """Fold the events of a micro-batch, those of each log in its order."""
         self.failures.clear()
         self.had_reading = False
-        before = self._newest_pass()
-        for (entity, name), payloads in events.items():
-            if entity is not Entity.LISTING:
-                self.fold(entity, name, payloads, batch)
-        for (entity, _), payloads in events.items():
-            if entity is Entity.LISTING:  # after the groups, as the topics below
-                self.expire_groups(_flat(_LISTINGS, payloads)[-1], batch)
-        if any(entity is Entity.PASS for entity, _ in events):
-            self.expire_topics(batch, before)  # at the end: topics that a newer pass saw may stand behind it
+        found: dict[Entity, list[EventRow]] = defaultdict(list)
+        for row in sorted(rows, key=_position):
+            found[row.entity].append(row)
+        for entity in (*_ENDED_BY, Entity.SOURCE, Entity.CONNECT):
+            ends = found[_ENDED_BY[entity]] if entity in _ENDED_BY else []
+            self._fold_in_order(found[entity], ends, batch)
+
+    def _fold_in_order(self, rows: list[EventRow], ends: Sequence[EventRow], batch: int) -> None:
+        """Fold the rows of all entities of a kind, and between them what concerns each of these."""
+        begin = 0
+        for end in ends:
+            place = bisect_left(rows, end.position, lo=begin, key=_position)
+            self._fold_by_name(rows[begin:place], batch)
+            self.fold(end.entity, end.name, [end.payload], batch)
+            begin = place
+        self._fold_by_name(rows[begin:], batch)
+
+    def _fold_by_name(self, rows: Iterable[EventRow], batch: int) -> None:
+        payloads: dict[Key, list[bytes]] = defaultdict(list)
+        for row in rows:
+            payloads[row.entity, row.name].append(row.payload)
+        for (entity, name), own in payloads.items():
+            self.fold(entity, name, own, batch)
 
     def place_groups(self, partitions: int, batch: int, now_ms: int) -> None:
         """Drop the groups that the brokers look for elsewhere, if they place groups by more partitions than before.
@@ -158,84 +176,54 @@ class Bucket:
             return
         groups = [state for state in self.states.values() if isinstance(state, GroupState)]
         self._replace(key, note_growth(known, partitions, now_ms, groups), batch)
-        for state in groups:
-            if is_left_behind(state, known.partitions, partitions):
-                self._replace((Entity.GROUP, state.group), without_log(state), batch)
+        self._note(self._fold.move_groups(known.partitions, partitions), batch)
 
     def fold(self, entity: Entity, name: str, payloads: Sequence[bytes], batch: int) -> None:
         """Fold the events of one entity, given in log order. Its failure is noted and leaves its state as it was."""
-        before = self.states.get((entity, name))
         try:
-            after = self._fold_events(entity, name, before, payloads)
+            events = [event for payload in payloads for event in _EVENT_DECODERS[entity](payload)]
+            self._take(entity, name, events, batch)
         except Exception as error:
             self.failures[f"{entity}/{name}"] = f"{type(error).__name__}: {error}"
-            return
-        if after != before:
-            since = self.changed.get((entity, name), -1)
-            self._replace((entity, name), after, batch)
-            self._note_offset_change((entity, name), before, since)
-            self.had_reading |= (
-                isinstance(after, GroupState) and after.source in WHOLE_GROUP_SOURCES
-            )  # only a reading changes it
 
-    def _note_offset_change(self, key: Key, before: State | None, since: int) -> None:
-        """Remember how little has changed, if it is much less than the whole."""
-        after, batch = self.states.get(key), self.changed[key]
-        if not isinstance(before, GroupState) or not isinstance(after, GroupState) or since >= batch:
+    def _take(self, entity: Entity, name: str, events: list[Any], batch: int) -> None:
+        match entity:
+            case Entity.PASS:
+                for event in events:
+                    self._note(self._fold.take_pass(event), batch)
+            case Entity.LISTING:
+                for listed in events:
+                    self.had_reading |= listed.source in WHOLE_GROUP_SOURCES
+                    self._note(self._fold.take_listing(listed), batch)
+            case _:
+                before = self.states.get((entity, name))
+                if self._fold.take(entity, name, events):
+                    self._note_change((entity, name), before, batch)
+
+    def _note_change(self, key: Key, before: EntityState | None, batch: int) -> None:
+        """Remember that an entity has changed; of a group, how little, if that is much less than the whole."""
+        since, after = self.changed.get(key, -1), self.states.get(key)
+        self._note([key], batch)
+        if not isinstance(after, GroupState):
+            return
+        self.had_reading |= after.source in WHOLE_GROUP_SOURCES  # only a reading changes it
+        if not isinstance(before, GroupState) or since >= batch:
             return
         moved = offset_delta(before, after) if len(after.offsets) >= MANY_OFFSETS else None
         if moved is not None and len(moved) < len(after.offsets):
             self._moved[key] = _OffsetChange(since, batch, Entry(Entity.OFFSETS.value, key[1], encode_delta(moved)))
 
-    def _fold_events(self, entity: Entity, name: str, before: State | None, payloads: Sequence[bytes]) -> State | None:
-        if entity is Entity.GROUP:
-            assert before is None or isinstance(before, GroupState)
-            return fold_group(self.cluster, name, before, _flat(_GROUP_EVENTS, payloads))
-        if entity is Entity.TOPIC:
-            assert before is None or isinstance(before, TopicState)
-            return fold_topic(self.cluster, name, before, _flat(_TOPIC_EVENTS, payloads))
-        if entity is Entity.SOURCE:
-            assert before is None or isinstance(before, SourceState)
-            return fold_decode_errors(self.cluster, name, before, _flat(_SOURCE_EVENTS, payloads))
-        if entity is Entity.CONNECT:
-            assert before is None or isinstance(before, ConnectConfigsState)
-            return fold_connect_configs(self.cluster, name, before, _flat(_CONNECT_EVENTS, payloads))
-        return _flat(_PASS_EVENTS, payloads)[-1]  # the log's order counts: a clock may have been set back
-
-    def expire_topics(self, batch: int, before: PassCompleted | None = None) -> None:
-        """Mark the topics that the newest completed pass did not see, drop those that it is the second to miss.
-
-        ``before`` is the completed pass of the micro-batches before.
-        """
-        completed = self._newest_pass()
-        if completed is None:
-            return
-        before_ms = before.pass_ms if before is not None else None
-        for key, state in list(self.states.items()):
-            if isinstance(state, TopicState):
-                after = expire_topic(state, completed.pass_ms, before_ms)
-                if after is not state:
-                    self._replace(key, after, batch)
-
-    def expire_groups(self, listed: GroupsListed, batch: int) -> None:
-        """Drop the groups that the collector's source no longer has."""
-        self.had_reading |= listed.source in WHOLE_GROUP_SOURCES
-        named = frozenset(listed.groups)
-        for key, state in list(self.states.items()):
-            if isinstance(state, GroupState) and is_deleted(state, listed, named):
-                self._replace(key, None, batch)
-
-    def _newest_pass(self) -> PassCompleted | None:
-        completed = self.states.get((Entity.PASS, ""))
-        return completed if isinstance(completed, PassCompleted) else None
-
-    def _replace(self, key: Key, state: State | None, batch: int) -> None:
-        self.changed[key] = batch
-        self._moved.pop(key, None)
+    def _replace(self, key: Key, state: EntityState | None, batch: int) -> None:
+        self._note([key], batch)
         if state is None:
             self.states.pop(key, None)
         else:
             self.states[key] = state
+
+    def _note(self, keys: Iterable[Key], batch: int) -> None:
+        for key in keys:
+            self.changed[key] = batch
+            self._moved.pop(key, None)
 
     def changed_since(self, batch: int) -> list[Key]:
         """The entities that were changed or removed after a micro-batch."""
@@ -256,7 +244,7 @@ class Bucket:
 
     def entries(self, keys: Iterable[Key]) -> list[Entry]:
         """These entities as they are stored."""
-        return [Entry(entity.value, name, encode_payload(self.states.get((entity, name)))) for entity, name in keys]
+        return [Entry(entity.value, name, _payload_of(self.states.get((entity, name)))) for entity, name in keys]
 
     def groups(self) -> dict[str, GroupState]:
         """The groups by name; without those that no log of groups has yet, of which only share state is known."""
@@ -279,12 +267,8 @@ def unpack_entries(row: bytes) -> list[Entry]:
         raise StateCorruptError("bucket") from error
 
 
-def encode_payload(state: State | None) -> bytes | None:
-    """A state as bytes."""
-    if state is None:
-        return None
-    return msgspec.msgpack.encode(state) if isinstance(state, PassCompleted) else encode_state(state)
+def _payload_of(state: EntityState | None) -> bytes | None:
+    return None if state is None else encode_state(state)
 
 
-def _flat(decoder: msgspec.msgpack.Decoder[list[AnyOf]], payloads: Sequence[bytes]) -> list[AnyOf]:
-    return [event for payload in payloads for event in decoder.decode(payload)]
+_position: Final = attrgetter("position")

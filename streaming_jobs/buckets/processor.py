@@ -5,7 +5,6 @@ No rule lives here: events are folded by monitor.tracking, groups judged by moni
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
@@ -16,13 +15,12 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 from monitor.detection.ownership.catalog_view import Topics
 from monitor.detection.thresholds.overrides import DetectionRules
 from monitor.metrics.series_filter import ALL_SERIES, SeriesRules
-from monitor.model import Catalog
+from monitor.model import Catalog, Entity
 from streaming_jobs.buckets.batch_context import BatchContext, current_batch_context
-from streaming_jobs.buckets.bucket import Entry, Key
+from streaming_jobs.buckets.bucket import Entry, EventRow
 from streaming_jobs.buckets.catalog_server import CatalogAddress
 from streaming_jobs.buckets.judge import BucketEvaluator
 from streaming_jobs.buckets.store import BucketStore, CachedBucket
-from streaming_jobs.ingest.bucket_of import Entity
 from streaming_jobs.ingest.schemas import BucketRow, RowKind
 
 if TYPE_CHECKING:
@@ -78,7 +76,7 @@ class BucketProcessor(StatefulProcessor):
         # Taken out while it is changed: if this attempt fails half-way, nothing of it is remembered.
         kept = self._store.load_newest(memory.buckets.pop(number, None), self.cluster, context.batch)
         judge = memory.judges.setdefault(number, BucketEvaluator(number, self._rules, self._series))
-        kept.bucket.fold_all(_by_entity(rows), context.batch)
+        kept.bucket.fold_all(_event_rows(rows), context.batch)
         kept.bucket.place_groups(context.log_partitions, context.batch, context.now_ms)
         self._store.save(kept, context.batch)
         memory.buckets[number] = kept
@@ -131,13 +129,11 @@ def changed_rows(number: int, kept: CachedBucket, judge: BucketEvaluator, contex
         yield BucketRow(number, RowKind.FAILURE, name, text.encode("utf-8", "replace"))
 
 
-def _by_entity(rows: Iterator[pd.DataFrame]) -> dict[Key, list[bytes]]:
-    """The payloads of every entity in the order of its log. A shuffle keeps no order, so it is restored here."""
-    found: dict[Key, list[tuple[int, bytes]]] = defaultdict(list)
-    for frame in rows:
+def _event_rows(frames: Iterator[pd.DataFrame]) -> Iterator[EventRow]:
+    """The rows of events, in any order: a shuffle keeps none."""
+    for frame in frames:
         for entity, name, position, payload in zip(
             frame["entity"], frame["name"], frame["position"], frame["payload"], strict=True
         ):
             if entity != Entity.TICK:
-                found[Entity(entity), name].append((position, payload))
-    return {key: [payload for _, payload in sorted(chunks, key=lambda c: c[0])] for key, chunks in found.items()}
+                yield EventRow(int(position), Entity(entity), name, payload)

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple, TypeVar
 
 import msgspec
-from msgspec.structs import replace
 
 from monitor.model import (
     Catalog,
@@ -18,6 +17,7 @@ from monitor.model import (
     GrownLog,
     PackedBlock,
     PassCompleted,
+    PassHistory,
     SourceState,
     TopicState,
 )
@@ -27,6 +27,8 @@ from monitor.tracking.serialization import (
     decode_connect_configs_state,
     decode_group_state,
     decode_grown_log,
+    decode_pass,
+    decode_pass_history,
     decode_source_state,
     decode_topic_state,
     encode_state,
@@ -40,7 +42,6 @@ _OF_CATALOG: Final = frozenset({RowKind.WHOLE, RowKind.TOPIC, RowKind.PASS, RowK
 """Rows that the catalog is made of."""
 
 _SUMMARIES = msgspec.msgpack.Decoder(list[GroupSummary])
-_PASS = msgspec.msgpack.Decoder(PassCompleted)
 _DUE = msgspec.msgpack.Decoder(int)
 _DEFLATED = msgspec.msgpack.Decoder(Deflated)
 
@@ -74,6 +75,7 @@ class _BucketView:
     summaries: dict[str, GroupSummary] = field(default_factory=dict)
     blocks: dict[str, Deflated] = field(default_factory=dict)
     completed: PassCompleted | None = None
+    passes: PassHistory = field(default_factory=PassHistory)
     due_ms: int | None = None
     grown: GrownLog | None = None
 
@@ -90,8 +92,6 @@ class ClusterView:
     unseen: int = 0
     """How many topics the pass of the newest catalog names that nobody has seen since it began."""
     _buckets: dict[int, _BucketView] = field(default_factory=dict)
-    _whole: dict[str, TopicState] = field(default_factory=dict)
-    """The topics of the newest pass that was complete."""
 
     def take(self, rows: Iterable[BucketRow]) -> None:
         """Take the rows of one micro-batch, all of them, those of one bucket in their order."""
@@ -117,22 +117,18 @@ class ClusterView:
     def catalog(self) -> Catalog | None:
         """The topics that the newest completed pass of the collector saw; None before the first.
 
-        Every bucket has been told of the pass; they can differ by one micro-batch at most, and the newest counts. A
-        pass that names more topics than are here since it began is not complete: what it lacks, it does not take away.
+        Every bucket has been told of the pass; they can differ by one micro-batch at most, and the newest counts.
         """
         completed = self._newest_pass()
         if completed is None:
             return None
         topics = [topic for bucket in self._buckets.values() for topic in bucket.topics.values()]
-        made = catalog_of(self.cluster, completed.pass_ms, topics)
-        seen = sum(topic.pass_ms >= completed.pass_ms for topic in topics)
-        self.unseen = max(0, completed.topics - seen)
-        if not self.unseen:
-            self._whole = made.topics
-            return made
-        kept = [topic for name, topic in self._whole.items() if name not in made.topics]
-        marked = [replace(topic, missed=True) for topic in kept]
-        return catalog_of(self.cluster, completed.pass_ms, [*made.topics.values(), *marked])
+        self.unseen = max(0, completed.topics - sum(topic.pass_ms >= completed.pass_ms for topic in topics))
+        return catalog_of(self.cluster, completed.pass_ms, topics, self._first_pass_ms())
+
+    def _first_pass_ms(self) -> int:
+        """When the first pass ended; 0: not known, or not of every bucket."""
+        return min((bucket.passes.first_ms for bucket in self._buckets.values()), default=0)
 
     def connect_configs(self, topics: Mapping[str, str]) -> dict[str, ConnectConfigsState]:
         """The connectors of Connect clusters, by their groups. ``topics`` are those that they are read from."""
@@ -196,7 +192,7 @@ def _take(bucket: _BucketView, row: BucketRow) -> None:
             bucket.groups[row.name] = bucket.groups[row.name].moved(row.payload or b"")
         case RowKind.PLACES:
             bucket.grown = decode_grown_log(row.payload) if row.payload else None
-        case RowKind.TOPIC | RowKind.SOURCE | RowKind.CONNECT:
+        case RowKind.TOPIC | RowKind.SOURCE | RowKind.CONNECT | RowKind.PASS | RowKind.PASSES:
             _take_state(bucket, row)
         case RowKind.BLOCK if row.name == ALL_BLOCKS:
             bucket.blocks.clear()
@@ -204,8 +200,6 @@ def _take(bucket: _BucketView, row: BucketRow) -> None:
             _put(bucket.blocks, row.name, _DEFLATED.decode(row.payload) if row.payload else None)
         case RowKind.DUE:
             bucket.due_ms = _DUE.decode(row.payload) if row.payload else None
-        case RowKind.PASS:
-            bucket.completed = _PASS.decode(row.payload) if row.payload else None
         case _:
             _take_summaries(bucket, row)
 
@@ -216,6 +210,10 @@ def _take_state(bucket: _BucketView, row: BucketRow) -> None:
             _put(bucket.topics, row.name, decode_topic_state(row.payload) if row.payload else None)
         case RowKind.SOURCE:
             _put(bucket.sources, row.name, decode_source_state(row.payload) if row.payload else None)
+        case RowKind.PASS:
+            bucket.completed = decode_pass(row.payload) if row.payload else None
+        case RowKind.PASSES:
+            bucket.passes = decode_pass_history(row.payload) if row.payload else PassHistory()
         case _:
             _put(bucket.configs, row.name, decode_connect_configs_state(row.payload) if row.payload else None)
 

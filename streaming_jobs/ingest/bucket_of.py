@@ -3,27 +3,9 @@
 from __future__ import annotations
 
 import zlib
-from enum import StrEnum
 from typing import Final
 
-
-class Entity(StrEnum):
-    """What a row of events or of state is about."""
-
-    GROUP = "group"
-    OFFSETS = "offsets"
-    """Of a group, only the committed offsets that have moved; what else is known of it stays."""
-    TOPIC = "topic"
-    SOURCE = "source"
-    PASS = "pass"
-    LISTING = "listing"
-    """No state: which groups a collector's source has, and so which have gone."""
-    CONNECT = "connect"
-    """The connectors of a Connect cluster, by the name of its topic of configurations."""
-    PLACES = "places"
-    """By how many partitions of the offsets topic the groups of a bucket are placed (GrownLog); without a name."""
-    TICK = "tick"
-
+from monitor.model import Entity
 
 BUCKETS_PER_PARTITION: Final = 8
 """Spark spreads buckets over the partitions of the stateful stage by a hash of its own; so many for each partition

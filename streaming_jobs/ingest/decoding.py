@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import repeat
 from typing import ClassVar, NamedTuple
 
 import msgspec
@@ -16,15 +17,18 @@ from monitor.model import (
     ALL_GROUPS,
     AnyEvent,
     DecodeFailed,
+    Entity,
     GroupObserved,
     GroupPlaced,
     GroupsListed,
     LogPlaces,
     OffsetsListed,
     PassCompleted,
+    PassTopicsCounted,
     RebalanceSampled,
     Shard,
     ShareGroupRead,
+    TopicObserved,
 )
 from monitor.protocol.events_topic import (
     decode_event,
@@ -38,7 +42,7 @@ from monitor.protocol.kafka.group_metadata import OFFSETS_TOPIC
 from monitor.protocol.kafka.share_state import SHARE_STATE_TOPIC, decode_share_state
 from monitor.protocol.offsets_topic import Foreign, decode_record, unread_event
 from monitor.protocol.wire.errors import DecodeError
-from streaming_jobs.ingest.bucket_of import Entity, bucket_of
+from streaming_jobs.ingest.bucket_of import bucket_of
 from streaming_jobs.ingest.commit_rows import CommitRows
 from streaming_jobs.ingest.log_places import parts_by_partition, placed_groups, select_placed_records
 from streaming_jobs.ingest.sharding import select_own_records, watches
@@ -70,8 +74,13 @@ class EventChunk:
     """How long the commits of a partition may go on that become one event; None: as long as they do."""
 
     buckets: int
-    _rows: dict[tuple[int, Entity, str], _EventColumns] = field(default_factory=dict)
+    _rows: list[tuple[int, Entity, str, _EventColumns]] = field(default_factory=list)
+    _open: dict[tuple[int, Entity, str], _EventColumns] = field(default_factory=dict)
+    """The rows of the piece at hand; what follows of the same entity goes into the same row."""
     _own: dict[tuple[Entity, str], _EventColumns] = field(default_factory=dict)
+    """The same, of entities that live in one bucket each."""
+    _counts: dict[int, int] = field(default_factory=dict)
+    """How many topics each pass has in the records so far, as far as no event says it yet."""
 
     def begin_record(self, record: Record) -> None:
         """What follows is told by this record. Of commits, which come by column, it is not told."""
@@ -83,8 +92,7 @@ class EventChunk:
         """Append the event to its entity's row."""
         row = self._own.get((entity, name))
         if row is None:
-            row = self._own[entity, name] = _EventColumns(position)
-            self._rows[bucket_of(entity, name, self.buckets), entity, name] = row
+            row = self._own[entity, name] = self._row(bucket_of(entity, name, self.buckets), entity, name, position)
         row.events.append(event)
 
     def add_to_all(self, entity: Entity, position: int, event: AnyEvent) -> None:
@@ -94,17 +102,44 @@ class EventChunk:
 
     def add_to(self, bucket: int, entity: Entity, name: str, position: int, event: AnyEvent) -> None:
         """Append the event to the entity's row in this bucket."""
-        row = self._rows.get((bucket, entity, name))
+        self._row(bucket, entity, name, position).events.append(event)
+
+    def _row(self, bucket: int, entity: Entity, name: str, position: int) -> _EventColumns:
+        row = self._open.get((bucket, entity, name))
         if row is None:
-            row = self._rows[bucket, entity, name] = _EventColumns(position)
-        row.events.append(event)
+            row = self._open[bucket, entity, name] = _EventColumns(position)
+            self._rows.append((bucket, entity, name, row))
+        return row
+
+    def add_topic(self, position: int, event: TopicObserved) -> None:
+        """Append the event to its topic's row, and count it for its pass."""
+        self.add(Entity.TOPIC, event.topic, position, event)
+        self._counts[event.pass_ms] = self._counts.get(event.pass_ms, 0) + 1
+
+    def end_pass(self, position: int, event: PassCompleted) -> None:
+        """Append the end of a pass to every bucket, behind the number of topics that the records have of it."""
+        self._counts.setdefault(event.pass_ms, 0)
+        self.flush_counts(position)
+        self.add_to_all(Entity.PASS, position, event)
+        self.end_piece()
+
+    def flush_counts(self, position: int) -> None:
+        """Append to every bucket how many topics of each pass the records have; ``position``: that of the last one."""
+        for pass_ms, topics in self._counts.items():
+            self.add_to_all(Entity.PASS, position, PassTopicsCounted(pass_ms=pass_ms, topics=topics))
+        self._counts.clear()
+
+    def end_piece(self) -> None:
+        """Let what follows begin rows of its own: it stands behind an event that concerns all of a bucket."""
+        self._open.clear()
+        self._own.clear()
 
     def to_arrow(self) -> pa.RecordBatch:
         """The rows in the schema ENTITY_EVENTS."""
         encode = msgspec.msgpack.Encoder().encode
         rows = (
             (bucket, entity.value, _spark_text(name), row.position, encode(row.events))
-            for (bucket, entity, name), row in self._rows.items()
+            for bucket, entity, name, row in self._rows
         )
         return arrow_rows(rows, _SCHEMA)
 
@@ -274,14 +309,15 @@ class EventsDecoder(LogDecoder):
 
         These hold secrets: what monitor.protocol.kafka.connect_configs does not decode goes no further than this.
         """
-        if not self.config_topics:
-            LogDecoder.fill(self, chunk, batch)
-            return
-        for topic, record in zip(batch.column("topic").to_pylist(), _records(batch), strict=True):
-            if topic in self.config_topics:
+        topics = batch.column("topic").to_pylist() if self.config_topics else repeat(None)
+        position = 0
+        for topic, record in zip(topics, _records(batch), strict=False):
+            if topic is not None and topic in self.config_topics:
                 self._place_config(chunk, topic, record)
             else:
                 self.place_or_count(chunk, record)
+                position = record.offset
+        chunk.flush_counts(position)
 
     def _place_config(self, chunk: EventChunk, topic: str, record: Record) -> None:
         chunk.begin_record(record)
@@ -308,13 +344,13 @@ class EventsDecoder(LogDecoder):
         require_past(event, record.timestamp_ms)
         if isinstance(event, PassCompleted):
             require_source(event, self.source_id)
-            chunk.add_to_all(Entity.PASS, record.offset, event)
+            chunk.end_pass(record.offset, event)
         elif isinstance(event, GroupsListed):
             self._place_listing(chunk, record, event)
         elif isinstance(event, OffsetsListed | RebalanceSampled | GroupObserved | ShareGroupRead):
             self._place_group_event(chunk, record, event)
         else:
-            chunk.add(Entity.TOPIC, event.topic, record.offset, event)
+            chunk.add_topic(record.offset, event)
 
     def _place_group_event(
         self,
@@ -333,6 +369,7 @@ class EventsDecoder(LogDecoder):
         for bucket, groups in own.items():
             listing = msgspec.structs.replace(event, groups=tuple(groups))
             chunk.add_to(bucket, Entity.LISTING, event.source, record.offset, listing)
+        chunk.end_piece()
 
 
 def _record(batch: pa.RecordBatch, row: int) -> Record:

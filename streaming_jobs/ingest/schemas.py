@@ -26,6 +26,8 @@ class RowKind(StrEnum):
     """The committed offsets of a group that have moved since its state was told; all else is as it was."""
     TOPIC = "topic"
     PASS = "pass"
+    PASSES = "passes"
+    """When the first pass ended."""
     SOURCE = "source"
     CONNECT = "connect"
     """The connectors of a Connect cluster, by their topic."""

@@ -12,10 +12,11 @@ import pyarrow as pa
 from monitor.history.chronicle.grid import Steps
 from monitor.history.chronicle.writer import COSTS_KNOWN_MS, write_chronicle
 from monitor.history.held import HeldRecording, StateRow
-from monitor.history.recorded import RecordedEntity, RecordedRow, recorded_name
+from monitor.history.recorded import RecordedRow, recorded_name
 from monitor.history.sql.told import MINUTE_MS, Row, rows_of
 from monitor.history.tables import EVALUATED, TOLD, Column, Table
 from monitor.history.walk import GroupWalk
+from monitor.model import Entity
 from monitor.model.group_choice import ALL, GroupChoice
 from streaming_jobs.recording.arrow import TYPES, arrow_schema
 from streaming_jobs.recording.delta import HELD
@@ -92,7 +93,7 @@ class BucketRows:
             if state is not None:
                 states.append(StateRow(entity, name, state))
             else:
-                events.append(RecordedRow(recorded_ms, RecordedEntity(entity), name, position, told))
+                events.append(RecordedRow(recorded_ms, Entity(entity), name, position, told))
         minutes = self.minutes
         return HeldRecording(minutes.recorded_ms, states, events, minutes.reach_ms, minutes.settings)
 

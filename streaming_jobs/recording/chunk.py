@@ -8,11 +8,10 @@ from typing import ClassVar, Final
 import pyarrow as pa
 from msgspec.structs import replace
 
-from monitor.history.recorded import EVENTS_VERSION, RecordedEntity, RecordedEvent, encode_events, recorded_name
+from monitor.history.recorded import EVENTS_VERSION, RecordedEvent, encode_events, recorded_name
 from monitor.history.tables import CLOCK, EVENTS, PLACE
-from monitor.model import AnyEvent, CommitRun, GroupsListed, LogGrown, LogPlaces, OffsetCommitted
+from monitor.model import RECORDED, AnyEvent, CommitRun, Entity, GroupsListed, LogGrown, LogPlaces, OffsetCommitted
 from monitor.model.group_choice import ALL, GroupChoice
-from streaming_jobs.ingest.bucket_of import Entity
 from streaming_jobs.ingest.decoding import EventChunk, Record, arrow_rows
 from streaming_jobs.recording.arrow import arrow_schema
 
@@ -23,16 +22,7 @@ RECORDED_EVENTS: Final = ", ".join([f"{column.name} {column.type}" for column in
 
 _SCHEMA: Final = arrow_schema(_COLUMNS)
 
-_ENTITIES: Final = {
-    Entity.GROUP: RecordedEntity.GROUP,
-    Entity.TOPIC: RecordedEntity.TOPIC,
-    Entity.PASS: RecordedEntity.PASS,
-    Entity.LISTING: RecordedEntity.LISTING,
-    Entity.CONNECT: RecordedEntity.CONNECT,
-}
-"""What is recorded. What could not be read is not."""
-
-_UNNAMED: Final = frozenset({RecordedEntity.PASS, RecordedEntity.LISTING})
+_UNNAMED: Final = frozenset({Entity.PASS, Entity.LISTING})
 
 
 @dataclass(slots=True)
@@ -53,7 +43,7 @@ class RecordingChunk(EventChunk):
 
     groups: GroupChoice = ALL
     """Of which groups events are recorded."""
-    _recorded: dict[tuple[RecordedEntity, str], _Row] = field(default_factory=dict)
+    _recorded: dict[tuple[Entity, str], _Row] = field(default_factory=dict)
     _at_ms: int = 0
 
     def begin_record(self, record: Record) -> None:
@@ -66,12 +56,11 @@ class RecordingChunk(EventChunk):
 
     def add(self, entity: Entity, name: str, position: int, event: AnyEvent) -> None:
         """Append the event to its entity's row."""
-        recorded = _ENTITIES.get(entity)
-        if recorded is None or (recorded is RecordedEntity.GROUP and not self.groups.has(name)):
+        if entity not in RECORDED or (entity is Entity.GROUP and not self.groups.has(name)):
             return
         if isinstance(event, GroupsListed) and not self.groups.is_all:
             event = replace(event, groups=tuple(filter(self.groups.has, event.groups)))
-        key = recorded, "" if recorded in _UNNAMED else name
+        key = entity, "" if entity in _UNNAMED else name
         row = self._recorded.get(key)
         if row is None:
             row = self._recorded[key] = _Row(position)
@@ -81,12 +70,15 @@ class RecordingChunk(EventChunk):
         """Append the event to its entity's row: a recording has one bucket."""
         self.add(entity, name, position, event)
 
+    def end_piece(self) -> None:
+        """Nothing: each event has its time, which says what it stands behind."""
+
     def to_arrow(self) -> pa.RecordBatch:
         """The rows in the schema RECORDED_EVENTS; streaming_jobs.recording.rows puts those of all chunks in order."""
         return arrow_rows(map(_as_row, self._recorded.items()), _SCHEMA)
 
 
-def _as_row(recorded: tuple[tuple[RecordedEntity, str], _Row]) -> tuple[object, ...]:
+def _as_row(recorded: tuple[tuple[Entity, str], _Row]) -> tuple[object, ...]:
     (entity, name), row = recorded
     first_ms = min(event.begun_ms for event in row.events)
     last_ms = max(event.at_ms for event in row.events)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Collection
 from typing import Any, Final
 
 from pyspark.sql import Column, DataFrame, DataFrameWriter, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 -- the name that Spark's own documentation uses
 
-from monitor.history.recorded import EVENTS_VERSION, RecordedEntity, unknown_events
+from monitor.history.held import StateRow
+from monitor.history.recorded import EVENTS_VERSION, unknown_events
 from monitor.history.tables import STATES, Table, day_of
+from monitor.model import Entity
 from monitor.tracking.serialization import is_current_state
 
 EVENT_COLUMNS: Final = ("recorded_ms", "entity", "name", "position", "events")
@@ -19,7 +22,7 @@ HELD: Final = (*EVENT_COLUMNS, "state")
 _CREATING: Final = threading.Lock()
 
 
-PASS: Final = RecordedEntity.PASS.value
+PASS: Final = Entity.PASS.value
 """Its states have no version."""
 
 
@@ -72,6 +75,15 @@ class RecordedTables:
         nothing = F.lit(None).cast("binary").alias("events")
         own = before.select("recorded_ms", "entity", "name", F.lit(0).cast("long").alias("position"), nothing, "state")
         return rows.unionByName(own)
+
+    def states_of(self, entities: Collection[str], states_ms: int) -> tuple[StateRow, ...]:
+        """The states of a few entities after a portion (0: none)."""
+        states = self.read(STATES)
+        if not states_ms or states is None:
+            return ()
+        own = F.col("entity").isin(*entities) & F.col("state").isNotNull()
+        rows = states.where(_at_states(states_ms) & own).select("entity", "name", "state").collect()
+        return tuple(StateRow(entity, name, bytes(state)) for entity, name, state in rows)
 
     def states_by(self, at_ms: int | None = None) -> int:
         """The number of the newest states, or of the newest by an instant; 0: there are none that can be read.

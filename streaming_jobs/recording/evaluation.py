@@ -9,9 +9,10 @@ from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 -- the name that Spark's own documentation uses
 
-from monitor.history.recorded import RecordedEntity, settings_in_force
+from monitor.history.recorded import settings_in_force
 from monitor.history.tables import EVALUATED, EVENTS, PARTITION_MINUTES, SETTINGS, TOLD, Table, day_of
 from monitor.messages.notification import utc
+from monitor.model import Entity
 from monitor.model.group_choice import ALL, GroupChoice
 from streaming_jobs.recording.bucket_rows import ROWS, TABLE, BucketRows, Minutes
 from streaming_jobs.recording.delta import RecordedTables
@@ -120,7 +121,7 @@ class Evaluation:
         rows = self._tables.rows_with_states(events.where(after), minutes.recorded_ms)
         held_bytes = rows.agg(F.sum(F.octet_length("events"))).first()
         buckets = 1 + int((held_bytes and held_bytes[0]) or 0) // BUCKET_BYTES
-        is_group = F.col("entity") == RecordedEntity.GROUP.value
+        is_group = F.col("entity") == Entity.GROUP.value
         of_all = rows.where(~is_group).crossJoin(
             self._spark.range(buckets).select(F.col("id").cast("int").alias("bucket"))
         )

@@ -12,9 +12,10 @@ from pyspark.sql import functions as F  # noqa: N812 -- the name that Spark's ow
 
 from monitor.history.chronicle.writer import COSTS_KNOWN_MS
 from monitor.history.portions import FAR_AHEAD_MS
-from monitor.history.recorded import RecordedEntity, RecordedRow, is_readable
+from monitor.history.recorded import RecordedRow, is_readable
 from monitor.history.tables import DAY_MS, EVENTS, REACH, SETTINGS, STATES, TABLES, Table, day_of
 from monitor.messages.notification import utc
+from monitor.model import Entity
 from monitor.model.group_choice import ALL, GroupChoice
 from streaming_jobs.recording.delta import EVENT_COLUMNS, RecordedTables
 from streaming_jobs.recording.evaluation import Evaluation
@@ -32,6 +33,7 @@ BETWEEN_CHUNKS_MS: Final = 60_000
 
 OF_ONE: Final = ("group", "topic", "connect", "pass")
 OF_ALL: Final = ("pass", "listing")
+OF_PASSES: Final = ("pass", "passes")
 """What rows of these tell concerns every entity."""
 
 NEVER_OLD: Final = (SETTINGS, REACH)
@@ -176,14 +178,15 @@ class Upkeep:
         """The states before, with the events since."""
         rows = events.where((F.col("recorded_ms") > before_ms) & (F.col("recorded_ms") <= recorded_ms))
         of_all = rows.where(F.col("entity").isin(*OF_ALL)).select(*EVENT_COLUMNS).collect()
-        fold = StateFold(self._cluster, recorded_ms, self._readable(of_all), self._groups)
+        passes = self._tables.states_of(OF_PASSES, before_ms)
+        fold = StateFold(self._cluster, recorded_ms, self._readable(of_all), self._groups, passes)
         known = self._tables.rows_with_states(rows.where(F.col("entity").isin(*OF_ONE)), before_ms)
         return known.groupBy("entity", "name").applyInPandas(fold.fold_rows, STATES.schema)
 
     def _readable(self, rows: list[Row]) -> list[tuple[int, str, str, int, bytes]]:
         """What concerns all entities. A damaged row of it must not take the states of all with it."""
         found = [(row[0], row[1], row[2], row[3], bytes(row[4])) for row in rows]
-        good = [row for row in found if is_readable(RecordedRow(row[0], RecordedEntity(row[1]), *row[2:]))]
+        good = [row for row in found if is_readable(RecordedRow(row[0], Entity(row[1]), *row[2:]))]
         damaged = len(found) - len(good)
         if damaged:
             log.warning("Cluster %s: %d recorded rows of whole polls cannot be read.", self._cluster, damaged)

@@ -24,18 +24,18 @@ from numpy.typing import NDArray
 
 from monitor.history.recorded import (
     EVENTS_VERSION,
-    RecordedEntity,
     RecordedEvent,
     RecordedRow,
     RecordedSettings,
     encode_events,
     encode_settings,
 )
-from monitor.history.replay import Base, CatalogFold, fold_group_rows
+from monitor.history.replay import fold_catalog, fold_group_rows
 from monitor.history.tables import DAY_MS, EVENTS, SETTINGS, STATES, Table, day_of
 from monitor.model import (
     CommitPoint,
     CommitRun,
+    Entity,
     GroupState,
     Member,
     MembershipStored,
@@ -45,6 +45,7 @@ from monitor.model import (
     TopicObserved,
     TopicPartitions,
 )
+from monitor.tracking.cluster_fold import ClusterFold
 from monitor.tracking.serialization import encode_state
 from streaming_jobs.recording.arrow import arrow_schema
 
@@ -394,7 +395,7 @@ class _Folded:
     _groups: dict[str, GroupState | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._catalog = CatalogFold(CLUSTER, Base())
+        self._catalog = ClusterFold(CLUSTER)
 
     def fold(self, recorded_ms: int, rows: dict[str, Any]) -> None:
         """Fold what was recorded at once."""
@@ -403,17 +404,17 @@ class _Folded:
         columns = (rows[name] for name in ("entity", "name", "position", "events"))
         for entity, name, position, events in zip(*columns, strict=True):
             if entity == "pass" or name in groups or name in topics:
-                own.append(RecordedRow(recorded_ms, RecordedEntity(entity), name, position, events))
+                own.append(RecordedRow(recorded_ms, Entity(entity), name, position, events))
         for group in groups:
             self._groups[group] = fold_group_rows(CLUSTER, group, self._groups.get(group), own, recorded_ms)
-        self._catalog.fold(own, recorded_ms)
+        fold_catalog(self._catalog, own, recorded_ms)
 
     def states(self) -> dict[str, list[Any]]:
         """The columns of all states, sorted by entity and name."""
         rows = [
             *self._group_states(),
             ("pass", "", msgspec.msgpack.encode(self._catalog.newest_pass)),
-            ("pass", "first", msgspec.msgpack.encode(self._catalog.first_pass_ms)),
+            ("passes", "", encode_state(self._catalog.pass_history)),
             *self._topic_states(),
         ]
         return {name: [row[place] for row in rows] for place, name in enumerate(("entity", "name", "state"))}

@@ -15,7 +15,8 @@ from monitor.cli.app import app
 from monitor.detection.thresholds.overrides import DetectionRules
 from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.history.backtest import cluster
-from monitor.history.recorded import RecordedEntity, RecordedEvent, RecordedSettings
+from monitor.history.recorded import RecordedEvent, RecordedSettings
+from monitor.model import Entity
 from tests.history.backtest.test_trial import END, HANGS
 from tests.history.folder import write_recording
 from tests.history.test_story import START, row, seen
@@ -46,7 +47,7 @@ def folder(tmp_path: Path) -> Path:
 def row_of(group: str):
     def made(each: RecordedEvent):
         event = replace(each.event, group=group)
-        return row(RecordedEntity.GROUP, group, (each.at_ms - START) // 1_000, [RecordedEvent(each.at_ms, event)])
+        return row(Entity.GROUP, group, (each.at_ms - START) // 1_000, [RecordedEvent(each.at_ms, event)])
 
     return made
 

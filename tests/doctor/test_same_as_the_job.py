@@ -22,11 +22,10 @@ from monitor.detection import DetectionSettings, evaluate
 from monitor.doctor.examination import Examination, first_answer
 from monitor.doctor.reader import ClusterReader
 from monitor.doctor.target import target_cluster
-from monitor.model import GroupsListed, PassCompleted, TopicObserved, TopicState
+from monitor.model import Entity, GroupsListed, PassCompleted, TopicObserved, TopicState
 from monitor.protocol.events_topic import decode_event
 from monitor.tracking.topic import catalog_of
-from streaming_jobs.buckets.bucket import Bucket
-from streaming_jobs.ingest.bucket_of import Entity
+from streaming_jobs.buckets.bucket import Bucket, EventRow
 from tests.doctor.clock import Clock
 from tests.support.clients import commit, create_topic, produce, values_of
 from tests.support.job_process import eventually
@@ -110,7 +109,7 @@ def folded_events(values: list[bytes]) -> tuple[Bucket, PassCompleted]:
                 entity, name = Entity.TOPIC, event.topic
             case _:
                 entity, name = Entity.GROUP, event.group
-        bucket.fold_all({(entity, name): [msgspec.msgpack.encode([event])]}, number)
+        bucket.fold_all([EventRow(0, entity, name, msgspec.msgpack.encode([event]))], number)
     assert bucket.failures == {}
     assert newest is not None
     return bucket, newest

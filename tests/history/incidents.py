@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from monitor.history.recorded import RecordedEntity, RecordedEvent, RecordedRow, encode_events
+from monitor.history.recorded import RecordedEvent, RecordedRow, encode_events
 from monitor.model import (
+    Entity,
     GroupDeleted,
     Member,
     MembershipStored,
@@ -47,7 +48,7 @@ class Made:
         self.topic = topic
         self._rows: list[RecordedRow] = []
 
-    def _add(self, entity: RecordedEntity, name: str, at_ms: int, event: object) -> None:
+    def _add(self, entity: Entity, name: str, at_ms: int, event: object) -> None:
         recorded_ms = START + ((at_ms - START) // 60_000 + 1) * 60_000
         events = encode_events([RecordedEvent(at_ms, event)])  # type: ignore[arg-type] # one of them
         self._rows.append(RecordedRow(recorded_ms, entity, name, len(self._rows), events))
@@ -66,9 +67,9 @@ class Made:
                 for n in range(partitions(second))
             )
             topic = TopicObserved("c", self.topic, pass_ms=at_ms, observed_ms=at_ms, partitions=seen, topic_id="T")
-            self._add(RecordedEntity.TOPIC, self.topic, at_ms, topic)
+            self._add(Entity.TOPIC, self.topic, at_ms, topic)
             ended = PassCompleted(cluster="c", pass_ms=at_ms, completed_ms=at_ms, topics=1)
-            self._add(RecordedEntity.PASS, "", at_ms, ended)
+            self._add(Entity.PASS, "", at_ms, ended)
 
     def assign(
         self, second: float, generation: int, shares: Mapping[str, Sequence[int]], group: str = "g", **fields: object
@@ -79,7 +80,7 @@ class Made:
         stored = MembershipStored(
             group, generation, "consumer", protocol, leader, stored_ms=ms(second), members=members
         )
-        self._add(RecordedEntity.GROUP, group, ms(second), stored)
+        self._add(Entity.GROUP, group, ms(second), stored)
 
     def _member(self, name: str, own: Sequence[int], fields: Mapping[str, object]) -> Member:
         client_id = name.partition("-")[0]
@@ -97,7 +98,7 @@ class Made:
         """A commit, by default of the end of that second."""
         offset = end(int(second)) if offset is None else offset
         event = OffsetCommitted(group, self.topic, partition, offset, ms(second))
-        self._add(RecordedEntity.GROUP, group, ms(second), event)
+        self._add(Entity.GROUP, group, ms(second), event)
 
     def commits(self, seconds: range, *partitions: int, group: str = "g") -> None:
         """Commits in these partitions, each of the end of its second."""
@@ -108,8 +109,8 @@ class Made:
     def delete(self, second: float, group: str = "g") -> None:
         """The group is deleted, with the offsets of two partitions."""
         for partition in range(2):
-            self._add(RecordedEntity.GROUP, group, ms(second), OffsetDeleted(group, self.topic, partition))
-        self._add(RecordedEntity.GROUP, group, ms(second), GroupDeleted(group, ms(second)))
+            self._add(Entity.GROUP, group, ms(second), OffsetDeleted(group, self.topic, partition))
+        self._add(Entity.GROUP, group, ms(second), GroupDeleted(group, ms(second)))
 
     def recording(self) -> MemoryRecording:
         """All of it. A group's rows come in the order of their times."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from monitor.history.recorded import RecordedRow, decode_events
-from monitor.history.replay import Base, Key
+from monitor.history.replay import Base
+from monitor.tracking.cluster_fold import Key
 
 
 class MemoryRecording:

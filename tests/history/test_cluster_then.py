@@ -10,15 +10,16 @@ from deltalake import write_deltalake
 
 from monitor.detection.evaluation_input import only_concerned
 from monitor.history.past import RecordedPast
-from monitor.history.recorded import EVENTS_VERSION, NotRecordedError, RecordedEntity, RecordedRow, decode_events
+from monitor.history.recorded import EVENTS_VERSION, NotRecordedError, RecordedRow, decode_events
 from monitor.history.replay import inputs_at
 from monitor.history.tables import EVENTS, day_of
+from monitor.model import Entity
 from monitor.snapshot_file import all_lines, find_inputs
 from streaming_jobs.recording.arrow import arrow_schema
 from tests.history.memory import MemoryRecording
 from tests.history.test_story import HISTORY, START, commit, row
 
-OTHER = row(RecordedEntity.GROUP, "h", 20, [commit(20, 0, 7)])
+OTHER = row(Entity.GROUP, "h", 20, [commit(20, 0, 7)])
 RECORDING = MemoryRecording([*HISTORY.every_row, OTHER])
 
 

@@ -7,12 +7,12 @@ from random import Random
 import pytest
 
 from monitor.history.chronicle.grid import step_ms
-from monitor.history.recorded import RecordedEntity, RecordedEvent, RecordedRow, encode_events
+from monitor.history.recorded import RecordedEvent, RecordedRow, encode_events
 from monitor.history.replay import group_at
 from monitor.history.report.assemble import group_report
 from monitor.history.story import GroupStory, Happened, tell_story
 from monitor.history.walk import GroupWalk
-from monitor.model import CommitPoint, CommitRun
+from monitor.model import CommitPoint, CommitRun, Entity
 from tests.history.incidents import START, Made, hung, killed, ms
 from tests.history.memory import MemoryRecording
 
@@ -108,7 +108,7 @@ def test_the_highest_lag_is_that_of_the_poll_that_saw_it_however_the_question_is
 def test_a_peak_between_two_steps_is_told_of_a_long_span():
     """Of three hours, a group is judged every 15 s; the log grows at 120 s and is read at 121 s."""
     recording = standstill()
-    rows = [*recording.every_row, RecordedRow(ms(10_900), RecordedEntity.LISTING, "", 1, encode_events([]))]
+    rows = [*recording.every_row, RecordedRow(ms(10_900), Entity.LISTING, "", 1, encode_events([]))]
     grown = MemoryRecording([row for row in rows if row.events != encode_events([])])
     assert step_ms(START, ms(10_800)) == 15_000
     assert peak(story_between(grown, ms(3), ms(300))) == 103
@@ -139,7 +139,7 @@ def test_commits_that_are_not_named_count_as_spread_evenly():
         points = tuple(CommitPoint(ms(second), 100 + second) for second in seconds[-10:])
         run = CommitRun("g", "t", 0, CommitPoint(ms(seconds[0]), 100 + seconds[0]), points, commits=len(seconds))
         events = encode_events([RecordedEvent(ms(seconds[-1]), run)])
-        rows.append(RecordedRow(ms((minute + 1) * 60), RecordedEntity.GROUP, "g", 1_000 + minute, events))
+        rows.append(RecordedRow(ms((minute + 1) * 60), Entity.GROUP, "g", 1_000 + minute, events))
     recording = MemoryRecording(sorted(rows, key=lambda row: row.recorded_ms))
     assert peak(story_between(recording, ms(10), ms(115))) <= 3
 

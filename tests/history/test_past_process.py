@@ -18,7 +18,6 @@ from monitor.history.apart.past_process import PastProcess
 from monitor.history.past import RecordedPast
 from monitor.history.recorded import (
     NotRecordedError,
-    RecordedEntity,
     RecordedEvent,
     RecordedRow,
     RecordedSettings,
@@ -26,7 +25,7 @@ from monitor.history.recorded import (
     encode_events,
 )
 from monitor.history.work_limit import JOB_LIMIT, TooMuchWorkError
-from monitor.model import GroupsListed
+from monitor.model import Entity, GroupsListed
 from monitor.model.group_choice import GroupChoice
 from tests.history.folder import write_recording
 from tests.history.incidents import START, killed, ms
@@ -43,7 +42,7 @@ def listing(minute: int) -> RecordedRow:
         at_ms = ms(minute * 60 + 6 * number)
         names = tuple(f"batch-{minute}-{number}-{each}" for each in range(LISTED))
         events.append(RecordedEvent(at_ms, GroupsListed("c", "admin", at_ms, at_ms, names)))
-    return RecordedRow(ms((minute + 1) * 60), RecordedEntity.LISTING, "", minute, encode_events(events))
+    return RecordedRow(ms((minute + 1) * 60), Entity.LISTING, "", minute, encode_events(events))
 
 
 @pytest.fixture(scope="module")

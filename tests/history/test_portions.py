@@ -9,9 +9,9 @@ from itertools import pairwise
 import pytest
 
 from monitor.history.portions import PortionTimes, next_number, portion_number
-from monitor.history.recorded import RecordedEntity, RecordedEvent, RecordedRow, encode_events
+from monitor.history.recorded import RecordedEvent, RecordedRow, encode_events
 from monitor.history.replay import Base, group_at
-from monitor.model import Member, MembershipStored
+from monitor.model import Entity, Member, MembershipStored
 from tests.history.memory import MemoryRecording
 
 BEGIN = 1_795_313_640_000
@@ -53,7 +53,7 @@ def test_each_instant_has_the_generation_that_the_log_had(ahead: tuple[int, ...]
         clock_ms = at_ms + 2_000 + (ahead[number] if number < len(ahead) else ahead[-1])
         portion = PortionTimes(clock_ms=clock_ms, rows=1, beyond=0, last_ms=at_ms)
         newest = portion_number(newest, portion, EVERY)
-        rows.append(RecordedRow(newest, RecordedEntity.GROUP, "g", number, encode_events([generation(number, at_ms)])))
+        rows.append(RecordedRow(newest, Entity.GROUP, "g", number, encode_events([generation(number, at_ms)])))
         times.append(at_ms)
     numbers = [row.recorded_ms for row in rows]
     assert all(earlier < later for earlier, later in pairwise(numbers))
@@ -70,7 +70,7 @@ def test_each_instant_has_the_generation_that_the_log_had(ahead: tuple[int, ...]
 def states_after(rows: list[RecordedRow]) -> Base:
     state = group_at(MemoryRecording(rows), "c", "g", 2**62)
     assert state is not None
-    return Base(recorded_ms=rows[-1].recorded_ms, groups={"g": state})
+    return Base(recorded_ms=rows[-1].recorded_ms, states={(Entity.GROUP, "g"): state})
 
 
 def test_a_portion_without_believed_times_follows_the_one_before():

@@ -11,7 +11,6 @@ from msgspec.structs import replace
 from monitor.detection.thresholds.overrides import DetectionRules, Override
 from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.history.recorded import (
-    RecordedEntity,
     RecordedEvent,
     RecordedRow,
     RecordedSettings,
@@ -26,6 +25,7 @@ from monitor.history.recorded import (
 from monitor.model import (
     CommitPoint,
     CommitRun,
+    Entity,
     GroupKind,
     GroupObserved,
     MembershipStored,
@@ -135,7 +135,7 @@ def test_what_begins_later_is_not_there():
 
 def test_events_and_settings_are_what_they_were():
     events = [RecordedEvent(1, OffsetCommitted("g", "t", 0, 5, 1)), RecordedEvent(180, JOINED)]
-    row = RecordedRow(1, RecordedEntity.GROUP, "g", 0, encode_events(events))
+    row = RecordedRow(1, Entity.GROUP, "g", 0, encode_events(events))
     assert decode_events(row) == events
     settings = RecordedSettings(connect_topics={"connect": "configs"})
     assert decode_settings(encode_settings(settings)) == settings
@@ -144,7 +144,7 @@ def test_events_and_settings_are_what_they_were():
 @pytest.mark.parametrize("damaged", [b"", b"\xc1", b"\x91\x92\x01", b"\x93\x01\x02\x03"])
 def test_damaged_bytes_are_told_with_the_name(damaged: bytes):
     with pytest.raises(RecordingError, match="row of group 'g'"):
-        decode_events(RecordedRow(1, RecordedEntity.GROUP, "g", 0, damaged))
+        decode_events(RecordedRow(1, Entity.GROUP, "g", 0, damaged))
     with pytest.raises(RecordingError, match="row of settings"):
         decode_settings(damaged)
 
@@ -196,9 +196,7 @@ def test_an_event_that_is_dated_ahead_holds_back_only_itself(ahead_ms: int):
     """The log has events of 150 (or far ahead), 200 and 300; a collector saw others at 180 and 250."""
     logged = [RecordedEvent(at_ms, JOINED) for at_ms in (ahead_ms, 200, 300)]
     seen = [RecordedEvent(at_ms, OBSERVED) for at_ms in (180, 250)]
-    rows = [
-        RecordedRow(1, RecordedEntity.GROUP, "g", place, encode_events(own)) for place, own in ((7, logged), (0, seen))
-    ]
+    rows = [RecordedRow(1, Entity.GROUP, "g", place, encode_events(own)) for place, own in ((7, logged), (0, seen))]
     times = [each.at_ms for each in in_order(rows)]
     expected = [150, 180, 200, 250, 300] if ahead_ms == 150 else [180, ahead_ms, 200, 250, 300]
     assert times == expected

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from monitor.history.portion_fold import PortionFold
-from monitor.history.recorded import RecordedEntity, RecordedEvent, RecordedRow, encode_events
+from monitor.history.recorded import RecordedEvent, RecordedRow, encode_events
 from monitor.history.replay import fold_group_rows, inputs_at
 from monitor.model import (
     AnyEvent,
+    Entity,
     GroupKind,
     GroupObserved,
     GroupsListed,
@@ -27,9 +28,9 @@ from tests.history.memory import MemoryRecording
 RECORDED_MS = 60_000
 
 
-def row(position: int, *told: tuple[int, AnyEvent], entity: RecordedEntity = RecordedEntity.GROUP) -> RecordedRow:
+def row(position: int, *told: tuple[int, AnyEvent], entity: Entity = Entity.GROUP) -> RecordedRow:
     events = encode_events([RecordedEvent(at_ms, event) for at_ms, event in told])
-    return RecordedRow(RECORDED_MS, entity, "g" if entity is RecordedEntity.GROUP else "", position, events)
+    return RecordedRow(RECORDED_MS, entity, "g" if entity is Entity.GROUP else "", position, events)
 
 
 @pytest.mark.parametrize("position", [0, 10**6])
@@ -60,7 +61,7 @@ def test_a_group_that_was_gone_for_one_listing_begins_anew_within_a_minute():
     """Its three readings are three rebalances, of which the third is the first of the new group."""
     rows = [
         row(1, reading(1_000, "a"), reading(10_000, "a", "b"), reading(30_000, "a")),
-        row(0, listing(1_001, "g"), listing(20_000), listing(30_001, "g"), entity=RecordedEntity.LISTING),
+        row(0, listing(1_001, "g"), listing(20_000), listing(30_001, "g"), entity=Entity.LISTING),
     ]
     known = {at_ms: fold_group_rows("c", "g", None, rows, at_ms) for at_ms in (15_000, 25_000, 40_000)}
     assert {at_ms: state and state.rebalances for at_ms, state in known.items()} == {15_000: 2, 25_000: None, 40_000: 1}
@@ -72,8 +73,8 @@ def test_what_the_first_pass_saw_need_not_have_come_after_it_began():
     ended = PassCompleted(cluster="c", pass_ms=100, completed_ms=180, topics=1)
     member = Member(member_id="a", topics=("t",), assigned=(TopicPartitions("u", (0,)),))
     observed = GroupObserved("c", "g", GroupKind.CLASSIC, Source.ADMIN, 90, 90, (member,), state="Stable")
-    topic = RecordedRow(RECORDED_MS, RecordedEntity.TOPIC, "t", 0, encode_events([RecordedEvent(101, seen)]))
-    past = MemoryRecording([topic, row(1, (180, ended), entity=RecordedEntity.PASS), row(2, (90, observed))])
+    topic = RecordedRow(RECORDED_MS, Entity.TOPIC, "t", 0, encode_events([RecordedEvent(101, seen)]))
+    past = MemoryRecording([topic, row(1, (180, ended), entity=Entity.PASS), row(2, (90, observed))])
     inputs = inputs_at(past, "c", "g", 200)
     assert inputs is not None
-    assert inputs.catalog.watched_ms == 101
+    assert inputs.catalog.watched_ms == 180

@@ -6,13 +6,13 @@ import pytest
 
 from monitor.history.chronicle.commit_gaps import commit_gaps
 from monitor.history.chronicle.values import CommitGap, LogTruncated
-from monitor.history.recorded import NotRecordedError, RecordedEntity, RecordedEvent, RecordedRow, encode_events
+from monitor.history.recorded import NotRecordedError, RecordedEvent, RecordedRow, encode_events
 from monitor.history.report.assemble import group_report
 from monitor.history.report.cluster import Common, cluster_report
 from monitor.history.report.facts import Departure, FindingThen, IncidentReport, LagCourse, NotCommitted, Unowned
 from monitor.history.report.recorded import recorded_cluster_report
 from monitor.history.walk import GroupWalk
-from monitor.model import CommitPoint, CommitRun, GroupKind, TopicPartition
+from monitor.model import CommitPoint, CommitRun, Entity, GroupKind, TopicPartition
 from monitor.model.findings import Severity
 from tests.history.incidents import Made, end, hung, killed, ms
 from tests.history.memory import MemoryRecording
@@ -516,7 +516,7 @@ def test_a_group_that_was_not_there_has_no_report_and_the_future_is_not_recorded
 
 
 def gaps_of(run: CommitRun, moment: int) -> tuple[CommitGap, ...]:
-    row = RecordedRow(ms(240), RecordedEntity.GROUP, "g", 0, encode_events([RecordedEvent(ms(200), run)]))
+    row = RecordedRow(ms(240), Entity.GROUP, "g", 0, encode_events([RecordedEvent(ms(200), run)]))
     walk = GroupWalk(MemoryRecording([row]), "c", "g", ms(0), ms(200))
     return commit_gaps(walk, {T0: [ms(moment)]}, ms(200))
 
@@ -541,7 +541,7 @@ class Held(MemoryRecording):
     """Holds all that it has."""
 
     def groups(self, _cluster: str, _since_ms: int, _until_ms: int) -> list[str]:
-        return sorted({row.name for row in self.every_row if row.entity is RecordedEntity.GROUP})
+        return sorted({row.name for row in self.every_row if row.entity is Entity.GROUP})
 
     def hold(self, *_: object) -> MemoryRecording:
         return self

@@ -12,13 +12,13 @@ from markdown_it.token import Token
 
 from monitor.detection.finding_changes import opened
 from monitor.history.chronicle.values import Chronicle, FindingSpan, GroupPoint
-from monitor.history.recorded import RecordedEntity, decode_events
+from monitor.history.recorded import decode_events
 from monitor.history.report.assemble import group_report, report_of
 from monitor.history.report.document import Section, document_of, report_document
 from monitor.history.report.facts import FindingThen, IncidentReport
 from monitor.history.report.markdown import markdown_text, write_markdown
 from monitor.history.report_html import write_html
-from monitor.model import Finding, FindingKind, GroupKind, GroupSummary, Phase
+from monitor.model import Entity, Finding, FindingKind, GroupKind, GroupSummary, Phase
 from monitor.model.findings import Severity
 from tests.history.incidents import Made, hung, killed, ms
 from tests.history.memory import MemoryRecording
@@ -227,7 +227,7 @@ def test_json_has_all_facts_of_a_report():
 def test_a_lag_that_no_poll_had_seen_yet_is_unknown_and_not_zero():
     """The recording begins with a backlog: the first poll is that of second 30, 02:14:30."""
     rows = killed().recording().every_row
-    polled = {RecordedEntity.TOPIC, RecordedEntity.PASS}
+    polled = {Entity.TOPIC, Entity.PASS}
     late = [row for row in rows if row.entity not in polled or decode_events(row)[0].at_ms >= ms(30)]
     report = group_report(MemoryRecording(late), "c", "g", ms(12), ms(200))
     assert report is not None

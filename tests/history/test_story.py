@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from monitor.history.recorded import RecordedEntity, RecordedEvent, RecordedRow, RecordingError, encode_events
+from monitor.history.recorded import RecordedEvent, RecordedRow, RecordingError, encode_events
 from monitor.history.replay import inputs_at
 from monitor.history.story import GroupStory, LagThen, lag_sentence, tell_story
 from monitor.history.walk import GroupWalk
 from monitor.model import (
+    Entity,
     GroupDeleted,
     Member,
     MembershipStored,
@@ -47,18 +48,18 @@ def seen(second: int, end: int, partitions: int = 2) -> list[RecordedRow]:
     topic = TopicObserved(cluster="c", topic="t", pass_ms=at_ms, observed_ms=at_ms, partitions=observed, topic_id="T")
     ended = PassCompleted(cluster="c", pass_ms=at_ms, completed_ms=at_ms, topics=1)
     return [
-        row(RecordedEntity.TOPIC, "t", second, [RecordedEvent(at_ms, topic)]),
-        row(RecordedEntity.PASS, "", second, [RecordedEvent(at_ms, ended)]),
+        row(Entity.TOPIC, "t", second, [RecordedEvent(at_ms, topic)]),
+        row(Entity.PASS, "", second, [RecordedEvent(at_ms, ended)]),
     ]
 
 
-def row(entity: RecordedEntity, name: str, second: int, events: list[RecordedEvent]) -> RecordedRow:
+def row(entity: Entity, name: str, second: int, events: list[RecordedEvent]) -> RecordedRow:
     return RecordedRow(START + (second // 60 + 1) * 60_000, entity, name, second, encode_events(events))
 
 
 def recording(*events: RecordedEvent) -> MemoryRecording:
     polls = [each for second in range(0, 300, 10) for each in seen(second, 100 + second)]
-    own = [row(RecordedEntity.GROUP, "g", (each.at_ms - START) // 1_000, [each]) for each in events]
+    own = [row(Entity.GROUP, "g", (each.at_ms - START) // 1_000, [each]) for each in events]
     return MemoryRecording([*polls, *own])
 
 
@@ -77,7 +78,7 @@ def truncated(cut: int) -> MemoryRecording:
     """The log ends at 100 and a record a second; at 65 it is cut by so many. Partition 0 had been committed before."""
     ends = [(second, 100 + second - (cut if second >= 65 else 0)) for second in range(0, 300, 10)]
     polls = [each for second, end in ends for each in seen(second, end, partitions=1)]
-    own = [row(RecordedEntity.GROUP, "g", 60, [commit(60, 0, 155)])]
+    own = [row(Entity.GROUP, "g", 60, [commit(60, 0, 155)])]
     return MemoryRecording([*polls, *own])
 
 
@@ -162,10 +163,10 @@ def test_how_the_lag_went_is_a_sentence():
 def test_a_backlog_that_was_read_in_several_portions_is_told_in_the_order_of_time():
     """The first portion has what a collector just saw, the second what happened long before."""
     late = [joined(5, 1, {"a": [0], "b": [1]}), commit(290, 0, 200)]
-    rows = [each for each in HISTORY.every_row if each.entity is not RecordedEntity.GROUP]
+    rows = [each for each in HISTORY.every_row if each.entity is not Entity.GROUP]
     backlog = [
-        RecordedRow(START + 300_000, RecordedEntity.GROUP, "g", 1, encode_events(late)),
-        RecordedRow(START + 310_000, RecordedEntity.GROUP, "g", 2, encode_events([joined(100, 2, {"a": [0, 1]})])),
+        RecordedRow(START + 300_000, Entity.GROUP, "g", 1, encode_events(late)),
+        RecordedRow(START + 310_000, Entity.GROUP, "g", 2, encode_events([joined(100, 2, {"a": [0, 1]})])),
     ]
     recording = MemoryRecording([*rows, *backlog])
     walk = GroupWalk(recording, "c", "g", START, START + 295_000)
@@ -178,8 +179,8 @@ def test_a_backlog_that_was_read_in_several_portions_is_told_in_the_order_of_tim
 def test_the_lag_is_unknown_while_no_collector_polls():
     """The last poll is that of second 110: two minutes later, nothing is known of the ends any more."""
     rows = [each for second in range(0, 120, 10) for each in seen(second, 100 + second)]
-    own = [row(RecordedEntity.GROUP, "g", 5, [joined(5, 1, {"a": [0, 1]})])]
-    own += [row(RecordedEntity.GROUP, "g", second, [commit(second, 0, 100)]) for second in range(10, 300, 10)]
+    own = [row(Entity.GROUP, "g", 5, [joined(5, 1, {"a": [0, 1]})])]
+    own += [row(Entity.GROUP, "g", second, [commit(second, 0, 100)]) for second in range(10, 300, 10)]
     found = tell_story(MemoryRecording([*rows, *own]), "c", "g", START, START + 290_000)
     assert found is not None
     lags = {(point.at_ms - START) // 1_000: point.lag for point in found.lag}

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from monitor.history.past import RecordedPast
-from monitor.history.recorded import RecordedEntity, RecordedEvent, RecordedRow, RecordedSettings, encode_events
+from monitor.history.recorded import RecordedEvent, RecordedRow, RecordedSettings, encode_events
 from monitor.history.work_limit import JOB_LIMIT, TooMuchWorkError, WorkLimit
-from monitor.model import Member, MembershipStored, TopicPartitions
+from monitor.model import Entity, Member, MembershipStored, TopicPartitions
 from tests.history.folder import write_recording
 from tests.history.incidents import START, ms
 
@@ -20,7 +20,7 @@ MEMBERS = 100
 def storm(minute: int, members: int = MEMBERS) -> RecordedRow:
     """A minute in which all members come back under other ids every three seconds."""
     events = [generation(minute * 60 + second, members) for second in range(0, 60, GENERATION_S)]
-    return RecordedRow(ms((minute + 1) * 60), RecordedEntity.GROUP, "g", minute, encode_events(events))
+    return RecordedRow(ms((minute + 1) * 60), Entity.GROUP, "g", minute, encode_events(events))
 
 
 def generation(second: int, members: int) -> RecordedEvent:

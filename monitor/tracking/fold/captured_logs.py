@@ -5,6 +5,7 @@ from __future__ import annotations
 from base64 import b64decode
 from binascii import Error as Base64Error
 from collections import defaultdict
+from operator import attrgetter
 from typing import Final
 
 import msgspec
@@ -12,6 +13,7 @@ import msgspec
 from monitor.model import (
     ConnectConfigEvent,
     ConnectConfigsState,
+    Entity,
     GroupEvent,
     GroupState,
     Phase,
@@ -21,8 +23,7 @@ from monitor.protocol.kafka.share_state import decode_share_state
 from monitor.protocol.offsets_topic import Foreign, decode_record
 from monitor.protocol.offsets_topic.logs import Log, LogNames
 from monitor.protocol.wire.errors import DecodeError
-from monitor.tracking.connect import fold_connect_configs
-from monitor.tracking.group import fold_group
+from monitor.tracking.cluster_fold import ClusterFold, Key
 
 CLUSTER: Final = "captured"
 """The name of the cluster in all states."""
@@ -57,10 +58,8 @@ class CapturedLogs:
 
     def __init__(self, configs_topics: frozenset[str] = frozenset()) -> None:
         self._names = LogNames(connect_configs=configs_topics)
-        self._events: dict[str, list[GroupEvent]] = defaultdict(list)
-        self._config_events: dict[str, list[ConnectConfigEvent]] = defaultdict(list)
-        self._groups: dict[str, GroupState] = {}
-        self._configs: dict[str, ConnectConfigsState] = {}
+        self._events: dict[Key, list[GroupEvent | ConnectConfigEvent]] = defaultdict(list)
+        self._fold = ClusterFold(CLUSTER)
         self.unread: list[UnreadRecord] = []
         """The records that could not be read."""
 
@@ -77,33 +76,34 @@ class CapturedLogs:
 
     def groups(self) -> list[GroupState]:
         """The groups that there are after the records so far, sorted by name."""
-        for group, events in self._events.items():
-            state = fold_group(CLUSTER, group, self._groups.pop(group, None), events)
-            if state is not None:
-                self._groups[group] = state
-        self._events.clear()
-        return [self._groups[name] for name in sorted(self._groups) if self._groups[name].phase is not Phase.UNSEEN]
+        self._fold_events()
+        groups = (state for state in self._fold.states.values() if isinstance(state, GroupState))
+        return sorted((group for group in groups if group.phase is not Phase.UNSEEN), key=attrgetter("group"))
 
     def configs(self) -> dict[str, ConnectConfigsState]:
         """The configurations of Connect clusters by their topics."""
-        for topic, events in self._config_events.items():
-            self._configs[topic] = fold_connect_configs(CLUSTER, topic, self._configs.get(topic), events)
-        self._config_events.clear()
-        return dict(self._configs)
+        self._fold_events()
+        states = self._fold.states.items()
+        return {name: state for (_, name), state in states if isinstance(state, ConnectConfigsState)}
+
+    def _fold_events(self) -> None:
+        for (entity, name), events in self._events.items():
+            self._fold.take(entity, name, events)
+        self._events.clear()
 
     def _add(self, topic: str, key: bytes | None, value: bytes | None, timestamp_ms: int) -> None:
         match self._names.log_of(topic):
             case Log.OFFSETS:
                 event = decode_record(key, value, timestamp_ms)
                 if not isinstance(event, Foreign):
-                    self._events[event.group].append(event)
+                    self._events[Entity.GROUP, event.group].append(event)
             case Log.SHARE_STATE:
                 share_event = decode_share_state(key, value, timestamp_ms)
-                self._events[share_event.group].append(share_event)
+                self._events[Entity.GROUP, share_event.group].append(share_event)
             case Log.CONNECT_CONFIGS:
                 config_event = decode_connect_config(key, value, timestamp_ms)
                 if config_event is not None:
-                    self._config_events[topic].append(config_event)
+                    self._events[Entity.CONNECT, topic].append(config_event)
 
 
 def _bytes(text: str | None) -> bytes | None:

@@ -16,9 +16,9 @@ from monitor.detection.thresholds.overrides import DetectionRules
 from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.history.backtest.episodes import Change, Pair
 from monitor.history.backtest.trial import STEP_MS, GroupTrial, try_rules
-from monitor.history.recorded import RecordedEntity, RecordedEvent, RecordedSettings, encode_settings
+from monitor.history.recorded import RecordedEvent, RecordedSettings, encode_settings
 from monitor.history.walk import GroupWalk
-from monitor.model import GroupDeleted
+from monitor.model import Entity, GroupDeleted
 from tests.history.memory import MemoryRecording
 from tests.history.test_story import START, commit, joined, row, seen
 from tests.support.examples import example_count
@@ -40,7 +40,7 @@ class ByThresholds(MemoryRecording):
 def recording(events: Sequence[RecordedEvent], in_force: DetectionSettings, partitions: int) -> MemoryRecording:
     """The ends of all partitions grow by one a second, and are polled every ten seconds."""
     polls = [each for second in range(0, END + 1, 10) for each in seen(second, 100 + second, partitions)]
-    own = [row(RecordedEntity.GROUP, "g", (each.at_ms - START) // 1_000, [each]) for each in events]
+    own = [row(Entity.GROUP, "g", (each.at_ms - START) // 1_000, [each]) for each in events]
     found = ByThresholds([*polls, *own])
     found.in_force = in_force
     return found

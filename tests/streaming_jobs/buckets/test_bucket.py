@@ -5,6 +5,7 @@ import pytest
 
 from monitor.detection.thresholds.overrides import DetectionRules
 from monitor.model import (
+    Entity,
     EpochStored,
     GroupKind,
     GroupObserved,
@@ -14,20 +15,23 @@ from monitor.model import (
     OffsetDeleted,
     PartitionObserved,
     PassCompleted,
+    PassTopicsCounted,
     ReadablePartitionsStored,
     SharedTopic,
     Source,
     TopicObserved,
 )
+from monitor.tracking.cluster_fold import Key
 from monitor.tracking.serialization import StateCorruptError, StateVersionError
 from monitor.tracking.topic import catalog_of
 from streaming_jobs.buckets.batch_context import BatchContext
-from streaming_jobs.buckets.bucket import Bucket, Entry, pack_entries, unpack_entries
+from streaming_jobs.buckets.bucket import Bucket, Entry, EventRow, pack_entries, unpack_entries
 from streaming_jobs.buckets.judge import BucketEvaluator
 from streaming_jobs.buckets.processor import changed_rows
 from streaming_jobs.buckets.store import CachedBucket
-from streaming_jobs.ingest.bucket_of import Entity
 from streaming_jobs.ingest.schemas import RowKind
+
+G, L, T, P = (Entity.GROUP, "g"), (Entity.LISTING, "any"), (Entity.TOPIC, "t"), (Entity.PASS, "")
 
 
 def commit(offset: int) -> bytes:
@@ -48,6 +52,15 @@ def topic(name: str, pass_ms: int) -> bytes:
 
 def completed(pass_ms: int) -> bytes:
     return msgspec.msgpack.encode([PassCompleted(cluster="c", pass_ms=pass_ms, completed_ms=pass_ms, topics=1)])
+
+
+def rows(*told: tuple[Key, bytes]) -> list[EventRow]:
+    """Rows of events, in the order of the log."""
+    return [EventRow(position, *key, payload) for position, (key, payload) in enumerate(told)]
+
+
+def counted(pass_ms: int, topics: int) -> bytes:
+    return msgspec.msgpack.encode([PassTopicsCounted(pass_ms=pass_ms, topics=topics)])
 
 
 def test_what_moved_is_told_only_to_who_knows_what_it_moved_from(monkeypatch: pytest.MonkeyPatch):
@@ -96,46 +109,82 @@ def test_a_topic_that_two_completed_passes_did_not_see_is_gone_and_that_is_a_cha
     bucket.fold(Entity.TOPIC, "gone", [topic("gone", 100)], batch=1)
     bucket.fold(Entity.TOPIC, "there", [topic("there", 200)], batch=1)
     bucket.fold(Entity.PASS, "", [completed(200)], batch=2)
-    bucket.expire_topics(batch=2)
-    assert bucket.changed_since(1) == [(Entity.TOPIC, "gone"), (Entity.PASS, "")]
-    bucket.expire_topics(batch=3)
+    assert bucket.changed_since(1) == [(Entity.TOPIC, "gone"), (Entity.PASSES, ""), (Entity.PASS, "")]
+    bucket.fold(Entity.TOPIC, "there", [topic("there", 300)], batch=3)
+    bucket.fold(Entity.PASS, "", [completed(300)], batch=3)
     assert [name for entity, name in bucket.states if entity is Entity.TOPIC] == ["there"]
-    assert bucket.entries(bucket.changed_since(2)) == [Entry("topic", "gone", None)]
+    assert Entry("topic", "gone", None) in bucket.entries(bucket.changed_since(2))
 
 
-def test_a_topic_stays_that_the_newest_of_several_passes_saw_in_whatever_order_they_come():
+def test_the_end_of_a_pass_that_was_written_twice_ends_it_once():
     bucket = Bucket("c")
-    bucket.fold_all({(Entity.TOPIC, "t"): [topic("t", 100)], (Entity.PASS, ""): [completed(100)]}, batch=1)
-    bucket.fold_all({(Entity.PASS, ""): [completed(100), completed(200)], (Entity.TOPIC, "t"): [topic("t", 200)]}, 2)
-    state = bucket.states[Entity.TOPIC, "t"]
-    assert (state.pass_ms, state.partitions[0].first_seen_ms) == (200, 100)
+    bucket.fold_all(rows((T, topic("t", 100)), (P, completed(100)), (P, completed(200)), (P, completed(200))), 1)
+    assert bucket.states[T].missed
+    bucket.fold_all(rows((P, completed(200))), 2)
+    assert bucket.states[T].missed
+    assert bucket.changed_since(1) == []
+
+
+def test_topics_that_two_passes_missed_are_gone_however_the_passes_are_cut_into_micro_batches():
+    """The topic comes back in the last pass, and has begun anew then."""
+    events = [(T, topic("t", 100)), *[(P, completed(at_ms)) for at_ms in (100, 200, 300)]]
+    events += [(T, topic("t", 400)), (P, completed(400))]
+    found = []
+    for cut in range(len(events) + 1):
+        bucket = Bucket("c")
+        bucket.fold_all(rows(*events[:cut]), 1)
+        bucket.fold_all(rows(*events[cut:]), 2)
+        found.append((bucket.states[T].pass_ms, bucket.states[T].partitions[0].first_seen_ms))
+    assert found == [(400, 400)] * 7
+
+
+def test_a_pass_whose_events_were_lost_takes_no_topic_away():
+    """It names three topics, and the log has one of them; also where a micro-batch ends in it."""
+    lost = msgspec.msgpack.encode([PassCompleted(cluster="c", pass_ms=200, completed_ms=200, topics=3)])
+    bucket = Bucket("c")
+    bucket.fold_all(rows((T, topic("t", 50)), (P, completed(50)), (P, completed(100)), (P, counted(200, 1))), 1)
+    bucket.fold_all(rows((P, counted(200, 0)), (P, lost)), 2)
+    assert bucket.states[T].missed
+    bucket.fold_all(rows((P, counted(300, 1)), (P, completed(300))), 3)
+    assert T not in bucket.states
+
+
+def test_groups_that_a_listing_lacks_are_gone_and_begin_anew_in_the_one_after_it():
+    def listed_by(pass_ms: int, *groups: str) -> bytes:
+        listing = GroupsListed("c", Source.SYSTEM, pass_ms=pass_ms, completed_ms=pass_ms, groups=groups)
+        return msgspec.msgpack.encode([listing])
+
+    events = [(G, seen(Source.SYSTEM, 100)), (L, listed_by(200)), (L, listed_by(300, "g"))]
+    bucket = Bucket("c")
+    bucket.fold_all(rows(*events), 1)
+    assert bucket.groups() == {}
+    bucket.fold_all(rows((G, seen(Source.SYSTEM, 400)), (L, listed_by(400, "g"))), 2)
+    assert bucket.groups()["g"].observed_ms == 400
 
 
 def test_a_clock_that_is_set_back_an_hour_between_two_jobs_takes_no_topic_and_leaves_none():
     """The collector of the job that starts then dates its passes an hour back; one topic was deleted in between."""
     hour = 3_600_000
     bucket = Bucket("c")
-    seen = {(Entity.TOPIC, name): [topic(name, 2 * hour)] for name in ("there", "deleted")}
-    bucket.fold_all({**seen, (Entity.PASS, ""): [completed(2 * hour)]}, batch=1)
+    known = [((Entity.TOPIC, name), topic(name, 2 * hour)) for name in ("there", "deleted")]
+    bucket.fold_all(rows(*known, (P, completed(2 * hour))), batch=1)
     steps = ((hour, ["there", "deleted"]), (hour + 10_000, ["there"]), (hour + 20_000, ["there"]))
     for batch, (at_ms, names) in enumerate(steps, start=2):
-        bucket.fold_all(
-            {(Entity.TOPIC, "there"): [topic("there", at_ms)], (Entity.PASS, ""): [completed(at_ms)]}, batch
-        )
+        bucket.fold_all(rows(((Entity.TOPIC, "there"), topic("there", at_ms)), (P, completed(at_ms))), batch)
         assert [name for entity, name in bucket.states if entity is Entity.TOPIC] == names
         assert bucket.states[Entity.TOPIC, "there"].pass_ms == at_ms
 
 
 def test_a_pass_after_the_clock_was_set_back_takes_no_topic_while_a_micro_batch_ends_inside_it():
     hour = 3_600_000
+    one, two = (Entity.TOPIC, "one"), (Entity.TOPIC, "two")
     bucket = Bucket("c")
-    seen = {(Entity.TOPIC, name): [topic(name, 2 * hour)] for name in ("one", "two")}
-    bucket.fold_all({**seen, (Entity.PASS, ""): [completed(2 * hour)]}, batch=1)
-    bucket.fold_all({(Entity.TOPIC, "one"): [topic("one", hour)]}, batch=2)
+    bucket.fold_all(rows((one, topic("one", 2 * hour)), (two, topic("two", 2 * hour)), (P, completed(2 * hour))), 1)
+    bucket.fold_all(rows((one, topic("one", hour))), batch=2)
     topics = [state for (entity, _), state in bucket.states.items() if entity is Entity.TOPIC]
     assert list(catalog_of("c", 2 * hour, topics).topics) == ["one", "two"]
-    bucket.fold_all({(Entity.TOPIC, "two"): [topic("two", hour)], (Entity.PASS, ""): [completed(hour)]}, batch=3)
-    assert [bucket.states[Entity.TOPIC, name].pass_ms for name in ("one", "two")] == [hour, hour]
+    bucket.fold_all(rows((two, topic("two", hour)), (P, completed(hour))), batch=3)
+    assert [bucket.states[key].pass_ms for key in (one, two)] == [hour, hour]
 
 
 def test_events_that_cannot_be_folded_leave_the_state_and_the_others_alone():
@@ -183,25 +232,22 @@ def listed(source: Source) -> bytes:
     return msgspec.msgpack.encode([GroupsListed(cluster="c", source=source, pass_ms=1, completed_ms=2, groups=("g",))])
 
 
-G, L, T = (Entity.GROUP, "g"), (Entity.LISTING, "any"), (Entity.TOPIC, "t")
-
-
 def test_a_micro_batch_has_something_of_a_reading_if_a_group_was_read_or_all_are_listed():
     """A topic, the end of a Kafka's pass over its topics, and a query of Spark are no readings of its groups."""
     bucket = Bucket("c")
     for batch, (events, is_one) in enumerate(
         [
-            ({G: [seen(Source.SYSTEM, 100)]}, True),  # of an incomplete pass, too
-            ({}, False),
-            ({G: [seen(Source.SYSTEM, 100)]}, False),  # read again after a restart
-            ({G: [seen(Source.SYSTEM, 200)]}, True),
-            ({L: [listed(Source.SYSTEM)]}, True),
-            ({L: [listed(Source.ADMIN)]}, True),  # nothing has changed in any group
-            ({L: [listed(Source.CHECKPOINT)]}, False),
-            ({T: [topic("t", 300)], (Entity.PASS, ""): [completed(300)]}, False),
+            ([(G, seen(Source.SYSTEM, 100))], True),  # of an incomplete pass, too
+            ([], False),
+            ([(G, seen(Source.SYSTEM, 100))], False),  # read again after a restart
+            ([(G, seen(Source.SYSTEM, 200))], True),
+            ([(L, listed(Source.SYSTEM))], True),
+            ([(L, listed(Source.ADMIN))], True),  # nothing has changed in any group
+            ([(L, listed(Source.CHECKPOINT))], False),
+            ([(T, topic("t", 300)), (P, completed(300))], False),
         ]
     ):
-        bucket.fold_all(events, batch)
+        bucket.fold_all(rows(*events), batch)
         assert bucket.had_reading is is_one, (batch, events)
         told = changed_rows(
             7, CachedBucket(bucket), BucketEvaluator(7, DetectionRules()), BatchContext(run="r", batch=batch, now_ms=0)
@@ -211,5 +257,5 @@ def test_a_micro_batch_has_something_of_a_reading_if_a_group_was_read_or_all_are
 
 def test_a_query_of_spark_that_was_read_is_no_reading_of_the_cluster():
     bucket = Bucket("c")
-    bucket.fold_all({G: [seen(Source.CHECKPOINT, 100)]}, 0)
+    bucket.fold_all(rows((G, seen(Source.CHECKPOINT, 100))), 0)
     assert not bucket.had_reading

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from monitor.detection.thresholds.overrides import DetectionRules
-from monitor.model import OffsetCommitted
+from monitor.model import Entity, OffsetCommitted
 from monitor.tracking.serialization import encode_state
 from streaming_jobs.buckets import bucket
 from streaming_jobs.buckets import store as bucket_store
@@ -22,7 +22,6 @@ from streaming_jobs.buckets.judge import BucketEvaluator
 from streaming_jobs.buckets.processor import changed_rows
 from streaming_jobs.buckets.store import BucketStore, CachedBucket
 from streaming_jobs.driver.cluster_view import ClusterView
-from streaming_jobs.ingest.bucket_of import Entity
 
 
 @dataclass

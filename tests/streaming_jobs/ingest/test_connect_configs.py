@@ -13,6 +13,7 @@ from monitor.model import (
     ConnectorTargetSet,
     ConnectorTasksSet,
     DecodeFailed,
+    Entity,
     PassCompleted,
     Shard,
     TargetState,
@@ -20,7 +21,6 @@ from monitor.model import (
 from monitor.protocol.events_topic import encode_event
 from streaming_jobs.buckets.bucket import Bucket, unpack_entries
 from streaming_jobs.driver.cluster_view import ClusterView
-from streaming_jobs.ingest.bucket_of import Entity
 from streaming_jobs.ingest.decoding import EventsDecoder
 from streaming_jobs.ingest.schemas import BucketRow, RowKind
 

@@ -12,19 +12,23 @@ from monitor.model import (
     AnyEvent,
     CommitUnread,
     DecodeFailed,
+    Entity,
     GroupKind,
+    GroupsListed,
     OffsetCommitted,
     PartitionObserved,
     PassCompleted,
+    PassTopicsCounted,
     RecordUnread,
     Rewind,
+    Source,
     TopicObserved,
 )
 from monitor.protocol.events_topic import encode_event
 from monitor.protocol.offsets_topic import Foreign, decode_record
 from monitor.protocol.wire.errors import DecodeError
 from monitor.tracking.group import fold_group
-from streaming_jobs.ingest.bucket_of import Entity, bucket_of
+from streaming_jobs.ingest.bucket_of import bucket_of
 from streaming_jobs.ingest.decoding import EventsDecoder, OffsetsLogDecoder
 from tests.support.captures import records as captured
 
@@ -191,9 +195,26 @@ def test_an_event_with_partitions_of_another_system_is_counted_and_not_folded():
     batch = records((0, 3, None, encode_event(named)))
     (counted,) = decoded(EventsDecoder("c", 4), batch)
     assert (counted["entity"], counted["payload"][0].reason) == ("source", "bad_event")
-    (folded,) = decoded(EventsDecoder("c", 4, text_partitions=True), batch)
-    assert (folded["entity"], folded["payload"]) == ("topic", [named])
+    folded = [row for row in decoded(EventsDecoder("c", 4, text_partitions=True), batch) if row["entity"] == "topic"]
+    assert [row["payload"] for row in folded] == [[named]]
     assert decoded(EventsDecoder("other", 4), batch) == []
+
+
+def test_no_row_of_the_events_log_goes_on_behind_a_listing_or_the_end_of_a_pass():
+    """And the pass has behind its topics how many of them the log has, where it ends and where the chunk does."""
+    seen = [TopicObserved("c", "t", pass_ms, pass_ms, (PartitionObserved(partition=0),)) for pass_ms in (1, 1, 5, 9)]
+    listing = GroupsListed("c", Source.ADMIN, 1, 2)
+    ended = PassCompleted("c", pass_ms=1, completed_ms=3, topics=2)
+    told = [seen[0], listing, seen[1], ended, seen[2], seen[3]]
+    rows = decoded(EventsDecoder("c", 1), records(*[(0, 10 + n, None, encode_event(e)) for n, e in enumerate(told)]))
+    assert [(row["position"], row["entity"], row["payload"]) for row in rows] == [
+        (10, "topic", [seen[0]]),
+        (11, "listing", [listing]),
+        (12, "topic", [seen[1]]),
+        (13, "pass", [PassTopicsCounted(1, 2), ended]),
+        (14, "topic", seen[2:]),
+        (15, "pass", [PassTopicsCounted(5, 1), PassTopicsCounted(9, 1)]),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,8 @@ import struct
 
 import pytest
 
-from monitor.model import CommittedOffset, GroupPlaced, GroupState, GrownLog, LogPlaces, OffsetCommitted, Phase
+from monitor.model import CommittedOffset, Entity, GroupPlaced, GroupState, GrownLog, LogPlaces, OffsetCommitted, Phase
 from streaming_jobs.buckets.bucket import Bucket
-from streaming_jobs.ingest.bucket_of import Entity
 from streaming_jobs.ingest.decoding import OffsetsLogDecoder
 from tests.streaming_jobs.ingest.test_decoding import VALUE_42, VALUE_43, decoded, records
 
@@ -80,7 +79,7 @@ def state(group: str, **more) -> GroupState:
 @pytest.fixture
 def bucket() -> Bucket:
     own = Bucket("c")
-    own.states |= {(Entity.GROUP, name): state(name) for name in ("d", "i")}
+    own.states.update({(Entity.GROUP, name): state(name) for name in ("d", "i")})
     own.place_groups(3, batch=1, now_ms=1_000)
     return own
 

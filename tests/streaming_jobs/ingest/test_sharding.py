@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from monitor.model import (
+    Entity,
     ListedOffset,
     OffsetsListed,
     PartitionObserved,
@@ -21,7 +22,7 @@ from monitor.protocol.events_topic import encode_event
 from monitor.protocol.kafka.records import RECORD_TYPES
 from monitor.protocol.offsets_topic import decode_record, key_group, read_record
 from monitor.protocol.wire.errors import DecodeError
-from streaming_jobs.ingest.bucket_of import Entity, bucket_of
+from streaming_jobs.ingest.bucket_of import bucket_of
 from streaming_jobs.ingest.decoding import EventsDecoder, OffsetsLogDecoder
 from streaming_jobs.ingest.sharding import select_own_records, shard_of, watches
 from streaming_jobs.runtime.checkpoint import Layout, differences

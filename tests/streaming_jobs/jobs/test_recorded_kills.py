@@ -23,9 +23,9 @@ from kafka.admin import NewTopic
 from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.demo.servers.settings import BrokerSettings
 from monitor.history.delta_tables import DeltaRecording
-from monitor.history.recorded import RecordedEntity, RecordedEvent, decode_events
+from monitor.history.recorded import RecordedEvent, decode_events
 from monitor.history.replay import fold_group_rows, inputs_at
-from monitor.model import CommitRun, GroupState, MembershipStored, OffsetCommitted, PassCompleted, TopicObserved
+from monitor.model import CommitRun, Entity, GroupState, MembershipStored, OffsetCommitted, PassCompleted, TopicObserved
 from tests.benchmarks.offsets_log import LOG_PARTITIONS, Crowd, filling
 from tests.chaos.faults import kill_all
 from tests.chaos.witness import place_in, text_at
@@ -260,7 +260,7 @@ def in_log(killed: Killed) -> InLog:
     return found
 
 
-def events_of(recording: Recording, entity: RecordedEntity, names: Iterable[str]) -> Iterator[RecordedEvent]:
+def events_of(recording: Recording, entity: Entity, names: Iterable[str]) -> Iterator[RecordedEvent]:
     for row in DeltaRecording(str(recording.folder)).rows(CLUSTER, 0, END, [(entity, name) for name in names]):
         yield from decode_events(row)
 
@@ -268,7 +268,7 @@ def events_of(recording: Recording, entity: RecordedEntity, names: Iterable[str]
 @pytest.mark.parametrize("which", ["disturbed", "undisturbed"])
 def test_every_commit_and_every_generation_of_the_log_is_recorded_once(killed: Killed, in_log: InLog, which: str):
     recorded = InLog()
-    for each in events_of(getattr(killed, which), RecordedEntity.GROUP, [*GROUPS, "first"]):
+    for each in events_of(getattr(killed, which), Entity.GROUP, [*GROUPS, "first"]):
         match each.event:
             case CommitRun() as run:
                 recorded.commits[run.group, run.topic, int(run.partition)] += run.commits
@@ -286,8 +286,8 @@ def test_every_commit_and_every_generation_of_the_log_is_recorded_once(killed: K
 @pytest.mark.parametrize("which", ["disturbed", "undisturbed"])
 def test_every_poll_of_the_topics_is_recorded_once(killed: Killed, which: str):
     recording: Recording = getattr(killed, which)
-    passes = [each.event for each in events_of(recording, RecordedEntity.PASS, [""])]
-    seen = [each.event for each in events_of(recording, RecordedEntity.TOPIC, CROWD.topic_names)]
+    passes = [each.event for each in events_of(recording, Entity.PASS, [""])]
+    seen = [each.event for each in events_of(recording, Entity.TOPIC, CROWD.topic_names)]
     until_ms = max(each.pass_ms for each in passes if isinstance(each, PassCompleted))
     recorded: Counter[tuple[str | None, int]] = Counter()
     for event in (*passes, *seen):
@@ -319,7 +319,7 @@ def test_every_group_is_as_in_the_undisturbed_recording(killed: Killed):
 
 def final_states(recording: Recording) -> dict[str, GroupState | None]:
     source = DeltaRecording(str(recording.folder))
-    rows = source.rows(CLUSTER, 0, END, [(RecordedEntity.GROUP, group) for group in GROUPS])
+    rows = source.rows(CLUSTER, 0, END, [(Entity.GROUP, group) for group in GROUPS])
     return {
         group: fold_group_rows(CLUSTER, group, None, [row for row in rows if row.name == group], END)
         for group in GROUPS
@@ -346,7 +346,7 @@ def test_an_upkeep_that_was_killed_changes_no_answer(killed: Killed, tmp_path: P
     keep_up(copy.folder, *A_DAY_LATER)
     kept, without = DeltaRecording(str(copy.folder)), WithoutStates(str(killed.disturbed.folder))
     reach_ms = kept.reach_ms(CLUSTER)
-    assert kept.base(CLUSTER, reach_ms, [(RecordedEntity.GROUP, GROUP)]).groups.keys() == {GROUP}
+    assert kept.base(CLUSTER, reach_ms, [(Entity.GROUP, GROUP)]).groups.keys() == {GROUP}
     for at_ms in sorted({reach_ms, *(reach_ms - chance.randrange(400_000) for _ in range(10))}):
         for group in (GROUP, *chance.sample(GROUPS, 3)):
             assert inputs_at(kept, CLUSTER, group, at_ms) == inputs_at(without, CLUSTER, group, at_ms)

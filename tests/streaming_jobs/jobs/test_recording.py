@@ -32,16 +32,17 @@ from monitor.history.chronicle.grid import Steps
 from monitor.history.chronicle.writer import COSTS_KNOWN_MS, write_chronicle
 from monitor.history.delta_tables import DeltaRecording
 from monitor.history.instants import instant_text
-from monitor.history.recorded import RecordedEntity, RecordingError, decode_events
-from monitor.history.replay import Base, Key, inputs_at
+from monitor.history.recorded import RecordingError, decode_events
+from monitor.history.replay import Base, inputs_at
 from monitor.history.sql.told import rows_of
 from monitor.history.story import tell_story
 from monitor.history.tables import EVALUATED, RECORDED, TOLD, Table
 from monitor.history.walk import GroupWalk
 from monitor.messages.notification import utc
-from monitor.model import CommitRun, MembershipStored, OffsetCommitted
+from monitor.model import CommitRun, Entity, MembershipStored, OffsetCommitted
 from monitor.protocol.offsets_topic import decode_record
 from monitor.snapshot_file import find_inputs
+from monitor.tracking.cluster_fold import Key
 from streaming_jobs.recording.evaluation import CHUNK_MS, STEPS_MS
 from tests.support.job_process import JobProcess, eventually, running
 from tests.support.small_disk import fill, small_disk
@@ -67,7 +68,7 @@ EARLY_MS = 1_000
 
 LATE = (*range(0, LATE_MS + 1, 250), *range(-250, -EARLY_MS - 1, -250))
 
-OWN: tuple[RecordedEntity, str] = (RecordedEntity.GROUP, GROUP)
+OWN: tuple[Entity, str] = (Entity.GROUP, GROUP)
 
 
 class Members:
@@ -155,7 +156,7 @@ class Recorded:
     def has(self, at_ms: int) -> bool:
         """Whether what happened at this instant is recorded, and readers are told so."""
         try:
-            rows = self.recording.rows(CLUSTER, 0, END, [(RecordedEntity.PASS, "")])
+            rows = self.recording.rows(CLUSTER, 0, END, [(Entity.PASS, "")])
             is_reached = self.recording.reach_ms(CLUSTER) > at_ms
         except RecordingError:
             return False

@@ -1,8 +1,8 @@
 """Random logs of a cluster, as bytes: its offsets topic and its events topic, in the order in which they were written.
 
-The group "g" is classic, "k" of KIP-848; a collector reads "a" by the admin API, and lists it. They share the topics
-"t" and "u", which grow, are deleted and come back. Groups need not make sense: whatever a log holds, its recording
-tells the same.
+The group "g" is classic, "k" of KIP-848; collectors read "a" by the admin API, "z" in ZooKeeper and "q" from the
+checkpoints of Spark, and list them. They share the topics "t" and "u", which grow, are deleted and come back. Groups
+need not make sense: whatever a log holds, its recording tells the same.
 """
 
 from __future__ import annotations
@@ -59,17 +59,28 @@ IDS: Final = {"t": "AAAAAAAAAAAAAAAAAAAAAQ", "u": "AAAAAAAAAAAAAAAAAAAAAg"}
 OTHER_ID: Final = "AAAAAAAAAAAAAAAAAAAAAw"
 PARTITIONS: Final = 3
 CLASSIC, MODERN, POLLED = "g", "k", "a"
+READ: Final = {
+    Source.ADMIN: (POLLED, GroupKind.CLASSIC),
+    Source.SYSTEM: ("z", GroupKind.ZOOKEEPER),
+    Source.CHECKPOINT: ("q", GroupKind.SPARK),
+}
+"""The group that a collector reads from each source as a whole, and its kind."""
+
+GROUPS_OF_ALL: Final = (CLASSIC, MODERN, *[group for group, _ in READ.values()])
 MEMBERS: Final = ("m0", "m1")
 
 
 class Written(NamedTuple):
-    """A record: its log, when it was written (ms since the epoch), its key and its value."""
+    """A record: its log, when it was written (ms since the epoch), its key and its value.
+
+    ``is_of_logged_group``: it is about a group of which the offsets topic tells, too.
+    """
 
     is_of_offsets: bool
     at_ms: int
     key: bytes | None
     value: bytes | None
-    ends_poll: bool = False
+    is_of_logged_group: bool = True
 
 
 @dataclass
@@ -91,11 +102,13 @@ class Writer:
         """Now, by the collector's clock."""
         return self.now_ms + self.ahead_ms
 
-    def _add(self, key: bytes | None, value: bytes | None, *, is_of_offsets: bool, ends_poll: bool = False) -> None:
+    def _add(
+        self, key: bytes | None, value: bytes | None, *, is_of_offsets: bool, is_of_logged_group: bool = True
+    ) -> None:
         """Two logs have no record in the same millisecond: which of them came first would be open."""
         if self.log and self.log[-1].is_of_offsets is not is_of_offsets and self.log[-1].at_ms == self.now_ms:
             self.now_ms += 1
-        self.log.append(Written(is_of_offsets, self.now_ms, key, value, ends_poll))
+        self.log.append(Written(is_of_offsets, self.now_ms, key, value, is_of_logged_group))
 
     def offsets(self, kind: int, key: Message, value: Message | None, version: int = 0) -> None:
         """A record of the offsets topic."""
@@ -105,7 +118,8 @@ class Writer:
     def event(self, event: CollectedEvent) -> None:
         """A record of the events topic. What the next poll sees is not of the millisecond in which this one ends."""
         ends_poll = isinstance(event, PassCompleted | GroupsListed)
-        self._add(None, encode_event(event), is_of_offsets=False, ends_poll=ends_poll)
+        is_of_logged_group = isinstance(event, OffsetsListed | RebalanceSampled)
+        self._add(None, encode_event(event), is_of_offsets=False, is_of_logged_group=is_of_logged_group)
         self.now_ms += ends_poll
 
     def commit(self, group: str, topic: str, partition: int, by: int) -> None:
@@ -268,12 +282,16 @@ class ClockSet(NamedTuple):
 
 
 class Pass(NamedTuple):
-    """A poll of the topics that sees some of them, takes so long and tells of its end or not."""
+    """A poll of the topics that sees some of them, takes so long and tells of its end or not.
+
+    ``unheard``: so many more it names at its end, whose events were lost.
+    """
 
     seen: tuple[str, ...]
     more: int
     took_ms: int
     ends: bool = True
+    unheard: int = 0
 
     def write(self, to: Writer) -> None:
         pass_ms, observed_ms = to.seen_ms, to.seen_ms + self.took_ms // 4
@@ -285,7 +303,8 @@ class Pass(NamedTuple):
             to.event(TopicObserved(CLUSTER, topic, pass_ms, observed_ms, seen, topic_id))
         if self.ends:
             to.now_ms += self.took_ms // 2
-            to.event(PassCompleted(CLUSTER, pass_ms=pass_ms, completed_ms=to.seen_ms, topics=len(self.seen)))
+            topics = len(self.seen) + self.unheard
+            to.event(PassCompleted(CLUSTER, pass_ms=pass_ms, completed_ms=to.seen_ms, topics=topics))
 
 
 class TopicChange(NamedTuple):
@@ -332,15 +351,16 @@ class Answer(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """A collector reads the group that the admin API tells of (owners None: not), and lists all that there are."""
+    """A collector reads the group of a source (owners None: not), and lists all that there are."""
 
     owners: tuple[int, ...] | None
     offset: int
     is_listed: bool
     took_ms: int
+    source: Source = Source.ADMIN
 
     def write(self, to: Writer) -> None:
-        pass_ms = to.seen_ms
+        pass_ms, (group, kind) = to.seen_ms, READ[self.source]
         if self.owners is not None:
             members = tuple(
                 _read_member(name, tuple(n for n, owner in enumerate(self.owners) if owner == index))
@@ -351,25 +371,36 @@ class Reading(NamedTuple):
             to.event(
                 GroupObserved(
                     CLUSTER,
-                    POLLED,
-                    GroupKind.CLASSIC,
-                    Source.ADMIN,
+                    group,
+                    kind,
+                    self.source,
                     pass_ms,
                     to.seen_ms,
                     members,
                     offsets,
-                    protocol="range",
-                    state="Stable",
+                    protocol="range" if self.source is Source.ADMIN else None,
+                    state="Stable" if self.source is Source.ADMIN else None,
                 )
             )
         to.now_ms += self.took_ms // 2
-        named = (POLLED,) if self.is_listed else ()
-        to.event(GroupsListed(CLUSTER, Source.ADMIN, pass_ms, to.seen_ms, named))
+        named = (group,) if self.is_listed else ()
+        to.event(GroupsListed(CLUSTER, self.source, pass_ms, to.seen_ms, named))
 
 
 def _read_member(name: str, owned: tuple[int, ...]) -> Member:
     given = (TopicPartitions("t", owned),) if owned else ()
     return Member(member_id=name, client_id=name, host="/10.0.0.3", topics=("t",), assigned=given)
+
+
+class Backlog(NamedTuple):
+    """Polls that follow one another without a record of the offsets topic: a job may read many of them at once."""
+
+    polls: tuple[Pass | Reading, ...]
+
+    def write(self, to: Writer) -> None:
+        for poll in self.polls:
+            to.now_ms += 10_000
+            poll.write(to)
 
 
 Step = (
@@ -385,6 +416,7 @@ Step = (
     | Sample
     | Answer
     | Reading
+    | Backlog
 )
 
 OWNERS: Final = st.sampled_from([(0, 0, 1), (0, 0, 1), (0, 1, 1), (0, 0, 0), (0, 1, 2), (2, 2, 2)])
@@ -394,6 +426,19 @@ GROUPS: Final = st.sampled_from([CLASSIC, CLASSIC, MODERN])
 SUBSETS: Final = st.sampled_from([(), (0,), (0, 1), (1, 2), (0, 1, 2)])
 MORE: Final = st.sampled_from([0, 3, 20])
 TOOK: Final = st.sampled_from([0, 2, 400, 3_000])
+
+
+PASSES: Final = st.builds(
+    Pass,
+    st.sampled_from([("t", "u"), ("t", "u"), ("t",), ()]),
+    MORE,
+    TOOK,
+    st.sampled_from([True, True, False]),
+    st.sampled_from([0, 0, 0, 1]),
+)
+READINGS: Final = st.builds(
+    Reading, st.none() | OWNERS, st.integers(90, 120), st.booleans(), TOOK, st.sampled_from([*READ])
+)
 
 
 def commits(most: int) -> st.SearchStrategy[Commits]:
@@ -425,18 +470,13 @@ def steps(most_commits: int) -> st.SearchStrategy[Step]:
             SUBSETS,
             st.sampled_from([0, 0, 1, 2]),
         ),
-        st.builds(
-            Pass,
-            st.sampled_from([("t", "u"), ("t", "u"), ("t",), ()]),
-            st.sampled_from([0, 3, 20]),
-            TOOK,
-            st.booleans(),
-        ),
-        st.builds(Pass, st.just(("t", "u")), st.sampled_from([0, 3, 20]), TOOK),
+        PASSES,
+        st.builds(Pass, st.just(("t", "u")), MORE, TOOK),
         st.builds(TopicChange, st.sampled_from(["t", "u"]), st.booleans()),
         st.builds(Sample, st.sampled_from(["PreparingRebalance", "PreparingRebalance", None])),
         st.builds(Answer, GROUPS, st.sampled_from([0, 0, 5])),
-        st.builds(Reading, st.none() | OWNERS, st.integers(90, 120), st.booleans(), TOOK),
+        READINGS,
+        st.builds(Backlog, st.lists(PASSES | READINGS, min_size=2, max_size=4).map(tuple)),
     )
 
 
@@ -444,7 +484,7 @@ BEGUN: Final = (
     Pass(("t", "u"), 0, 2),
     Generation(MEMBERS, (0, 0, 1), "range"),
     *[Modern("join", name, (), 0) for name in MEMBERS],
-    Reading((0, 0, 1), 100, True, 2),
+    *[Reading((0, 0, 1), 100, True, 2, source) for source in READ],
     *[Commits(group, "t", (0, 1, 2), 1, 1, 10) for group in (CLASSIC, MODERN)],
 )
 """What has happened before: the topics are seen, and the groups have members."""

@@ -14,10 +14,10 @@ from typing import Any, Final
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.listener import StreamingQueryProgress
 
-from monitor.history.recorded import EVENTS_VERSION, RecordedEntity, RecordedEvent, encode_events
+from monitor.history.recorded import EVENTS_VERSION, RecordedEvent, encode_events
 from monitor.history.tables import CLOCK, EVENTS, TABLES, Table
 from monitor.java_runtime.jars import job_jars
-from monitor.model import Member, MembershipStored
+from monitor.model import Entity, Member, MembershipStored
 from streaming_jobs.recording.chunk import RECORDED_EVENTS
 from streaming_jobs.recording.delta import RecordedTables
 from streaming_jobs.recording.portions import QUERY_ID, PortionWriter
@@ -43,7 +43,7 @@ def rows_of(spark: SparkSession, clock_ms: int, number: int, at_ms: int, *forged
     member = Member(member_id=f"m{number}", client_id="m")
     stored = MembershipStored("g", number, "consumer", "range", "m", stored_ms=at_ms, members=(member,))
     events = encode_events([RecordedEvent(at_ms, stored)])
-    group = RecordedEntity.GROUP.value
+    group = Entity.GROUP.value
     rows = [(clock_ms, group, "g", number, at_ms, at_ms, EVENTS_VERSION, events)]
     rows += [(clock_ms, group, "forged", number, at, at, EVENTS_VERSION, encode_events([])) for at in forged_ms]
     return spark.createDataFrame(rows, COLUMNS).coalesce(1)

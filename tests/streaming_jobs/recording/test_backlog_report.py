@@ -9,10 +9,11 @@ import pyarrow as pa
 import pytest
 
 from monitor.detection.evaluate import evaluate
-from monitor.history.recorded import RecordedEntity, RecordedEvent, RecordedRow, encode_events
+from monitor.history.recorded import RecordedEvent, RecordedRow, encode_events
 from monitor.history.replay import inputs_at
 from monitor.history.report.assemble import group_report
 from monitor.model import (
+    Entity,
     Member,
     MembershipStored,
     PartitionObserved,
@@ -59,11 +60,11 @@ def decoded(portion: list[tuple[int, int, int]], recorded_ms: int) -> Iterator[R
     )
     for batch in OffsetsLogDecoder("c", 1, chunks=RecordingChunk)([given]):
         for row in batch.to_pylist():
-            entity = RecordedEntity(row["entity"])
+            entity = Entity(row["entity"])
             yield RecordedRow(recorded_ms, entity, row["name"], row["position"], row["events"])
 
 
-def row(recorded_ms: int, entity: RecordedEntity, name: str, at_ms: int, event: object) -> RecordedRow:
+def row(recorded_ms: int, entity: Entity, name: str, at_ms: int, event: object) -> RecordedRow:
     return RecordedRow(recorded_ms, entity, name, at_ms, encode_events([RecordedEvent(at_ms, event)]))  # type: ignore[arg-type]
 
 
@@ -76,7 +77,7 @@ def recording(first_s: int, caught_up_s: int, until_s: int, stands: range = rang
         ]
     )
     stored = MembershipStored(GROUP, 1, "consumer", "range", "a", stored_ms=at(first_s), members=members)
-    rows = [row(at(caught_up_s), RecordedEntity.GROUP, GROUP, at(first_s), stored)]
+    rows = [row(at(caught_up_s), Entity.GROUP, GROUP, at(first_s), stored)]
     begins = [first_s, *range(caught_up_s, until_s, RECORDED_EVERY_S)]
     for begin, end in zip(begins, [*begins[1:], until_s], strict=True):
         rows += decoded(list(commits(range(begin, end), stands)), at(end))
@@ -84,9 +85,9 @@ def recording(first_s: int, caught_up_s: int, until_s: int, stands: range = rang
         recorded_ms = min(at(end) for end in [*begins[1:], until_s] if end > second)
         ends = tuple([PartitionObserved(partition=n, earliest=0, end=second) for n in PARTITIONS])
         seen = TopicObserved("c", TOPIC, pass_ms=at(second), observed_ms=at(second), partitions=ends, topic_id="T")
-        rows.append(row(recorded_ms, RecordedEntity.TOPIC, TOPIC, at(second), seen))
+        rows.append(row(recorded_ms, Entity.TOPIC, TOPIC, at(second), seen))
         ended = PassCompleted(cluster="c", pass_ms=at(second), completed_ms=at(second), topics=1)
-        rows.append(row(recorded_ms, RecordedEntity.PASS, "", at(second), ended))
+        rows.append(row(recorded_ms, Entity.PASS, "", at(second), ended))
     return MemoryRecording(rows)
 
 

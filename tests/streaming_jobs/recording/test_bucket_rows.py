@@ -6,15 +6,16 @@ from typing import Any
 
 import pyarrow as pa
 
-from monitor.history.recorded import RecordedEntity, RecordedRow
+from monitor.history.recorded import RecordedRow
 from monitor.history.tables import EVALUATED, FINDING_MEMBERS, FINDINGS, GROUP_MINUTES, MEMBER_CHANGES, REBALANCES
+from monitor.model import Entity
 from monitor.model.group_choice import ALL, GroupChoice
 from streaming_jobs.recording.bucket_rows import TABLE, BucketRows, Minutes
 from streaming_jobs.recording.delta import HELD
 from tests.history.test_story import HISTORY, START
 
 MINUTES = Minutes("c", START, START + 240_000, recorded_ms=0, step_ms=10_000, settings=None)
-DAMAGED = RecordedRow(START + 60_000, RecordedEntity.GROUP, "h", 0, b"\x91\xc1")
+DAMAGED = RecordedRow(START + 60_000, Entity.GROUP, "h", 0, b"\x91\xc1")
 
 NAMES = ("recorded_ms", "entity", "name", "position", "events")
 

@@ -11,9 +11,9 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from monitor.history.recorded import RecordedEntity, RecordedRow
+from monitor.history.recorded import RecordedRow
 from monitor.history.replay import Base, fold_group_rows
-from monitor.model import GroupState
+from monitor.model import Entity, GroupState
 from monitor.protocol.kafka.share_state import SHARE_STATE_TOPIC
 from monitor.tracking.serialization import decode_group_state, encode_state
 from streaming_jobs.ingest.decoding import OffsetsLogDecoder
@@ -58,7 +58,7 @@ def as_rows(portion: list[dict[str, Any]], recorded_ms: int) -> Iterator[Recorde
     )
     for made in OffsetsLogDecoder("c", 1, chunks=RecordingChunk)([batch]):
         for row in made.to_pylist():
-            yield RecordedRow(recorded_ms, RecordedEntity(row["entity"]), row["name"], row["position"], row["events"])
+            yield RecordedRow(recorded_ms, Entity(row["entity"]), row["name"], row["position"], row["events"])
 
 
 def in_portions(records: list[dict[str, Any]], chance: random.Random) -> Iterator[list[dict[str, Any]]]:
@@ -105,19 +105,19 @@ def test_states_that_are_kept_now_and_then_lead_to_the_same():
             portions.append(list(as_rows(since, len(portions) + 1)))
     half = len(portions) // 2
     kept = Base(recorded_ms=half)
-    first = [row for portion in portions[:half] for row in portion if row.entity is RecordedEntity.GROUP]
+    first = [row for portion in portions[:half] for row in portion if row.entity is Entity.GROUP]
     for name in {row.name for row in first}:
         told = [(row.recorded_ms, row.entity.value, row.name, row.position, row.events, None) for row in first]
         frame = pd.DataFrame([each for each in told if each[2] == name], columns=[*HELD])
         for state in StateFold("c", half, [])(frame)["state"]:
-            kept.groups[name] = decode_group_state(state)
+            kept.states[Entity.GROUP, name] = decode_group_state(state)
     recording = MemoryRecording([row for portion in portions for row in portion], [kept])
     compared = 0
     for group, state in last.items():
         base = recording.base("c", half, [])
-        rows = recording.rows("c", base.recorded_ms, END, [(RecordedEntity.GROUP, group)])
-        assert fold_group_rows("c", group, base.groups.get(group), rows, END) == state
-        compared += state is not None and group in base.groups
+        rows = recording.rows("c", base.recorded_ms, END, [(Entity.GROUP, group)])
+        assert fold_group_rows("c", group, base.group(group), rows, END) == state
+        compared += state is not None and base.group(group) is not None
     assert compared > 3
 
 

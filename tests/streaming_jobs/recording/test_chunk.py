@@ -7,10 +7,9 @@ import struct
 import pyarrow as pa
 import pytest
 
-from monitor.history.recorded import RecordedEntity, RecordedRow, decode_events
-from monitor.model import CommitRun, GroupsListed, OffsetCommitted, TopicObserved
+from monitor.history.recorded import RecordedRow, decode_events
+from monitor.model import CommitRun, Entity, GroupsListed, OffsetCommitted, TopicObserved
 from monitor.model.group_choice import GroupChoice
-from streaming_jobs.ingest.bucket_of import Entity
 from streaming_jobs.ingest.decoding import OffsetsLogDecoder
 from streaming_jobs.recording.chunk import RecordingChunk
 from tests.streaming_jobs.ingest.test_decoding import KEY_G1_T0_7
@@ -39,7 +38,7 @@ def recorded(commits: int) -> list[OffsetCommitted | CommitRun]:
     )
     (batch,) = OffsetsLogDecoder("c", 1, chunks=RecordingChunk)([given])
     (row,) = batch.to_pylist()
-    events = decode_events(RecordedRow(0, RecordedEntity.GROUP, "g", 0, row["events"]))
+    events = decode_events(RecordedRow(0, Entity.GROUP, "g", 0, row["events"]))
     return [each.event for each in events if isinstance(each.event, OffsetCommitted | CommitRun)]
 
 
@@ -75,5 +74,5 @@ def test_a_group_that_is_left_out_by_name_is_not_recorded_and_not_listed():
     chunk.add(Entity.LISTING, "", 0, GroupsListed("c", "admin", START, START, ("other", "team-a", "team-a-test")))
     rows = {(row["entity"], row["name"]): row["events"] for row in chunk.to_arrow().to_pylist()}
     assert rows.keys() == {("group", "team-a"), ("topic", "other"), ("listing", "")}
-    (listed,) = decode_events(RecordedRow(0, RecordedEntity.LISTING, "", 0, rows["listing", ""]))
+    (listed,) = decode_events(RecordedRow(0, Entity.LISTING, "", 0, rows["listing", ""]))
     assert listed.event == GroupsListed("c", "admin", START, START, ("team-a",))

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import msgspec
 import pyarrow as pa
 
-from monitor.history.recorded import RecordedEntity, RecordedRow
+from monitor.history.recorded import RecordedRow
 from monitor.history.replay import group_at
-from monitor.model import AnyEvent, GroupState, LogPlaces
+from monitor.model import AnyEvent, Entity, GroupState, LogPlaces
 from monitor.tracking.group import fold_group
 from streaming_jobs.ingest.decoding import OffsetsLogDecoder
 from streaming_jobs.recording.chunk import RecordingChunk
@@ -35,7 +35,7 @@ def as_rows(recorded_ms: int, places: LogPlaces, log: list[tuple]) -> Iterator[R
     decoder = OffsetsLogDecoder("c", 1, chunks=RecordingChunk, places=places)
     for made in decoder([written(recorded_ms, [each for each in log if each[0] == number]) for number in range(7)]):
         for row in made.to_pylist():
-            yield RecordedRow(recorded_ms, RecordedEntity(row["entity"]), row["name"], row["position"], row["events"])
+            yield RecordedRow(recorded_ms, Entity(row["entity"]), row["name"], row["position"], row["events"])
 
 
 def written(at_ms: int, log: list[tuple]) -> pa.RecordBatch:

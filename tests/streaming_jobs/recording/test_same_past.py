@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 import pandas as pd
@@ -22,29 +23,28 @@ from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.history.cluster_then import ClusterThen
 from monitor.history.held import HeldRecording, StateRow, base_of
 from monitor.history.portions import BELIEVED_AHEAD_MS, PortionTimes, portion_number
-from monitor.history.recorded import RecordedEntity, RecordedRow, RecordedSettings, encode_settings
+from monitor.history.recorded import RecordedRow, RecordedSettings, encode_settings
 from monitor.history.replay import inputs_at
 from monitor.history.walk import GroupWalk
-from monitor.model import Catalog, FindingKind, GroupState, GroupVerdict
+from monitor.model import Entity, FindingKind, GroupState, GroupVerdict
 from streaming_jobs.buckets.batch_context import BatchContext
-from streaming_jobs.buckets.bucket import Bucket, Key
+from streaming_jobs.buckets.bucket import Bucket, EventRow
 from streaming_jobs.buckets.judge import BucketEvaluator
 from streaming_jobs.buckets.processor import changed_rows
 from streaming_jobs.buckets.store import CachedBucket
 from streaming_jobs.driver.cluster_view import ClusterView
-from streaming_jobs.ingest.bucket_of import Entity
 from streaming_jobs.ingest.decoding import EventChunk, EventsDecoder, OffsetsLogDecoder
 from streaming_jobs.recording.chunk import RecordingChunk
 from streaming_jobs.recording.delta import HELD
 from streaming_jobs.recording.states import StateFold
-from streaming_jobs.recording.upkeep import OF_ALL, OF_ONE
+from streaming_jobs.recording.upkeep import OF_ALL, OF_ONE, OF_PASSES
 from tests.history.memory import MemoryRecording
 from tests.streaming_jobs.recording.random_logs import (
     CLASSIC,
     CLUSTER,
+    GROUPS_OF_ALL,
     MEMBERS,
     MODERN,
-    POLLED,
     START,
     Generation,
     Pause,
@@ -96,10 +96,11 @@ class Job:
 
     def take(self, log: Sequence[Written], first: int) -> None:
         """A micro-batch."""
-        rows: dict[Key, list[tuple[int, bytes]]] = defaultdict(list)
-        for row in read(log, offsets_from=first, chunks=EventChunk):
-            rows[Entity(row["entity"]), row["name"]].append((row["position"], row["payload"]))
-        self._kept.bucket.fold_all({key: [told for _, told in sorted(own)] for key, own in rows.items()}, self._batch)
+        rows = [
+            EventRow(row["position"], Entity(row["entity"]), row["name"], row["payload"])
+            for row in read(log, offsets_from=first, chunks=EventChunk)
+        ]
+        self._kept.bucket.fold_all(reversed(rows), self._batch)  # a shuffle keeps no order
         context = BatchContext(run="r", batch=self._batch, now_ms=0, known=self._batch - 1, catalog="c")
         self._view.take([*changed_rows(0, self._kept, self._judge, context)])
         self._batch += 1
@@ -167,7 +168,7 @@ class Recorder:
         times = times_of(made, read_ms + portion.ahead_ms, self._newest_ms)
         number = self._newest_ms = portion_number(self._newest_ms, times, EVERY_MS)
         for row in made:
-            place = RecordedEntity(row["entity"]), row["name"], row["position"]
+            place = Entity(row["entity"]), row["name"], row["position"]
             self.rows.append(RecordedRow(number, *place, row["events"]))
         if portion.has_states and times.is_dated:
             since = [row for row in self.rows if row.recorded_ms > self._states_ms]
@@ -211,7 +212,8 @@ def fold_states(recorded_ms: int, before: Sequence[StateRow], rows: Sequence[Rec
             )
     for known in before:
         held[known.entity, known.name].append((0, known.entity, known.name, 0, None, known.state))
-    fold = StateFold(CLUSTER, recorded_ms, of_all)
+    passes = tuple(known for known in before if known.entity in OF_PASSES)
+    fold = StateFold(CLUSTER, recorded_ms, of_all, passes=passes)
     made = pd.concat([fold(pd.DataFrame(own, columns=[*HELD])) for own in held.values()])
     return [
         StateRow(entity, name, bytes(state))
@@ -271,11 +273,6 @@ def cases(draw: st.DrawFn, most_commits: int = 4) -> Case:
     )
 
 
-def without_watch(catalog: Catalog) -> Catalog:
-    """But for since when topics are watched: of topics that do not concern a group, its past knows the passes only."""
-    return replace(catalog, watched_ms=0)
-
-
 def without_answers(group: GroupState) -> GroupState:
     """But for answers of brokers that do not count: it is open which of two logs is read first in a millisecond."""
     kept = tuple(replace(each, listed=None, listed_ms=0) for each in group.offsets)
@@ -285,17 +282,17 @@ def without_answers(group: GroupState) -> GroupState:
 def job_at(log: Sequence[Written], case: Case) -> Iterator[tuple[int, Job]]:
     """The job at each instant: its micro-batches end there, and by chance in between.
 
-    They also end with each poll: polls are seconds apart, and a job with two of them in a micro-batch has a backlog, of
-    which it takes the last one. And they end where the logs take turns: a micro-batch has one log after the other.
+    They also end where the two logs take turns about a group of which both tell: a micro-batch has one log after the
+    other. A micro-batch may have many polls, as that of a job with a backlog has.
     """
     times = [each.at_ms - START for each in log]
-    polls = [place for place, each in enumerate(log, 1) if each.ends_poll]
-    turns = [place for place in range(1, len(log)) if log[place].is_of_offsets is not log[place - 1].is_of_offsets]
+    both = [(place, each.is_of_offsets) for place, each in enumerate(log) if each.is_of_logged_group]
+    turns = [place for (_, before), (place, now) in pairwise(both) if now is not before]
     at: dict[int, list[int]] = defaultdict(list)
     for instant in case.instants:
         at[bisect_right(times, instant)].append(instant)
     job, first = Job(), 0
-    for end in sorted({*at, *polls, *turns, *case.batches}):
+    for end in sorted({*at, *turns, *case.batches}):
         if end > first:
             job.take(log[first:end], first)
             first = end
@@ -314,7 +311,7 @@ def test_the_past_is_what_the_job_says_at_the_instant(case: Case):
     recorded = record(case, log)
     for instant, job in job_at(log, case):
         held = ClusterThen(recorded.hold(instant), CLUSTER, instant)
-        for group in (CLASSIC, MODERN, POLLED):
+        for group in GROUPS_OF_ALL:
             said, past = job.inputs(group, instant), inputs_at(recorded, CLUSTER, group, instant)
             walk = GroupWalk(recorded, CLUSTER, group, START + case.instants[0], instant)
             assert walk.inputs_at(instant) == past
@@ -324,7 +321,7 @@ def test_the_past_is_what_the_job_says_at_the_instant(case: Case):
                 assert said is past, (group, instant - START)
                 continue
             assert without_answers(past.group) == without_answers(said.group), (group, instant - START)
-            assert without_watch(past.catalog) == without_watch(said.catalog), (group, instant - START)
+            assert past.catalog == said.catalog, (group, instant - START)
             assert verdict_of(past) == verdict_of(said), (group, instant - START)
 
 

@@ -12,8 +12,8 @@ import pytest
 from deltalake import DeltaTable
 
 from monitor.history.past import RecordedPast
-from monitor.history.recorded import RecordedEntity, RecordedEvent, RecordedRow, RecordedSettings, encode_events
-from monitor.model import STATE_VERSION, GroupState, Member, MembershipStored
+from monitor.history.recorded import RecordedEvent, RecordedRow, RecordedSettings, encode_events
+from monitor.model import STATE_VERSION, Entity, GroupState, Member, MembershipStored
 from monitor.model.group_choice import GroupChoice
 from monitor.tracking.serialization import decode_group_state, encode_state
 from streaming_jobs.recording.delta import HELD
@@ -30,7 +30,7 @@ def row(at_ms: int, generation: int, position: int = 0) -> RecordedRow:
     member = Member(member_id=f"m{generation}", client_id="m")
     stored = MembershipStored("g", generation, "consumer", "range", "m", stored_ms=at_ms, members=(member,))
     events = encode_events([RecordedEvent(at_ms, stored)])
-    return RecordedRow(at_ms + 1_000, RecordedEntity.GROUP, "g", position, events)
+    return RecordedRow(at_ms + 1_000, Entity.GROUP, "g", position, events)
 
 
 def fold(*rows: tuple[int, bytes | None, bytes | None]) -> list[tuple[bytes | None, int]]:

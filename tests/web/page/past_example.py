@@ -7,13 +7,14 @@ from typing import Final
 from monitor.detection.evaluation_input import GroupInputs
 from monitor.history.chronicle.values import Chronicle
 from monitor.history.chronicle.writer import chronicle_of
-from monitor.history.recorded import RecordedEntity, RecordedEvent, RecordedRow, encode_events
+from monitor.history.recorded import RecordedEvent, RecordedRow, encode_events
 from monitor.history.replay import Recording, inputs_at
 from monitor.history.report.assemble import group_report
 from monitor.history.report.facts import IncidentReport
 from monitor.history.story import GroupStory, tell_story
 from monitor.model import (
     AnyEvent,
+    Entity,
     Member,
     MembershipStored,
     OffsetCommitted,
@@ -74,7 +75,7 @@ def night() -> MemoryRecording:
     return MemoryRecording(rows)
 
 
-def _row(entity: RecordedEntity, name: str, minute: int, position: int, event: AnyEvent) -> RecordedRow:
+def _row(entity: Entity, name: str, minute: int, position: int, event: AnyEvent) -> RecordedRow:
     at_ms = START + minute * 60_000
     return RecordedRow(at_ms + 30_000, entity, name, position, encode_events([RecordedEvent(at_ms, event)]))
 
@@ -85,8 +86,8 @@ def _poll(minute: int) -> list[RecordedRow]:
     topic = TopicObserved(cluster="c", topic=HOSTILE, pass_ms=at_ms, observed_ms=at_ms, partitions=ends)
     passed = PassCompleted(cluster="c", pass_ms=at_ms, completed_ms=at_ms, topics=1)
     return [
-        _row(RecordedEntity.TOPIC, HOSTILE, minute, minute, topic),
-        _row(RecordedEntity.PASS, "", minute, minute, passed),
+        _row(Entity.TOPIC, HOSTILE, minute, minute, topic),
+        _row(Entity.PASS, "", minute, minute, passed),
     ]
 
 
@@ -105,9 +106,9 @@ def _joined(minute: int, generation: int, names: str) -> RecordedRow:
     stored = MembershipStored(
         "g", generation, "consumer", "roundrobin", members[0].member_id, stored_ms=at_ms, members=members
     )
-    return _row(RecordedEntity.GROUP, "g", minute, 100 * minute, stored)
+    return _row(Entity.GROUP, "g", minute, 100 * minute, stored)
 
 
 def _committed(minute: int, partition: int) -> RecordedRow:
     event = OffsetCommitted("g", HOSTILE, partition, 100 * minute + 50, START + minute * 60_000)
-    return _row(RecordedEntity.GROUP, "g", minute, 100 * minute + 1 + partition, event)
+    return _row(Entity.GROUP, "g", minute, 100 * minute + 1 + partition, event)

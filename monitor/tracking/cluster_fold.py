@@ -1,0 +1,189 @@
+"""All that is known of a cluster, or of a part of it, and how each event changes it.
+
+This is the only place that knows what a pass, a listing and a growth of the offsets topic do to the entities of a
+cluster. The job's buckets, the recording, the doctor and captured logs fold by it, each with its own storage. All give
+it the events of the events log in the order of that log. How events are cut into pieces then makes no difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from monitor.model import (
+    Catalog,
+    ConnectConfigsState,
+    Entity,
+    GroupsListed,
+    GroupState,
+    PassCompleted,
+    PassHistory,
+    PassTopicsCounted,
+    SourceState,
+    TopicState,
+)
+from monitor.tracking.connect import fold_connect_configs
+from monitor.tracking.decode_errors import fold_decode_errors
+from monitor.tracking.group import fold_group
+from monitor.tracking.log_places import is_left_behind, without_log
+from monitor.tracking.polled.group import is_deleted
+from monitor.tracking.serialization import EntityState
+from monitor.tracking.topic import catalog_of, expire_topic, fold_topic
+
+Key = tuple[Entity, str]
+"""An entity and its name."""
+
+NEWEST_PASS: Final[Key] = (Entity.PASS, "")
+PASS_HISTORY: Final[Key] = (Entity.PASSES, "")
+
+MAX_COUNTED_PASSES: Final = 4
+"""How many passes have their topics counted at a time: several collectors may read one cluster."""
+
+
+class ClusterFold:
+    """The entities of a cluster, or some of them, while events are folded in.
+
+    ``states`` has what is known, by entity and name. Each method says what it changed, so that a caller can store it.
+    """
+
+    __slots__ = ("cluster", "states")
+
+    def __init__(self, cluster: str, states: Mapping[Key, EntityState] | None = None) -> None:
+        self.cluster = cluster
+        self.states: dict[Key, EntityState] = dict(states or {})
+
+    def copy(self) -> ClusterFold:
+        """The same, to be folded on by itself."""
+        return ClusterFold(self.cluster, self.states)
+
+    def take(self, entity: Entity, name: str, events: Iterable[Any]) -> bool:
+        """Fold the events of one entity, in the order of their log; whether they changed it.
+
+        Args:
+            entity: GROUP, TOPIC, SOURCE or CONNECT; what ends a pass or lists groups has methods of its own.
+            name: which of these.
+            events: all are of this entity.
+        """
+        return self._put((entity, name), self._after(entity, name, events))
+
+    def _after(self, entity: Entity, name: str, events: Iterable[Any]) -> EntityState | None:
+        before = self.states.get((entity, name))
+        match entity:
+            case Entity.GROUP:
+                assert before is None or isinstance(before, GroupState)
+                return fold_group(self.cluster, name, before, events)
+            case Entity.TOPIC:
+                assert before is None or isinstance(before, TopicState)
+                return fold_topic(self.cluster, name, before, events)
+            case Entity.CONNECT:
+                assert before is None or isinstance(before, ConnectConfigsState)
+                return fold_connect_configs(self.cluster, name, before, events)
+            case _:
+                assert before is None or isinstance(before, SourceState)
+                return fold_decode_errors(self.cluster, name, before, events)
+
+    def take_pass(self, event: PassTopicsCounted | PassCompleted) -> list[Key]:
+        """Take what the log tells of a pass, behind the topics that it saw; what has changed.
+
+        A complete pass marks the topics that it did not see, and drops those that it is the second to miss. Events of
+        a pass that names more topics than were counted were lost: it drops nothing. Where nobody counted, as in older
+        recordings, a pass is taken for complete. A pass whose end was written twice ends once.
+        """
+        if isinstance(event, PassTopicsCounted):
+            return [PASS_HISTORY] if self._put(PASS_HISTORY, _with_count(self.pass_history, event)) else []
+        before = self.newest_pass
+        if event == before:
+            return []
+        before_ms = None if before is None else before.pass_ms
+        has_lost = _has_lost_topics(self.pass_history, event)
+        changed = []
+        for key, state in list(self.states.items()):
+            if isinstance(state, TopicState):
+                after = expire_topic(state, event.pass_ms, before_ms)
+                if self._put(key, state if after is None and has_lost else after):
+                    changed.append(key)
+        if self._put(PASS_HISTORY, _with_end(self.pass_history, event, is_first=before is None)):
+            changed.append(PASS_HISTORY)
+        self._put(NEWEST_PASS, event)
+        return [*changed, NEWEST_PASS]
+
+    def take_listing(self, listed: GroupsListed, named: AbstractSet[str] | None = None) -> list[Key]:
+        """Drop the groups that the collector's source no longer has, behind what was read of them; what has changed.
+
+        ``named``: the groups of the listing, for a caller who has them as a set.
+        """
+        groups = frozenset(listed.groups) if named is None else named
+        gone = [key for key, state in self._groups() if is_deleted(state, listed, groups)]
+        for key in gone:
+            del self.states[key]
+        return gone
+
+    def move_groups(self, before: int, partitions: int) -> list[Key]:
+        """Drop what the log told of groups that the brokers look for elsewhere by now; what has changed.
+
+        Args:
+            before: by how many partitions of the offsets topic groups were placed.
+            partitions: by how many they are placed now.
+        """
+        moved = [(key, state) for key, state in self._groups() if is_left_behind(state, before, partitions)]
+        return [key for key, state in moved if self._put(key, without_log(state))]
+
+    def _groups(self) -> Iterator[tuple[Key, GroupState]]:
+        return ((key, state) for key, state in self.states.items() if isinstance(state, GroupState))
+
+    @property
+    def newest_pass(self) -> PassCompleted | None:
+        """The complete pass that the log has last: a clock may have been set back since another one."""
+        completed = self.states.get(NEWEST_PASS)
+        return completed if isinstance(completed, PassCompleted) else None
+
+    @property
+    def pass_history(self) -> PassHistory:
+        """What is known of the passes before it."""
+        history = self.states.get(PASS_HISTORY)
+        return history if isinstance(history, PassHistory) else PassHistory()
+
+    def catalog(self) -> Catalog:
+        """The topics that exist, as of the newest pass; before the first one, those that it has seen so far."""
+        completed = self.newest_pass
+        topics = (state for state in self.states.values() if isinstance(state, TopicState))
+        return catalog_of(
+            self.cluster, 0 if completed is None else completed.pass_ms, topics, self.pass_history.first_ms
+        )
+
+    def connect_configs(self, topics: Mapping[str, str]) -> dict[str, ConnectConfigsState]:
+        """The connectors of Connect clusters, by their groups. ``topics`` are those that they are read from."""
+        known = ((group, self.states.get((Entity.CONNECT, topic))) for group, topic in topics.items())
+        return {group: state for group, state in known if isinstance(state, ConnectConfigsState)}
+
+    def _put(self, key: Key, state: EntityState | None) -> bool:
+        """Know this state from now on (None: the entity is gone); whether it is another one."""
+        before = self.states.get(key)
+        if state is before or state == before:
+            return False
+        if state is None:
+            del self.states[key]
+        else:
+            self.states[key] = state
+        return True
+
+
+def _with_count(history: PassHistory, counted: PassTopicsCounted) -> PassHistory:
+    known = sum(each.topics for each in history.counts if each.pass_ms == counted.pass_ms)
+    others = [each for each in history.counts if each.pass_ms != counted.pass_ms]
+    counts = (*others, replace(counted, topics=known + counted.topics))
+    return replace(history, counts=counts[-MAX_COUNTED_PASSES:])
+
+
+def _has_lost_topics(history: PassHistory, completed: PassCompleted) -> bool:
+    return any(each.pass_ms == completed.pass_ms and each.topics < completed.topics for each in history.counts)
+
+
+def _with_end(history: PassHistory, completed: PassCompleted, *, is_first: bool) -> PassHistory:
+    """A clock that was set back dates the first pass anew: what is seen from now on is not older than it."""
+    first_ms = completed.completed_ms if is_first else min(history.first_ms, completed.completed_ms)
+    counts = tuple(each for each in history.counts if each.pass_ms != completed.pass_ms)
+    return replace(history, first_ms=first_ms, counts=counts)
