@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from monitor.detection.ownership.catalog_view import Topics
+
 LONGEST_PAUSE_MS: Final = 10_000
 """After so long without a micro-batch, or a poll, one runs anyway: it proves that the job and the brokers are alive."""
 
@@ -77,3 +79,50 @@ class BatchSchedule:
             silence_ms = max(LONGEST_PAUSE_MS, self.poll_interval_ms * 3 // 2)
             longest_ms = max(longest_ms, min(polled_ms + silence_ms, self._began_ms + LONGEST_QUIET_MS))
         return longest_ms if due_ms is None else min(due_ms + JOIN_MS, longest_ms)
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationData:
+    """What a micro-batch judged by, and what is known now.
+
+    Groups are judged by the catalog of the micro-batch before (``judged_by``; None: nothing was judged). ``newest`` is
+    the catalog of now. ``changed_ms`` is when the log of the groups had its last records (ms since the epoch), and
+    ``is_polled`` says that they come by polls instead. ``own_topics`` grow by what groupwatch itself writes.
+    """
+
+    newest: Topics | None
+    judged_by: Topics | None
+    changed_ms: int = 0
+    is_polled: bool = False
+    own_topics: frozenset[str] = frozenset()
+
+    @property
+    def has_news(self) -> bool:
+        """Whether a verdict by the newest catalog may differ from one by the other, ages apart.
+
+        The verdict on a group that collectors read is as of their newest pass. On one that has changed since the pass
+        before began, the newest is the first that may know what its generation lacks.
+        """
+        if self.newest is None or self.newest is self.judged_by:
+            return False
+        if self.judged_by is None or self.is_polled or self.changed_ms >= self.judged_by.catalog.pass_ms:
+            return True
+        return not self.newest.has_only_new_dates(self.judged_by, self.own_topics)
+
+    @property
+    def polls_may_wait(self) -> bool:
+        """Whether a poll that finds what the newest did cannot change a verdict: no group has changed lately."""
+        if self.newest is None or self.is_polled:
+            return False
+        return self.changed_ms < self.newest.catalog.pass_ms - GROUPS_QUIET_MS
+
+    def due_ms(self, verdict_due_ms: int | None, *, may_evaluate: bool) -> int | None:
+        """When a verdict may become another without a record; None: never.
+
+        Args:
+            verdict_due_ms: when one does by time alone, as the verdicts say; it counts only if there were any.
+            may_evaluate: whether the next micro-batch may evaluate groups.
+        """
+        if may_evaluate and self.has_news:
+            return AT_ONCE_MS
+        return None if self.judged_by is None else verdict_due_ms

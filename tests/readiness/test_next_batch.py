@@ -4,7 +4,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.readiness.next_batch import JOIN_MS, LONGEST_PAUSE_MS, LONGEST_QUIET_MS, BatchSchedule
+from monitor.detection.ownership.catalog_view import Topics
+from monitor.model import Catalog, PartitionState, TopicState
+from monitor.readiness.next_batch import (
+    AT_ONCE_MS,
+    GROUPS_QUIET_MS,
+    JOIN_MS,
+    LONGEST_PAUSE_MS,
+    LONGEST_QUIET_MS,
+    BatchSchedule,
+    EvaluationData,
+)
 
 TIMES = st.integers(0, 100_000)
 
@@ -55,3 +65,46 @@ def test_a_poll_that_found_nothing_new_lets_the_next_one_begin_later(interval_ms
     schedule.begin(0)
     assert schedule.latest_ms(None, polled_ms) == latest_ms
     assert schedule.latest_ms(5_000, polled_ms) == 5_000 + JOIN_MS
+
+
+def topics(pass_ms: int, **partitions: int) -> Topics:
+    """Topics with so many partitions, as a pass saw them."""
+    states = {
+        name: TopicState("c", name, pass_ms, partitions=tuple(PartitionState(n, first_seen_ms=1) for n in range(count)))
+        for name, count in partitions.items()
+    }
+    return Topics(Catalog("c", pass_ms, states))
+
+
+BEFORE = topics(100_000, t=1, own=1)
+
+
+@pytest.mark.parametrize(
+    ("newest", "judged_by", "of_groups", "has_news"),
+    [
+        pytest.param(None, None, {}, False, id="no topics yet"),
+        pytest.param(BEFORE, None, {}, True, id="nothing was evaluated"),
+        pytest.param(BEFORE, BEFORE, {"is_polled": True}, False, id="the same pass"),
+        pytest.param(topics(110_000, t=1, own=1), BEFORE, {}, False, id="a pass with nothing new"),
+        pytest.param(topics(110_000, t=2, own=1), BEFORE, {}, True, id="another partition"),
+        pytest.param(topics(110_000, t=1, own=2), BEFORE, {}, False, id="only its own topic has changed"),
+        pytest.param(topics(110_000, t=1, own=1), BEFORE, {"is_polled": True}, True, id="groups come by polls"),
+        pytest.param(topics(110_000, t=1, own=1), BEFORE, {"changed_ms": 100_000}, True, id="groups changed since"),
+        pytest.param(topics(110_000, t=1, own=1), BEFORE, {"changed_ms": 99_999}, False, id="they changed before"),
+    ],
+)
+def test_news_is_due_at_once_where_groups_may_be_evaluated(newest, judged_by, of_groups, has_news):
+    data = EvaluationData(newest, judged_by, own_topics=frozenset({"own"}), **of_groups)
+    assert data.has_news is has_news
+    by_time = None if judged_by is None else 77
+    assert data.due_ms(77, may_evaluate=True) == (AT_ONCE_MS if has_news else by_time)
+    assert data.due_ms(77, may_evaluate=False) == by_time
+    assert data.due_ms(None, may_evaluate=False) is None
+
+
+def test_polls_wait_while_no_group_has_changed_for_long_and_never_where_groups_come_by_them():
+    changed_ms = 100_000 - GROUPS_QUIET_MS
+    assert EvaluationData(BEFORE, BEFORE, changed_ms - 1).polls_may_wait
+    assert not EvaluationData(BEFORE, BEFORE, changed_ms).polls_may_wait
+    assert not EvaluationData(BEFORE, BEFORE, changed_ms - 1, is_polled=True).polls_may_wait
+    assert not EvaluationData(None, None).polls_may_wait

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -30,7 +31,8 @@ def plans_taken_back(batch_id: int, *, begun: bool) -> list[int]:
     gate.open()
     taken: list[int] = []
     publisher = object.__new__(MicroBatchPublisher)  # of all that it needs for a micro-batch, nothing is looked at here
-    publisher.gate, publisher.begun, publisher.forget_plan = gate, threading.Event(), taken.append
+    publisher.gate, publisher.begun = gate, threading.Event()
+    publisher.logs = cast(Any, SimpleNamespace(forget_plan=taken.append))
     if begun:
         publisher.begun.set()
     with pytest.raises(QueryEndingError):
