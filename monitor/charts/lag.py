@@ -14,7 +14,7 @@ from monitor.charts.axes import number_ticks
 from monitor.charts.slots import crowds
 from monitor.charts.svg import AXIS_HEIGHT, add, add_link, add_text, add_time_axis, new_chart, percent, to_text
 from monitor.charts.values import LagAt, LagChart, Mark, Span, TimeRange, Zoom
-from monitor.messages.formatting import counted, grouped, lag_course
+from monitor.messages.formatting import counted, grouped, lag_range
 from monitor.messages.notification import utc
 from monitor.model.findings import Severity
 
@@ -70,7 +70,7 @@ def lag_description(chart: LagChart) -> str:
     >>> lag_description(LagChart(TimeRange(0, 10_000), points, marks=(Mark(1, "Rebalance to generation 2."),)))
     'The lag was 7 records at first, at most 1,200 records, and 1,200 records at last. 1 rebalance, 0 findings.'
     """
-    course = lag_course((point.lag for point in chart.points), chart.unit) or "No lag is known."
+    course = lag_range((point.lag for point in chart.points), chart.unit) or "No lag is known."
     return f"{course} {counted(len(chart.marks), 'rebalance')}, {counted(len(chart.spans), 'finding')}."
 
 

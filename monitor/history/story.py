@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from typing import Final
 
-from monitor.explain.group import because, cost_of
 from monitor.history.chronicle.values import Chronicle
 from monitor.history.chronicle.writer import chronicle_of
 from monitor.history.replay import Recording
+from monitor.history.report.rebalances import rebalance_sentence, rebalances_then
 from monitor.history.work_limit import Check, no_check
-from monitor.messages.formatting import age, lag_course, lasted
+from monitor.messages.formatting import age, lag_range, lasted
 from monitor.messages.truncation import truncation_sentence
 from monitor.messages.units import unit_of
 from monitor.model import KINDS, FindingNews, Phase, TopicPartition, Value
@@ -134,12 +134,10 @@ def _phases(chronicle: Chronicle) -> Iterator[Happened]:
 
 
 def _rebalances(chronicle: Chronicle) -> Iterator[Happened]:
-    era = KINDS[chronicle.kind].era
-    for rebalance in chronicle.rebalances:
-        if rebalance.ended_ms is not None:
-            took = lasted(max(1, rebalance.ended_ms - rebalance.started_ms))
-            sentence = f"Rebalance to {era} {rebalance.generation}, {because(rebalance)}; it took {took}."
-            yield Happened(rebalance.ended_ms, HappenedKind.REBALANCE, f"{sentence} {cost_of(rebalance)}")
+    """As a report tells them: the log of a classic group has no beginning of a rebalance, so none is claimed."""
+    era, unit = KINDS[chronicle.kind].era.value, unit_of(chronicle.kind)
+    for rebalance in rebalances_then(chronicle):
+        yield Happened(rebalance.at_ms, HappenedKind.REBALANCE, rebalance_sentence(rebalance, era, unit))
 
 
 def _findings(chronicle: Chronicle) -> Iterator[Happened]:
@@ -165,4 +163,4 @@ def _over(lasted_ms: int) -> str:
 
 def lag_sentence(story: GroupStory) -> str | None:
     """How the lag went; None: it is not known."""
-    return lag_course((point.lag for point in story.lag), story.unit)
+    return lag_range((point.lag for point in story.lag), story.unit)

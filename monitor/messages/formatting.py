@@ -99,10 +99,10 @@ def counted(count: int, word: str) -> str:
     return f"{grouped(count)} {word}" if count == 1 else f"{grouped(count)} {word}s"
 
 
-def lag_course(lags: Iterable[int | None], unit: str) -> str | None:
+def lag_range(lags: Iterable[int | None], unit: str) -> str | None:
     """How a lag went, as a sentence; None: it was never known.
 
-    >>> lag_course([7, 1_200, None], "record"), lag_course([None], "record")
+    >>> lag_range([7, 1_200, None], "record"), lag_range([None], "record")
     ('The lag was 7 records at first, at most 1,200 records, and 1,200 records at last.', None)
     """
     known = [lag for lag in lags if lag is not None]

@@ -96,8 +96,7 @@ STORY: Final = GroupStory(
         Happened(
             NOW - 60_000,
             HappenedKind.REBALANCE,
-            "Rebalance to generation 4, because members left or timed out (0 joined, 1 left); it took 2 s. It moved 1 "
-            "partition. No pause was detected.",
+            "Rebalance to generation 4: 1 member gone. It moved 1 partition.",
         ),
         Happened(NOW - 20_000, HappenedKind.CLOSED, "It is over: it lasted 40 s.", "lag/behind"),
     ),
