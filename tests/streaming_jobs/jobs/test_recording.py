@@ -420,7 +420,7 @@ def test_states_are_written_beside_a_running_job_and_change_nothing(recorded: Re
     eventually(lambda: recorded.has(at_ms), "what happened since")
     with_states, without = recorded.recording, WithoutStates(str(recorded.folder))
     base = with_states.base(CLUSTER, at_ms, [OWN])
-    assert (base.recorded_ms, set(base.groups)) == (recorded_ms, {GROUP})
+    assert (base.recorded_ms, base.states.keys()) == (recorded_ms, {OWN})
     assert with_states.rows(CLUSTER, recorded_ms, at_ms, [OWN]) != without.rows(CLUSTER, 0, at_ms, [OWN])
     then = [inputs_at(recording, CLUSTER, GROUP, at_ms) for recording in (with_states, without)]
     assert then[0] is not None
