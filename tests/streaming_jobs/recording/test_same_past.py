@@ -303,7 +303,7 @@ def verdict_of(inputs: GroupInputs) -> GroupVerdict:
     return evaluate(inputs.group, inputs.catalog, inputs.now_ms, inputs.settings)
 
 
-@settings(max_examples=example_count(0.6), derandomize=not is_nightly())
+@settings(max_examples=example_count(1), derandomize=not is_nightly())
 @given(cases())
 def test_the_past_is_what_the_job_says_at_the_instant(case: Case):
     """All that is known of the group and its topics, and so the verdict: each run of commits here names all of them."""
