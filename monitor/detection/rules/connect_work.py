@@ -12,6 +12,8 @@ from typing import Final
 from monitor.detection.ownership.context import Facts
 from monitor.detection.ownership.tasks.connect import OVERDUE_MS, is_connect
 from monitor.detection.rules.rule import Rule
+from monitor.findings.connect import NoWorker, RunTwice, UnevenWorkers, WorkersBehind
+from monitor.findings.observation import Observation
 from monitor.kinds.connect import delay_until_ms, has_config_mismatch, revoked_work, works
 from monitor.model import (
     THE_CONNECTOR,
@@ -22,7 +24,6 @@ from monitor.model import (
     ProcessLoad,
     TaskVerdict,
 )
-from monitor.model.findings import NoWorker, Observation, RunTwice, UnevenWorkers, WorkersBehind
 
 REASONS: Final = (
     OrphanReason.CONFIG_MISMATCH,

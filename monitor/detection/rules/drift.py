@@ -16,17 +16,10 @@ from monitor.detection.ownership.tasks.target_check import TargetResult
 from monitor.detection.ownership.tasks.task_places import target_tasks, task_holders
 from monitor.detection.rules.drift_causes import CURRENT, OWN, REPLAYED, TARGET, Seen, cause_of
 from monitor.detection.rules.rule import Rule
+from monitor.findings.drift import CurrentDrift, LateHandover, RefusedAssignment, ReplayedDrift, TargetDrift, TaskDrift
+from monitor.findings.observation import Observation
 from monitor.model import KINDS, DriftCause, DriftKind, FindingKind, Handover, TopicPartition
 from monitor.model.evidence import Difference, ReplayedAssignor
-from monitor.model.findings import (
-    CurrentDrift,
-    LateHandover,
-    Observation,
-    RefusedAssignment,
-    ReplayedDrift,
-    TargetDrift,
-    TaskDrift,
-)
 
 
 def find_replayed_drift(facts: Facts) -> Iterable[Observation]:

@@ -21,6 +21,11 @@ from monitor.detection.ownership.late_partitions import LatePartitions, horizon_
 from monitor.detection.ownership.self_assigned.groups import horizon_ms as shares_horizon_ms
 from monitor.detection.ownership.tasks.task_view import TaskView
 from monitor.detection.rules.rule import Rule
+from monitor.findings.observation import Evidence, Observation
+from monitor.findings.orphaned import NoOwner, UnsubscribedOwners
+from monitor.findings.share import NotInitialized
+from monitor.findings.streams import StreamsReport
+from monitor.findings.table import FINDINGS
 from monitor.kinds.classic_streams import assignment_error, is_classic_streams, is_half_done, tells_what_follows
 from monitor.kinds.share import by_place, readable_places
 from monitor.model import (
@@ -34,15 +39,6 @@ from monitor.model import (
     Phase,
     TaskVerdict,
     TopicPartition,
-)
-from monitor.model.findings import (
-    FINDINGS,
-    Evidence,
-    NoOwner,
-    NotInitialized,
-    Observation,
-    StreamsReport,
-    UnsubscribedOwners,
 )
 
 Known = dict[TopicPartition, PartitionState]

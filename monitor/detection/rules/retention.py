@@ -17,6 +17,8 @@ from monitor.detection.lag.throughput import PACE_MS, Progress, committed_by, pa
 from monitor.detection.moment import Moment
 from monitor.detection.ownership.context import Facts
 from monitor.detection.rules.rule import Rule
+from monitor.findings.observation import Observation
+from monitor.findings.retention import CloseToLoss, RecordsLost
 from monitor.kinds.repartition_topics import is_repartition_topic
 from monitor.model import (
     FindingKind,
@@ -26,7 +28,6 @@ from monitor.model import (
     PartitionVerdict,
     TopicPartition,
 )
-from monitor.model.findings import CloseToLoss, Observation, RecordsLost
 
 FEWEST: Final = 10
 """Fewer waiting records than these are no share of a log: of nine, the next one read or written is a tenth."""

@@ -24,6 +24,9 @@ from monitor.detection.ownership.current import held_since_ms
 from monitor.detection.rules.open_transaction import Markers, is_held_back
 from monitor.detection.rules.rebalance import rebalancing_since_ms
 from monitor.detection.rules.rule import Rule
+from monitor.findings.lag import NotCommitting
+from monitor.findings.members import SilentMembers, UnansweringMembers, UnnoticedMembers
+from monitor.findings.observation import Evidence, Observation
 from monitor.model import (
     KINDS,
     STATIC_LEAVE_EPOCH,
@@ -37,14 +40,6 @@ from monitor.model import (
     Value,
 )
 from monitor.model.commit_history import RECENT, columns_of, count_of
-from monitor.model.findings import (
-    Evidence,
-    NotCommitting,
-    Observation,
-    SilentMembers,
-    UnansweringMembers,
-    UnnoticedMembers,
-)
 from monitor.protocol.kafka.group_metadata import group_partition
 
 LONGEST_BATCH_MS: Final = 3_600_000
