@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dashboards.alerts.rule import AGE, CLUSTER, GROUP, AlertRule, Pace, looked_up, row_rule
+from monitor.findings import alerts
 from monitor.metrics import specs
-from monitor.model import alerts
 
 
 def connect_rules(pace: Pace) -> tuple[AlertRule, ...]:

@@ -18,8 +18,8 @@ from dashboards.alerts.rule import (
     series,
 )
 from dashboards.queries import in_state
+from monitor.findings import alerts
 from monitor.metrics import specs
-from monitor.model import alerts
 
 _CONSUMED: Final = series(specs.GROUP_CONSUMED_RECORDS_PER_SECOND)
 

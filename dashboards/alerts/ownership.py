@@ -14,8 +14,8 @@ from dashboards.alerts.rule import (
     row_rule,
     series,
 )
+from monitor.findings import alerts
 from monitor.metrics import specs
-from monitor.model import alerts
 
 
 def ownership_rules(pace: Pace) -> tuple[AlertRule, ...]:

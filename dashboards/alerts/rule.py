@@ -7,9 +7,9 @@ from typing import Final
 import msgspec
 
 from dashboards.queries import check_labels, everywhere
+from monitor.findings.alerts import KEPT_S, FindingAlert, GroupAlert
 from monitor.metrics import specs
 from monitor.metrics.spec_types import MetricSpec
-from monitor.model.alerts import KEPT_S, FindingAlert, GroupAlert
 from monitor.model.findings import Severity
 
 RUNBOOKS: Final = "docs/runbooks.md"
@@ -94,7 +94,7 @@ def finding_age(kind: str, reason: str) -> str:
 
 
 def row_rule(row: GroupAlert, pace: Pace, *, summary: str, description: str, expr: str | None = None) -> AlertRule:
-    """The rule of a row of monitor.model.alerts, at a pace. Without ``expr``, it goes by the age of the findings."""
+    """The rule of a row of monitor.findings.alerts, at a pace. Without ``expr``, it goes by the age of the findings."""
     return AlertRule(
         name=row.name,
         severity=row.severity,

@@ -56,7 +56,9 @@ from monitor.detection.rules.retention import kept_waiting, lost_records
 from monitor.detection.rules.rule import Rule
 from monitor.detection.thresholds.burrow import BurrowSettings, worst_of
 from monitor.detection.thresholds.thresholds import DetectionSettings
-from monitor.messages.findings import sentence_of
+from monitor.findings.observation import Observation
+from monitor.findings.sentences import sentence_of
+from monitor.findings.table import rank
 from monitor.model import (
     KINDS,
     Catalog,
@@ -75,7 +77,6 @@ from monitor.model import (
     UnreadRecord,
     Value,
 )
-from monitor.model.findings import Observation, rank
 
 _OK: Final = LagStatus.OK
 
@@ -97,7 +98,7 @@ RULES: Final[tuple[Rule, ...]] = (
     *task_balance.RULES,
     *lag_imbalance.RULES,
 )
-"""All rules. Which of their findings is worse is monitor.model.findings' to say, not this order."""
+"""All rules. Which of their findings is worse is monitor.findings.order's to say, not this order."""
 
 COMMITS: Final = "OffsetCommit"
 """Kafka's name for the records of committed offsets."""
@@ -277,7 +278,7 @@ def findings_of(facts: Facts, rules: Iterable[Rule]) -> tuple[Finding, ...]:
     """What the rules find, the worst first, each with its sentence.
 
     Raises:
-        KeyError: a rule has found what has no row in monitor.model.findings.
+        KeyError: a rule has found what has no row in monitor.findings.table.
     """
     observed = [found for rule in rules for found in rule.find(facts)]
     if not observed:

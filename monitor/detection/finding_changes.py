@@ -10,7 +10,8 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from monitor.messages.notification import finding_text
+from monitor.findings.notification import finding_text
+from monitor.findings.table import spec_of
 from monitor.model import (
     Finding,
     FindingNews,
@@ -19,7 +20,6 @@ from monitor.model import (
     GroupSummary,
     TopicPartitions,
 )
-from monitor.model.findings import spec_of
 
 MOST_PARTITIONS: Final = 10_000
 MOST_MEMBERS: Final = 1_000
@@ -156,7 +156,7 @@ def _closed(record: FindingRecord, now_ms: int) -> FindingRecord:
 
 def _began_as(finding: Finding, known: FindingRecord) -> bool:
     """Whether the beginning of the finding is no news: see VAGUE_MS, and what its row says."""
-    later_ms, spec = finding.since_ms - known.since_ms, finding.spec
+    later_ms, spec = finding.since_ms - known.since_ms, spec_of(finding.kind, finding.reason)
     return abs(later_ms) <= VAGUE_MS or (later_ms > 0 and spec.jitters) or spec.remembered
 
 

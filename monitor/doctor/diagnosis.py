@@ -17,8 +17,9 @@ from monitor.doctor.empty_groups import unknown_reason
 from monitor.doctor.group_rows import GroupRow, group_row, rebalancing_row
 from monitor.doctor.reading import ClusterState
 from monitor.doctor.unread import Unread, unread_problems
+from monitor.findings.table import rank, spec_of
 from monitor.model import CommittedOffset, Finding, FindingKind, GroupState, TopicPartition, Value
-from monitor.model.findings import Severity, rank
+from monitor.model.findings import Severity
 
 LOOK_AHEAD_MS: Final = 600_000
 """So far ahead it is judged what would become a finding: the longest grace periods of Kafka's groups are 5 minutes."""
@@ -306,7 +307,7 @@ def _place(commit: CommittedOffset) -> TopicPartition:
 
 
 def _group_finding(group: GroupState, finding: Finding, state: ClusterState, opens_in_ms: int) -> GroupFinding:
-    spec = finding.spec
+    spec = spec_of(finding.kind, finding.reason)
     return GroupFinding(
         group=group.group,
         kind=finding.kind,

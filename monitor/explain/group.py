@@ -14,9 +14,9 @@ from monitor.explain.dialects import dialect_rule
 from monitor.explain.self_assigned import sharing_told
 from monitor.explain.statements import About, Explanation, Judged, Statement, findings_told, judged, metadata_told
 from monitor.explain.tasks import task_assignor_sentence, tasks_told, unchecked_reasons
+from monitor.findings.rebalances import CAUSES
 from monitor.kinds.classic_streams import is_classic_streams
 from monitor.messages.client_libraries import REMARKS, library_name, project_name
-from monitor.messages.findings import CAUSES
 from monitor.messages.formatting import NO_OWN_LAG, age, counted, lasted
 from monitor.messages.names import era, ranges, shown, shown_group
 from monitor.messages.units import unit_of

@@ -9,6 +9,7 @@ from monitor.detection.evaluate import judge
 from monitor.detection.evaluation_input import GroupInputs
 from monitor.detection.ownership.assignment_view import AssignmentView, view_assignment
 from monitor.detection.ownership.catalog_view import Topics
+from monitor.findings.table import spec_of
 from monitor.messages.formatting import age, counted
 from monitor.messages.names import era, shown
 from monitor.model import Catalog, Finding, GroupState, GroupVerdict, PartitionId, Value
@@ -86,7 +87,7 @@ def findings_told(verdict: GroupVerdict, findings: Sequence[Finding], none: str)
     if not findings:
         yield Statement(about=About.FINDING, sentence=none)
     for finding in findings:
-        advice = finding.spec.advice_for(verdict.kind, is_connect=verdict.is_connect)
+        advice = spec_of(finding.kind, finding.reason).advice_for(verdict.kind, is_connect=verdict.is_connect)
         yield Statement(
             about=About.FINDING,
             sentence=finding.sentence,

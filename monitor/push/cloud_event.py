@@ -18,8 +18,8 @@ from urllib.parse import quote
 import msgspec
 
 from monitor.detection.finding_changes import hashed_id
+from monitor.findings.table import FINDINGS
 from monitor.model import FindingNews, FindingRecord, Value
-from monitor.model.findings import FINDINGS
 
 MEDIA_TYPE: Final = "application/cloudevents+json; charset=utf-8"
 

@@ -16,7 +16,7 @@ from monitor.model import (
     Phase,
     RebalanceCause,
 )
-from monitor.tracking.phases import PhaseEvent, enter_phase
+from monitor.tracking.phases import PhaseEvent, enter_phase, generation_phase_event
 from monitor.tracking.rebalances.causes import static_restart
 from monitor.tracking.rebalances.generation import Generation
 from monitor.tracking.rebalances.history import record_rebalance
@@ -32,10 +32,11 @@ def store_membership(state: GroupState, event: MembershipStored) -> GroupState:
     """The group after a generation was stored. See fold_group for what counts as a rebalance."""
     before = state if state.kind is GroupKind.CLASSIC else without_membership(state)
     generation = _generation(event)
+    happened = generation_phase_event(has_members=bool(event.members), has_protocol_type=bool(event.protocol_type))
     rewritten = before.phase in _PHASES_WITH_GENERATION and event.generation == before.generation
     if rewritten:
-        return _rewrite_generation(before, generation, happened=_phase_event(event))
-    if _phase_event(event) is PhaseEvent.CREATED:
+        return _rewrite_generation(before, generation, happened)
+    if happened is PhaseEvent.CREATED:
         created = with_generation(enter_phase(before, PhaseEvent.CREATED, event.stored_ms), generation)
         return replace(created, generation_ms=event.stored_ms)
     return with_rebalance(before, generation)
@@ -94,9 +95,3 @@ def _generation(event: MembershipStored) -> Generation:
         ended_ms=event.stored_ms,
         leader=event.leader,
     )
-
-
-def _phase_event(event: MembershipStored) -> PhaseEvent:
-    if event.members:
-        return PhaseEvent.STORED
-    return PhaseEvent.EMPTIED if event.protocol_type else PhaseEvent.CREATED

@@ -1,4 +1,4 @@
-"""The phases of a group as a table: what each kind of event makes of each phase."""
+"""The phases of a group as a table: what each kind of event makes of each phase, and which kind of event it is."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from monitor.model import GroupState, Phase
+from monitor.model import GroupKind, GroupState, Phase
 
 
 class PhaseEvent(StrEnum):
@@ -120,6 +120,49 @@ TRANSITIONS: Final[Mapping[tuple[Phase, PhaseEvent], Phase]] = MappingProxyType(
 )
 """Every phase and every kind of event. No pair is left out as impossible: the log is data from outside, compaction may
 have taken any earlier record, and a fold that refused a pair would lose a group over it."""
+
+
+REPORTED_STATES: Final[Mapping[str, PhaseEvent]] = MappingProxyType(
+    {
+        "Empty": PhaseEvent.EMPTIED,
+        "NotReady": PhaseEvent.UNREADY,
+        "Assigning": PhaseEvent.RAISED,
+        "Reconciling": PhaseEvent.DIVERGED,
+        "Stable": PhaseEvent.SETTLED,
+    }
+)
+"""The states of groups without generations, in the coordinator's words (``ConsumerGroupState`` and the like)."""
+
+
+def generation_phase_event(*, has_members: bool, has_protocol_type: bool = True) -> PhaseEvent:
+    """The event of a generation of a classic group, or of another group whose members change all at once.
+
+    >>> generation_phase_event(has_members=False), generation_phase_event(has_members=False, has_protocol_type=False)
+    (<PhaseEvent.EMPTIED: 'emptied'>, <PhaseEvent.CREATED: 'created'>)
+    """
+    if has_members:
+        return PhaseEvent.STORED
+    return PhaseEvent.EMPTIED if has_protocol_type else PhaseEvent.CREATED
+
+
+def epoch_phase_event(group: GroupState, *, has_members: bool, is_ready: bool, is_behind: bool) -> PhaseEvent:
+    """The event of a group with epochs, by the coordinator's rule (``maybeUpdateGroupState`` of each kind of group).
+
+    Args:
+        group: its kind, and the epochs of the group and of its targets.
+        has_members: whether any member is left.
+        is_ready: whether its topology was validated; of groups without a topology, True.
+        is_behind: whether a member has not reached its target.
+    """
+    if not has_members:
+        return PhaseEvent.EMPTIED
+    if group.kind is GroupKind.SHARE:
+        return PhaseEvent.SETTLED
+    if not is_ready:
+        return PhaseEvent.UNREADY
+    if group.generation > (group.target_epoch or 0):
+        return PhaseEvent.RAISED
+    return PhaseEvent.DIVERGED if is_behind else PhaseEvent.SETTLED
 
 
 def enter_phase(state: GroupState, happened: PhaseEvent, at_ms: int) -> GroupState:

@@ -15,10 +15,10 @@ from dashboards.alerts.monitor_itself import rules_about_clusters
 from dashboards.alerts.table import PAGE, with_table
 from dashboards.kubernetes import kubernetes_files
 from dashboards.runbooks import command_options
+from monitor.findings.alerts import GROUP_ALERTS
 from monitor.metrics.render import STATES
 from monitor.metrics.spec_types import MetricScope
 from monitor.metrics.specs import FAMILIES, OF_THE_JVM
-from monitor.model.alerts import GROUP_ALERTS
 from tests.dashboards.alert_cases import CASES, SILENCES, UP, Series, Silence, of
 from tests.dashboards.promtool import as_silent_test, as_test, firing, run_cases
 from tests.detection.told_examples import examples

@@ -7,10 +7,10 @@ from itertools import chain
 
 import pytest
 
+from monitor.findings.alerts import GROUP_ALERTS
 from monitor.history.backtest.alerts import AlertFacts, AlertFollower, FoundThen
 from monitor.history.backtest.episodes import Episode
 from monitor.model import LagStatus
-from monitor.model.alerts import GROUP_ALERTS
 from tests.dashboards.alert_cases import CASES, SILENCES, Case, Series, Silence
 
 MINUTE = 60_000

@@ -14,6 +14,9 @@ from monitor.detection.evaluate import RULES, facts_of, findings_of
 from monitor.detection.ownership.assignment_view import view_assignment
 from monitor.detection.ownership.catalog_view import Topics
 from monitor.detection.rules.rule import Rule
+from monitor.findings.lag import Behind
+from monitor.findings.observation import Evidence, Observation
+from monitor.findings.retention import RecordsLost
 from monitor.model import (
     Finding,
     FindingKind,
@@ -25,7 +28,6 @@ from monitor.model import (
     UnreadMembership,
     UnreadRecord,
 )
-from monitor.model.findings import Behind, Evidence, Observation, RecordsLost
 from monitor.topics.uses import group_use
 from tests.support.builders import (
     ASSIGNED,

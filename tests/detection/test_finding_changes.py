@@ -13,6 +13,8 @@ from monitor.detection.finding_changes import (
     Ledger,
     finding_id,
 )
+from monitor.findings.spec import FindingSpec
+from monitor.findings.table import FINDINGS
 from monitor.model import (
     Finding,
     FindingKind,
@@ -23,7 +25,6 @@ from monitor.model import (
     TopicPartition,
     TopicPartitions,
 )
-from monitor.model.findings import FINDINGS, FindingSpec
 from monitor.protocol.findings_topic import encode_finding
 from tests.support.builders import places
 

@@ -18,10 +18,10 @@ from monitor.cli.render_answer import explanation_shown
 from monitor.detection import evaluate
 from monitor.detection.evaluation_input import GroupInputs
 from monitor.explain.group import explain_group
+from monitor.findings.notification import finding_text
+from monitor.findings.table import FINDINGS
 from monitor.messages.names import LISTED
-from monitor.messages.notification import finding_text
 from monitor.model import CONNECT, Finding, GroupVerdict
-from monitor.model.findings import FINDINGS
 from monitor.web.page.group import group_page
 from monitor.web.page.options import PageOptions
 from monitor.web.page.render import Pages

@@ -98,8 +98,8 @@ def test_rebalances_are_told_as_from_the_events():
     found = days(Rows({GROUP_MINUTES: [minute(1, 0)], REBALANCES: [row]}))
     (told,) = story_of(found).happened
     assert told.sentence == (
-        "Rebalance to generation 7: 1 member joined and 2 members gone. It moved 3 partitions (1 avoidable). Commits of "
-        "2 partitions were delayed by 12 partition-seconds (estimate), and the backlog reached 70 records."
+        "Rebalance to generation 7: 1 member joined and 2 members gone. It moved 3 partitions (1 avoidable). Commits "
+        "of 2 partitions were delayed by 12 partition-seconds (estimate), and the backlog reached 70 records."
     )
 
 

@@ -12,9 +12,9 @@ import typer.main
 
 from monitor.cli.app import app
 from monitor.config.settings import Thresholds
+from monitor.findings.table import FINDINGS
 from monitor.metrics.specs import COUNTERS, HISTOGRAMS, METRICS, OF_THE_JVM
 from monitor.model import DriftCause, GroupKind
-from monitor.model.findings import FINDINGS
 from tests.support.programs import required
 
 ROOT = Path(__file__).parents[2]

@@ -9,8 +9,9 @@ from typing import Final
 from monitor.detection.lag.lag import is_of_former_log
 from monitor.detection.ownership.context import Facts
 from monitor.detection.rules.rule import Rule
+from monitor.findings.lag import Behind, BeyondEnd, FormerLog
+from monitor.findings.observation import Observation
 from monitor.model import EndOffsetAt, FindingKind, TopicPartition
-from monitor.model.findings import Behind, BeyondEnd, FormerLog, Observation
 
 
 def find_former_log(facts: Facts) -> Iterable[Observation]:

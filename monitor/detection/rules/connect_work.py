@@ -2,6 +2,16 @@
 
 The workers of a cluster are the members of its group. What their records do not say is not guessed: whether a task has
 failed or is paused is known only to Connect's REST interface and its topic of statuses.
+
+Rule 1: Work of a worker that is gone is a ``delay`` while the leader waits for it, and for a minute more.
+Rule 2: Work that no worker has is ``not_assigned`` a minute after that wait, or after it was configured.
+Rule 3: Work that the newest generation revoked is ``revoked``, if no generation follows for a minute.
+Rule 4: Work of a cluster without workers is ``no_workers``.
+Rule 5: Work that no worker has is ``config_mismatch`` if the leader could not read the configurations.
+Rule 6: Work that two workers ran at once is ``run_twice``, for ten minutes from the end of that.
+Rule 7: Workers are uneven when their tasks, or connectors, differ by two or more, and nothing is on its way.
+Rule 8: A worker is behind when it joined two generations in a row with less of the configurations than their leader.
+Rule 9: A worker is no longer behind once its generation has lasted for ten minutes.
 """
 
 from __future__ import annotations
@@ -12,6 +22,8 @@ from typing import Final
 from monitor.detection.ownership.context import Facts
 from monitor.detection.ownership.tasks.connect import OVERDUE_MS, is_connect
 from monitor.detection.rules.rule import Rule
+from monitor.findings.connect import NoWorker, RunTwice, UnevenWorkers, WorkersBehind
+from monitor.findings.observation import Observation
 from monitor.kinds.connect import delay_until_ms, has_config_mismatch, revoked_work, works
 from monitor.model import (
     THE_CONNECTOR,
@@ -22,7 +34,6 @@ from monitor.model import (
     ProcessLoad,
     TaskVerdict,
 )
-from monitor.model.findings import NoWorker, Observation, RunTwice, UnevenWorkers, WorkersBehind
 
 REASONS: Final = (
     OrphanReason.CONFIG_MISMATCH,

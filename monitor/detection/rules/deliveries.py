@@ -15,8 +15,9 @@ from monitor.detection.lag.waiting import in_vain_since_ms
 from monitor.detection.ownership.context import Facts
 from monitor.detection.rules.open_transaction import is_held_back
 from monitor.detection.rules.rule import Rule
+from monitor.findings.observation import Observation
+from monitor.findings.share import GivenUp, LastTries, StalledDeliveries
 from monitor.model import DeliveryVerdict, FindingKind, TopicPartition
-from monitor.model.findings import GivenUp, LastTries, Observation, StalledDeliveries
 
 LOCK_MS: Final = 30_000
 """How long a member may hold a record by default (``group.share.record.lock.duration.ms``), if it is not known."""

@@ -12,8 +12,9 @@ from typing import Final
 from monitor.detection.ownership.context import Facts, Owners
 from monitor.detection.ownership.self_assigned.duplicate_ids import duplicates_of
 from monitor.detection.rules.rule import Rule
+from monitor.findings.double_owned import DoubleOwned, DuplicateClientIds
+from monitor.findings.observation import Observation
 from monitor.model import KINDS, FindingKind, GroupKind, Phase, Sharing, TopicPartition
-from monitor.model.findings import DoubleOwned, DuplicateClientIds, Observation
 
 
 def find_double_owned(facts: Facts) -> Iterable[Observation]:

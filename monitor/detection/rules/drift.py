@@ -3,6 +3,15 @@
 Only partitions that exist are compared: what a member still holds of a deleted topic harms nobody. A partition whose
 owner differs from both expectations for the same cause is told once, as "replayed": a rebalance would not put it
 right.
+
+Rule 1: Owners that the assignor does not give for the generation's inputs, nor for older metadata, are ``replayed``.
+Rule 2: They are a ``tie`` if another order of the members gives them.
+Rule 3: Owners that an assignor cannot give are ``replayed``, too, if it is only checked.
+Rule 4: Owners are ``current`` where the inputs of now give others than these, and than those of the generation give.
+Rule 5: Targets of KIP-848 that the broker's assignor does not give are ``target``.
+Rule 6: Tasks of KIP-1071 that the broker's assignor does not give are ``target``.
+Rule 7: A handover is ``pending`` once it takes longer than ``handover_ms``, or else than the owner's rebalance timeout.
+Rule 8: A topic that no longer exists has no drift.
 """
 
 from __future__ import annotations
@@ -16,17 +25,10 @@ from monitor.detection.ownership.tasks.target_check import TargetResult
 from monitor.detection.ownership.tasks.task_places import target_tasks, task_holders
 from monitor.detection.rules.drift_causes import CURRENT, OWN, REPLAYED, TARGET, Seen, cause_of
 from monitor.detection.rules.rule import Rule
+from monitor.findings.drift import CurrentDrift, LateHandover, RefusedAssignment, ReplayedDrift, TargetDrift, TaskDrift
+from monitor.findings.observation import Observation
 from monitor.model import KINDS, DriftCause, DriftKind, FindingKind, Handover, TopicPartition
 from monitor.model.evidence import Difference, ReplayedAssignor
-from monitor.model.findings import (
-    CurrentDrift,
-    LateHandover,
-    Observation,
-    RefusedAssignment,
-    ReplayedDrift,
-    TargetDrift,
-    TaskDrift,
-)
 
 
 def find_replayed_drift(facts: Facts) -> Iterable[Observation]:

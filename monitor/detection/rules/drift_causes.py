@@ -2,6 +2,21 @@
 
 A rule looks at what the log and the catalog have. None of them proves a cause but the first two; the sentence says
 what was seen.
+
+Of a ``replayed`` drift, the first rule that is true gives the cause:
+
+Rule 1: Another order of the members explains it: ``tie``.
+Rule 2: Another client library's assignor gives exactly these owners: ``foreign_client``.
+Rule 3: The leader writes as no known library does, or uses another one than Java's: ``foreign_client``.
+Rule 4: The members use two client libraries or more: ``mixed_assignors``.
+Rule 5: The assignor looks at racks, and a member has one: ``racks_changed``.
+Rule 6: The members subscribe to different topics: ``mixed_subscriptions``.
+Rule 7: Without any of these: ``unknown``.
+
+Of a ``current`` drift, rule 8 comes first, then rules 5 and 7. Of a ``target`` drift, rule 9 comes first, then rule 7:
+
+Rule 8: A topic has other partitions than the generation was assigned for: ``metadata_stale``.
+Rule 9: The members ask for different assignors, or offer different ones: ``mixed_assignors``.
 """
 
 from __future__ import annotations

@@ -11,8 +11,9 @@ from typing import Final
 
 from monitor.detection.ownership.context import Facts
 from monitor.detection.rules.rule import Rule
+from monitor.findings.balance import IdleMembers, Imbalance
+from monitor.findings.observation import Observation
 from monitor.model import FindingKind
-from monitor.model.findings import IdleMembers, Imbalance, Observation
 
 
 def find_imbalance(facts: Facts) -> Iterable[Observation]:

@@ -17,6 +17,8 @@ from monitor.detection.ownership.context import Facts
 from monitor.detection.ownership.current import held_since_ms
 from monitor.detection.rules.open_transaction import is_held_back
 from monitor.detection.rules.rule import Rule
+from monitor.findings.balance import LagImbalance
+from monitor.findings.observation import Observation
 from monitor.messages.units import as_offsets
 from monitor.model import (
     MOST,
@@ -28,7 +30,6 @@ from monitor.model import (
     Value,
 )
 from monitor.model.evidence import Skew
-from monitor.model.findings import LagImbalance, Observation
 
 UNAVOIDABLE: Final = 1.25
 """Up to so many times the least that the most loaded member must have, an assignment is as good as it gets."""

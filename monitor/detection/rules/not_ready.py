@@ -13,9 +13,10 @@ from typing import Final
 from monitor.detection.ownership.context import Facts
 from monitor.detection.ownership.tasks.inputs import partition_counts
 from monitor.detection.rules.rule import Rule
+from monitor.findings.observation import Observation
+from monitor.findings.streams import NotReady
 from monitor.kinds.streams import missing_topics, source_topics, topology_of, uneven_topics
 from monitor.model import FindingKind, OrphanReason, Phase, TopicPartition, Topology
-from monitor.model.findings import NotReady, Observation
 
 UNEXPLAINED_MS: Final = 60_000
 """For how long the brokers may need to create internal topics before that is told. It takes them a second or two."""

@@ -17,9 +17,10 @@ from typing import Final
 
 from monitor.detection.ownership.context import Facts
 from monitor.detection.rules.rule import Rule
+from monitor.findings.lag import OpenTransaction
+from monitor.findings.observation import Observation
 from monitor.model import FindingKind, OrphanReason, PartitionVerdict, Phase, TopicPartition
 from monitor.model.commit_history import columns_of
-from monitor.model.findings import Observation, OpenTransaction
 
 
 def is_held_back(row: PartitionVerdict) -> bool:

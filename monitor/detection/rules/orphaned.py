@@ -5,6 +5,33 @@ consumers (offsets only) choose their partitions themselves, and a partition tha
 
 Two of the reasons are no finding by themselves: a group that is switched off, and a topic that a group has turned away
 from, harm nobody until records wait there (monitor.detection.rules.unattended).
+
+In a group whose leader or broker assigns, the first of these that is true of a partition without an owner counts:
+
+Rule 1: What an empty group has committed is ``no_members``, if it ever had a generation.
+Rule 2: What may have been deleted before the generation has no reason until a newer poll. It is there for certain if it
+came later, is below an owned partition, or is on its way to an owner.
+Rule 3: Beside a member whose assignment cannot be read, only what came after the generation has a reason.
+Rule 4: All is ``not_ready`` while the broker says so of the topology.
+Rule 5: What is on its way to a new owner is ``pending``.
+Rule 6: A topic that no member subscribes to is ``unsubscribed``.
+Rule 7: What is left is ``rebalancing`` while the broker has yet to choose.
+Rule 8: A topic that the leader does not subscribe to is ``leader_unsubscribed``, if its assignor leaves such out.
+Rule 9: What came after the generation ``grew``. In KIP-848 it is ``rebalancing`` if its topic was recreated.
+Rule 10: What a member has let go of for the next generation is ``pending``.
+Rule 11: What the leader's metadata was too old for ``grew``.
+Rule 12: Anything else is ``no_task`` in Kafka Streams, and ``assignor_gap`` elsewhere.
+
+In a group whose members assign themselves:
+
+Rule 13: What came after they last did ``grew``.
+Rule 14: What is in the share of a member is ``pending``.
+Rule 15: Anything else is ``mixed_subscription`` or ``mixed_strategy``, as the members differ, or an ``assignor_gap``.
+
+Of all others:
+
+Rule 16: What a share group subscribes to, and its coordinator has not initialized, is ``not_initialized``.
+Rule 17: What has an owner that does not subscribe, and whose library drops it, is ``owner_unsubscribed``.
 """
 
 from __future__ import annotations
@@ -21,6 +48,11 @@ from monitor.detection.ownership.late_partitions import LatePartitions, horizon_
 from monitor.detection.ownership.self_assigned.groups import horizon_ms as shares_horizon_ms
 from monitor.detection.ownership.tasks.task_view import TaskView
 from monitor.detection.rules.rule import Rule
+from monitor.findings.observation import Evidence, Observation
+from monitor.findings.orphaned import NoOwner, UnsubscribedOwners
+from monitor.findings.share import NotInitialized
+from monitor.findings.streams import StreamsReport
+from monitor.findings.table import FINDINGS
 from monitor.kinds.classic_streams import assignment_error, is_classic_streams, is_half_done, tells_what_follows
 from monitor.kinds.share import by_place, readable_places
 from monitor.model import (
@@ -34,15 +66,6 @@ from monitor.model import (
     Phase,
     TaskVerdict,
     TopicPartition,
-)
-from monitor.model.findings import (
-    FINDINGS,
-    Evidence,
-    NoOwner,
-    NotInitialized,
-    Observation,
-    StreamsReport,
-    UnsubscribedOwners,
 )
 
 Known = dict[TopicPartition, PartitionState]

@@ -15,6 +15,8 @@ from monitor.detection.moment import Moment
 from monitor.detection.ownership.context import Facts
 from monitor.detection.ownership.tasks.connect import is_connect
 from monitor.detection.rules.rule import Rule
+from monitor.findings.observation import Observation
+from monitor.findings.rebalances import FailingLeader, LongRebalance, RebalanceStorm
 from monitor.model import (
     CONSEQUENTIAL_CAUSES,
     KINDS,
@@ -27,7 +29,6 @@ from monitor.model import (
     Rebalance,
     RebalanceCause,
 )
-from monitor.model.findings import FailingLeader, LongRebalance, Observation, RebalanceStorm
 
 CONNECT_GENERATIONS: Final = 2
 """A change of a Connect cluster takes two generations: one revokes, the next one assigns."""

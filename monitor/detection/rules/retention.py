@@ -2,6 +2,16 @@
 
 Only offsets are known, so what is counted is "at most": compaction and the markers of transactions leave offsets
 without a record. A log that begins at 0 has not been cut, and nobody can lose anything of it.
+
+Rule 1: Records are lost when retention has passed the commit by two offsets or more.
+Rule 2: A group that committed less than ``commit_silence_ms`` ago goes on, and has lost nothing yet.
+Rule 3: A log that begins at 0, and a topic that the group has left, give neither finding.
+Rule 4: A group is close to loss when ``retention_share`` of what the last cut left waits, and ten records or more.
+Rule 5: In place of what the last cut left, four fifths of what is kept now count, if that is more.
+Rule 6: The records of rule 4 must have waited for five minutes.
+Rule 7: The group must gain slowly: it reads at most twice as fast as the partition is written.
+Rule 8: Rules 4 and 6 may be true at another moment of the last minutes than rule 7.
+Rule 9: A partition with lost records is not close to loss as well.
 """
 
 from __future__ import annotations
@@ -17,6 +27,8 @@ from monitor.detection.lag.throughput import PACE_MS, Progress, committed_by, pa
 from monitor.detection.moment import Moment
 from monitor.detection.ownership.context import Facts
 from monitor.detection.rules.rule import Rule
+from monitor.findings.observation import Observation
+from monitor.findings.retention import CloseToLoss, RecordsLost
 from monitor.kinds.repartition_topics import is_repartition_topic
 from monitor.model import (
     FindingKind,
@@ -26,7 +38,6 @@ from monitor.model import (
     PartitionVerdict,
     TopicPartition,
 )
-from monitor.model.findings import CloseToLoss, Observation, RecordsLost
 
 FEWEST: Final = 10
 """Fewer waiting records than these are no share of a log: of nine, the next one read or written is a tenth."""

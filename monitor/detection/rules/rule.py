@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from monitor.detection.ownership.context import Facts
+from monitor.findings.observation import Observation
 from monitor.model import Value
-from monitor.model.findings import Observation
 
 
 class Rule(Value):

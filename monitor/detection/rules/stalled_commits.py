@@ -4,6 +4,21 @@ A member that is listed sends heartbeats, or did until its session ends; that do
 its partitions is committed while others of the group go on, it is the member that is told. If nobody commits, or a
 living member leaves out some of its partitions, the partitions are told. Neither is told while what is usual there
 explains it (:class:`_Habits`).
+
+Rule 1: A partition is silent when records have waited there for ``commit_silence_ms`` without a commit.
+Rule 2: A rebalance of a classic group that collectors have seen excuses silence, and so does an outage of its
+coordinator. The silence then counts from the end of that.
+Rule 3: A silence that was long enough before such a disturbance began is not excused.
+Rule 4: A partition is not silent where all that waits is behind an open transaction, or is a transaction's marker.
+Rule 5: A silence is usual for three times the usual time between two commits. If that is unknown, it is usual for as
+long as the member may take between two polls.
+Rule 6: A member is ``silent`` when it owns a silent partition, and has committed nothing for ``commit_silence_ms``. The
+silence must be unusual, and longer than its session by a third, and another member must go on.
+Rule 7: A member of rule 6 that does not answer the broker is ``no_answer`` instead.
+Rule 8: A member for which only the session is too long for rule 6 is ``unnoticed``, unless that session ends soon.
+Rule 9: A silent partition of no such member is ``not_committing``, unless its silence is usual there.
+Rule 10: A member that has had its partitions for less than ``commit_silence_ms`` excuses them and itself.
+Rule 11: Rules 2 and 10 excuse nothing in a group that rebalances again and again while records wait.
 """
 
 from __future__ import annotations
@@ -24,6 +39,9 @@ from monitor.detection.ownership.current import held_since_ms
 from monitor.detection.rules.open_transaction import Markers, is_held_back
 from monitor.detection.rules.rebalance import rebalancing_since_ms
 from monitor.detection.rules.rule import Rule
+from monitor.findings.lag import NotCommitting
+from monitor.findings.members import SilentMembers, UnansweringMembers, UnnoticedMembers
+from monitor.findings.observation import Evidence, Observation
 from monitor.model import (
     KINDS,
     STATIC_LEAVE_EPOCH,
@@ -37,14 +55,6 @@ from monitor.model import (
     Value,
 )
 from monitor.model.commit_history import RECENT, columns_of, count_of
-from monitor.model.findings import (
-    Evidence,
-    NotCommitting,
-    Observation,
-    SilentMembers,
-    UnansweringMembers,
-    UnnoticedMembers,
-)
 from monitor.protocol.kafka.group_metadata import group_partition
 
 LONGEST_BATCH_MS: Final = 3_600_000

@@ -11,8 +11,9 @@ from typing import Final
 
 from monitor.detection.ownership.context import Facts
 from monitor.detection.rules.rule import Rule
+from monitor.findings.observation import Observation
+from monitor.findings.streams import ThreadsWithoutTask, UnevenTasks
 from monitor.model import FindingKind
-from monitor.model.findings import Observation, ThreadsWithoutTask, UnevenTasks
 
 
 def find_uneven_tasks(facts: Facts) -> Iterable[Observation]:

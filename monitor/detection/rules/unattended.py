@@ -18,8 +18,9 @@ from monitor.detection.lag.waiting import in_vain_since_ms
 from monitor.detection.ownership.context import Facts
 from monitor.detection.rules.open_transaction import Markers, is_held_back
 from monitor.detection.rules.rule import Rule
+from monitor.findings.lag import Abandoned, Unattended
+from monitor.findings.observation import Observation
 from monitor.model import FindingKind, OrphanReason, Phase, TopicPartition
-from monitor.model.findings import Abandoned, Observation, Unattended
 
 Since = dict[TopicPartition, int]
 """Since when records have waited in vain, by partition."""

@@ -7,8 +7,9 @@ from typing import Final
 
 from monitor.detection.ownership.context import Facts
 from monitor.detection.rules.rule import Rule
+from monitor.findings.members import UnreadableMembers
+from monitor.findings.observation import Observation
 from monitor.model import FindingKind, Member
-from monitor.model.findings import Observation, UnreadableMembers
 
 
 def find_unreadable(facts: Facts) -> Iterable[Observation]:

@@ -1,6 +1,6 @@
 """Which of the shipped alerts about groups fire, by the verdicts of a backtest instead of Prometheus' samples.
 
-The conditions are those of ``dashboards.alerts``, row by row of :mod:`monitor.model.alerts`. A verdict stands for a
+The conditions are those of ``dashboards.alerts``, row by row of :mod:`monitor.findings.alerts`. A verdict stands for a
 sample. When a finding or a record becomes older than a limit is known exactly, also between two verdicts.
 """
 
@@ -11,13 +11,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from monitor.findings import alerts as rows
+from monitor.findings.alerts import GROUP_ALERTS, FindingAlert, GroupAlert, LagAlert, StatusAlert, is_matched
 from monitor.history.backtest.episodes import Episode, finding_name
 from monitor.messages.formatting import age, counted
 from monitor.messages.units import unit_of
 from monitor.metrics.row_values import consumed_per_s, in_records, records_given_up
 from monitor.model import KINDS, FindingKind, GroupVerdict, LagStatus, OrphanReason, Phase
-from monitor.model import alerts as rows
-from monitor.model.alerts import GROUP_ALERTS, FindingAlert, GroupAlert, LagAlert, StatusAlert, is_matched
 
 MINUTE_MS: Final = 60_000
 WINDOW_MS: Final = 15 * MINUTE_MS

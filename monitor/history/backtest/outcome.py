@@ -7,10 +7,11 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Final
 
+from monitor.findings.alerts import GROUP_ALERTS
+from monitor.findings.table import FINDINGS
 from monitor.history.backtest.episodes import Change, Pair
 from monitor.model import Value
-from monitor.model.alerts import GROUP_ALERTS
-from monitor.model.findings import FINDINGS, Severity
+from monitor.model.findings import Severity
 
 MOST_EXAMPLES: Final = 5
 """How many there are of each change of each finding or alert: those that make most difference."""

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from monitor.detection.finding_changes import Ledger, finding_id
 from monitor.detection.ownership.assignment_view import AssignmentView
+from monitor.findings.table import spec_of
 from monitor.history.chronicle.values import (
     FindingSpan,
     GroupPoint,
@@ -43,7 +44,7 @@ class _Open(NamedTuple):
         return FindingSpan(
             told=self.told,
             sentence=self.finding.sentence,
-            severity=self.finding.spec.severity,
+            severity=spec_of(self.finding.kind, self.finding.reason).severity,
             until_ms=at_ms,
             was_open=self.was_open,
             is_closed=is_closed,

@@ -10,6 +10,7 @@ from monitor.detection.evaluate import judge
 from monitor.detection.evaluation_input import GroupInputs
 from monitor.detection.ownership.assignment_view import AssignmentView, AssignmentViews
 from monitor.detection.ownership.catalog_view import Topics
+from monitor.findings.table import spec_of
 from monitor.history.chronicle.grid import SECOND_MS, Steps, most_changes
 from monitor.history.chronicle.old_ends import has_old_ends, without_lag
 from monitor.history.walk import GroupWalk
@@ -156,7 +157,7 @@ def _state(judged: Judged) -> Hashable:
 
 def _finding_state(finding: Finding) -> Hashable:
     name = finding.kind, finding.reason
-    return name if finding.spec.jitters else (*name, finding.partitions, finding.members, finding.cause)
+    return name if spec_of(*name).jitters else (*name, finding.partitions, finding.members, finding.cause)
 
 
 def _at_ms(judged: Judged) -> int:

@@ -6,11 +6,12 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
+from monitor.findings.table import FINDINGS, rank
 from monitor.history.chronicle.values import MemberThen
 from monitor.history.report.facts import Departure, IncidentReport
 from monitor.messages.client_libraries import library_name
 from monitor.model import KINDS, Certainty, GroupKind, TopicPartition, Value
-from monitor.model.findings import FINDINGS, Severity, rank
+from monitor.model.findings import Severity
 
 MOST_COMMON: Final = 20
 """More things that hit groups have in common are left out."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Final
 
+from monitor.findings.table import FINDINGS, rank
 from monitor.history.chronicle.values import GroupPoint
 from monitor.history.report.charts import draw_lag, draw_owners
 from monitor.history.report.cluster import ClusterReport, GroupHit
@@ -20,7 +21,6 @@ from monitor.messages.kind_words import finding_words
 from monitor.messages.names import shown, shown_group
 from monitor.messages.units import unit_of
 from monitor.model import KINDS, FindingKind, Value
-from monitor.model.findings import FINDINGS, rank
 
 BARS: Final = "▁▂▃▄▅▆▇█"
 MOST_BARS: Final = 60

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from monitor.findings.rebalances import CAUSES
 from monitor.history.chronicle.values import Chronicle
 from monitor.history.report.facts import RebalanceThen
 from monitor.history.report.times import TENTH_MS, duration_text
-from monitor.messages.findings import CAUSES
 from monitor.messages.formatting import counted, grouped
 from monitor.model import KINDS, Era, Rebalance, RebalanceCause
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from operator import attrgetter, itemgetter
 from typing import Final
 
+from monitor.findings.table import rank
 from monitor.history.report.facts import Departure, IncidentReport, MemberHung, MemberLeft
 from monitor.history.report.members import NOT_COMMITTING
 from monitor.history.report.rebalances import moves_of, partition_seconds
@@ -16,7 +17,7 @@ from monitor.messages.formatting import NO_OWN_LAG, counted
 from monitor.messages.kind_words import finding_words
 from monitor.messages.names import places, shown, shown_group
 from monitor.model import TopicPartition
-from monitor.model.findings import Severity, rank
+from monitor.model.findings import Severity
 
 MOST_CAUSES: Final = 2
 RISE_MS: Final = 60_000

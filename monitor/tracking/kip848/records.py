@@ -45,7 +45,7 @@ from monitor.tracking.kip848.causes import (
     removal_cause,
 )
 from monitor.tracking.kip848.moves import MovesDraft, with_move_counts
-from monitor.tracking.phases import PhaseEvent, enter_phase
+from monitor.tracking.phases import PhaseEvent, enter_phase, epoch_phase_event
 from monitor.tracking.rebalances.causes import static_restart_at
 from monitor.tracking.rebalances.history import begin_rebalance, end_rebalance, record_rebalance
 from monitor.tracking.rebalances.impact import Handover, RebalanceCost, add_cost
@@ -322,16 +322,12 @@ class ModernDraft:
         return rebalance and replace(rebalance, moved=rebalance.moved + self._moves.moved)
 
     def _phase_event(self) -> PhaseEvent:
-        """Where the group stands by the coordinator's own rule (``maybeUpdateGroupState`` of each kind of group)."""
-        if not self._members:
-            return PhaseEvent.EMPTIED
-        if self._state.kind is GroupKind.SHARE:
-            return PhaseEvent.SETTLED
-        if self._state.kind is GroupKind.STREAMS and not is_ready(self._state.streams):
-            return PhaseEvent.UNREADY
-        if self._state.generation > (self._state.target_epoch or 0):
-            return PhaseEvent.RAISED
-        return PhaseEvent.DIVERGED if self._behind else PhaseEvent.SETTLED
+        return epoch_phase_event(
+            self._state,
+            has_members=bool(self._members),
+            is_ready=self._state.kind is not GroupKind.STREAMS or is_ready(self._state.streams),
+            is_behind=bool(self._behind),
+        )
 
     def _compare_all(self) -> None:
         for key in self._members:

@@ -9,7 +9,6 @@ group the generation is not told; what is counted are the changes that readings 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from types import MappingProxyType
 from typing import Final
 
 from msgspec.structs import replace
@@ -38,7 +37,7 @@ from monitor.model import (
 )
 from monitor.tracking.connect import with_connect_work
 from monitor.tracking.kip848.records import ModernDraft
-from monitor.tracking.phases import PhaseEvent, enter_phase
+from monitor.tracking.phases import REPORTED_STATES, PhaseEvent, enter_phase
 from monitor.tracking.rebalances.generation import Generation
 from monitor.tracking.rebalances.history import replace_rebalance
 from monitor.tracking.rebalances.membership import with_rebalance, without_membership
@@ -46,17 +45,6 @@ from monitor.tracking.streams import with_polled_topology
 
 REBALANCING_STATES: Final = frozenset({"PreparingRebalance", "CompletingRebalance"})
 """The states of a classic group in which its broker tells neither what members subscribe to nor what they own."""
-
-PHASE_EVENTS: Final[Mapping[str, PhaseEvent]] = MappingProxyType(
-    {
-        "Empty": PhaseEvent.EMPTIED,
-        "NotReady": PhaseEvent.UNREADY,
-        "Assigning": PhaseEvent.RAISED,
-        "Reconciling": PhaseEvent.DIVERGED,
-        "Stable": PhaseEvent.SETTLED,
-    }
-)
-"""The states of the other kinds of groups, in the coordinator's words (``ConsumerGroupState`` and the like)."""
 
 _WITH_MEMBERSHIP: Final = frozenset({Phase.STABLE, Phase.EMPTY})
 
@@ -136,7 +124,7 @@ def _apply_modern(before: GroupState, event: GroupObserved) -> GroupState:
     for step in _synthetic_events(before, {member.member_id: member for member in known}, event):
         draft.apply(step)
     after = draft.freeze()
-    happened = PHASE_EVENTS.get(event.state or "")
+    happened = REPORTED_STATES.get(event.state or "")
     if happened is not None:
         after = enter_phase(after, happened, event.observed_ms)
     if event.kind is GroupKind.STREAMS:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from monitor.model import GroupKind, GroupState, MembershipChange
-from monitor.tracking.phases import PhaseEvent, enter_phase
+from monitor.tracking.phases import enter_phase, generation_phase_event
 from monitor.tracking.rebalances.causes import rebalance_between
 from monitor.tracking.rebalances.generation import Generation
 from monitor.tracking.rebalances.history import record_rebalance
@@ -21,7 +21,7 @@ def with_rebalance(before: GroupState, generation: Generation) -> GroupState:
     """The group in its next generation, with the rebalance between the two at the end of its history."""
     moves = _moves(before, generation)
     rebalance = replace(rebalance_between(before, generation), moved=moves.moved, avoidable=moves.avoidable)
-    happened = PhaseEvent.STORED if generation.members else PhaseEvent.EMPTIED
+    happened = generation_phase_event(has_members=bool(generation.members))
     after = record_rebalance(enter_phase(before, happened, generation.ended_ms), rebalance)
     return replace(
         with_generation(after, generation),

@@ -17,9 +17,9 @@ import msgspec
 from msgspec.structs import asdict, replace
 
 from monitor.detection.finding_changes import finding_id
+from monitor.findings.table import rank, spec_of
 from monitor.messages.formatting import searchable
 from monitor.model import ClusterSnapshot, Finding, FindingKind, GroupKind, GroupSummary, LibraryUse, Phase, Value
-from monitor.model.findings import rank
 from monitor.topics.unused import Unused
 from monitor.web.api.types import ClusterCondition, OpenFinding
 from monitor.web.views.known_groups import KnownGroups, worst_first
@@ -65,7 +65,7 @@ class Order(StrEnum):
     NAME = "name"
     """By cluster, then by group."""
     WORST = "worst"
-    """The worst finding first (monitor.model.findings), the longest first."""
+    """The worst finding first (monitor.findings.order), the longest first."""
     LAG = "lag"
     """The largest first."""
     MEMBERS = "members"
@@ -258,12 +258,13 @@ def _place_of_finding(finding: OpenFinding) -> Place:
 
 
 def _open_finding(group: GroupSummary, finding: Finding, evaluated_ms: int) -> OpenFinding:
+    spec = spec_of(finding.kind, finding.reason)
     return OpenFinding(
         id=finding_id(group.cluster, group.group, finding),
         cluster=group.cluster,
         group=group.group,
         evaluated_ms=evaluated_ms,
-        severity=finding.spec.severity,
-        advice=finding.spec.advice_for(group.kind, is_connect=group.is_connect),
+        severity=spec.severity,
+        advice=spec.advice_for(group.kind, is_connect=group.is_connect),
         **asdict(finding),
     )

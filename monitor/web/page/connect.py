@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from monitor.findings.table import spec_of
 from monitor.messages.formatting import age, clock_time
 from monitor.model import (
     ConnectorVerdict,
@@ -18,7 +19,7 @@ from monitor.model import (
     TaskVerdict,
     Value,
 )
-from monitor.model.findings import FindingKind, spec_of
+from monitor.model.findings import FindingKind
 from monitor.web.page.member_labels import Holder, Holders
 from monitor.web.views.addresses import PAGE, GroupAddress
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
+from monitor.findings.table import spec_of
 from monitor.messages.client_libraries import REMARKS, library_name
 from monitor.messages.formatting import age, lasted, rate
 from monitor.messages.notification import utc
@@ -31,7 +32,6 @@ from monitor.model import (
     TopicPartition,
     Value,
 )
-from monitor.model.findings import spec_of
 from monitor.web.page.assignment_map import TopicMap, assignment_map
 from monitor.web.page.connect import NOTHING, ConnectPart, connect_part
 from monitor.web.page.delivery_lines import DeliveryLine, delivery_lines
@@ -269,12 +269,13 @@ def _library(library: ClientLibrary) -> str | None:
 
 
 def _finding_line(verdict: GroupVerdict, finding: Finding) -> FindingLine:
+    spec = spec_of(finding.kind, finding.reason)
     return FindingLine(
         kind=finding.kind,
-        severity=finding.spec.severity,
+        severity=spec.severity,
         sentence=finding.sentence,
         age=age(verdict.evaluated_ms - finding.since_ms),
-        advice=finding.spec.advice_for(verdict.kind, is_connect=verdict.is_connect) or "",
+        advice=spec.advice_for(verdict.kind, is_connect=verdict.is_connect) or "",
         since=utc(finding.since_ms),
     )
 
@@ -339,7 +340,7 @@ def _marks(verdict: GroupVerdict) -> dict[TopicPartition, list[str]]:
     """What the findings say of each partition, beyond what its own row says."""
     marks: dict[TopicPartition, list[str]] = {}
     for finding in verdict.findings:
-        mark = finding.spec.mark
+        mark = spec_of(finding.kind, finding.reason).mark
         if mark is not None and finding.kind is not FindingKind.ORPHANED:  # of these, the row has the reason itself
             for place in finding.partitions:
                 marks.setdefault(place, []).append(mark)

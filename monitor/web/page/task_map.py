@@ -8,10 +8,10 @@ from __future__ import annotations
 from itertools import groupby
 from typing import Final
 
+from monitor.findings.table import spec_of
 from monitor.messages.formatting import age
 from monitor.messages.names import shown
 from monitor.model import FindingKind, GroupVerdict, OrphanReason, TaskVerdict, Value
-from monitor.model.findings import spec_of
 from monitor.web.page.member_labels import Holder, Holders
 
 MOST_TASKS: Final = 500

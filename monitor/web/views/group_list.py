@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
 from typing import Final
 
+from monitor.findings.table import FINDING_KINDS
 from monitor.messages.formatting import searchable
 from monitor.model import FindingKind, GroupSummary, LibraryUse, Snapshot, Value
-from monitor.model.findings import FINDING_KINDS
 from monitor.web.views.known_groups import KnownGroups
 
 

@@ -14,8 +14,8 @@ from typing import Final
 from msgspec.structs import replace
 
 from monitor.detection.client_libraries.census import take_census
+from monitor.findings.table import FINDINGS, rank
 from monitor.model import ClusterSnapshot, GroupSummary, LibraryUse
-from monitor.model.findings import FINDINGS, rank
 
 _UNJUDGED: Final = len(FINDINGS)
 """The rank of a group of which it is not known whether anything is wrong."""
@@ -61,7 +61,7 @@ class KnownGroups:
 
 
 def worst_first(summary: GroupSummary) -> tuple[int, int, str, str]:
-    """The worst finding first (monitor.model.findings), the longest first, then by name.
+    """The worst finding first (monitor.findings.order), the longest first, then by name.
 
     Those without findings come last, and of them first those that could not be judged.
     """

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from monitor.findings.table import spec_of
 from monitor.messages.formatting import age, counted
 from monitor.messages.notification import utc
 from monitor.model import ClusterSnapshot, FindingKind, GroupSummary, RecordingHealth, Value
@@ -92,16 +93,17 @@ def overview(listing: Listing, now_ms: int, wish: Wish, limit: int | None) -> Ov
 
 def finding_lines(summary: GroupSummary) -> tuple[FindingLine, ...]:
     """The findings in their order, with their ages."""
+    rows = [(each, spec_of(each.kind, each.reason)) for each in summary.findings]
     return tuple(
         FindingLine(
             kind=each.kind,
-            severity=each.spec.severity,
+            severity=spec.severity,
             sentence=each.sentence,
             age=age(summary.evaluated_ms - each.since_ms),
-            advice=each.spec.advice_for(summary.kind, is_connect=summary.is_connect) or "",
+            advice=spec.advice_for(summary.kind, is_connect=summary.is_connect) or "",
             since=utc(each.since_ms),
         )
-        for each in summary.findings
+        for each, spec in rows
     )
 
 

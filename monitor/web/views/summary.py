@@ -7,6 +7,7 @@ from msgspec.structs import asdict, replace
 
 from monitor.detection.client_libraries.census import count_members
 from monitor.detection.ownership.tasks.connect import is_connect
+from monitor.findings.table import spec_of
 from monitor.model import KINDS, Finding, GroupState, GroupSummary, GroupVerdict, LibraryMembers, Phase
 from monitor.model.findings import Severity
 
@@ -82,5 +83,6 @@ def verdict_json(verdict: GroupVerdict) -> bytes:
 
 
 def _with_advice(verdict: GroupVerdict, finding: Finding) -> AdvisedFinding:
-    advice = finding.spec.advice_for(verdict.kind, is_connect=verdict.is_connect)
-    return AdvisedFinding(**asdict(finding), severity=finding.spec.severity, advice=advice)
+    spec = spec_of(finding.kind, finding.reason)
+    advice = spec.advice_for(verdict.kind, is_connect=verdict.is_connect)
+    return AdvisedFinding(**asdict(finding), severity=spec.severity, advice=advice)

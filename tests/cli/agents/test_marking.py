@@ -10,10 +10,10 @@ import pytest
 from monitor.cli.agents.marking import OWN_FIELDS, marked_value
 from monitor.explain.statements import Explanation
 from monitor.explain.what_if import Move, WhatIf
+from monitor.findings.table import FINDINGS
 from monitor.history.report.facts import IncidentReport
 from monitor.history.story import GroupStory
 from monitor.model import Finding, FindingKind, GroupKind, GroupSummary, Phase, TopicPartition
-from monitor.model.findings import FINDINGS
 from monitor.web.api.types import ClusterCondition, OpenFinding
 
 SENT = (ClusterCondition, Explanation, GroupStory, GroupSummary, IncidentReport, OpenFinding, WhatIf)

@@ -10,10 +10,11 @@ from monitor.detection import DetectionSettings, evaluate
 from monitor.detection.client_libraries.recognition import recognize_libraries
 from monitor.detection.ownership.context import Expectation
 from monitor.detection.rules.drift_causes import CURRENT, REPLAYED, Cause, Seen, cause_of
-from monitor.messages.findings import sentence_of
+from monitor.findings.drift import CurrentDrift, ReplayedDrift
+from monitor.findings.observation import Evidence, Observation
+from monitor.findings.sentences import sentence_of
 from monitor.model import DriftCause, DriftKind, FindingKind, Library, PartitionState, TopicState, WireForm
 from monitor.model.evidence import Difference, Growth
-from monitor.model.findings import CurrentDrift, Evidence, Observation, ReplayedDrift
 from tests.support.builders import CREATED, NOW, catalog, group, member, places, topic
 
 ORDERS = ("orders",)

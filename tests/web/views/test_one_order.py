@@ -10,9 +10,10 @@ from msgspec.structs import replace
 
 from dashboards.alerts import RULES
 from monitor.detection import DetectionSettings, evaluate
+from monitor.findings.alerts import severity_of
+from monitor.findings.table import FINDING_KINDS, FINDINGS, rank, spec_of
 from monitor.model import DriftKind, Finding, FindingKind, OrphanReason, PartitionVerdict, Phase
-from monitor.model.alerts import severity_of
-from monitor.model.findings import FINDING_KINDS, FINDINGS, Severity, rank, spec_of
+from monitor.model.findings import Severity
 from monitor.web.api.lists import ApiLists, Order, Wanted
 from monitor.web.page.group import group_page
 from monitor.web.views.group_list import Listing, Wish
@@ -113,7 +114,7 @@ def test_a_row_is_found_by_kind_and_reason_as_values_and_as_the_text_of_a_record
     assert [spec_of(kind, reason) for kind, reason in ORDER] == list(FINDINGS)
     assert spec_of(FindingKind.DRIFT, DriftKind.TIE) is FINDINGS[-1]
     lost = Finding(FindingKind.RETENTION, "records_lost", since_ms=0, sentence="")
-    assert lost.spec is FINDINGS[0]
+    assert spec_of(lost.kind, lost.reason) is FINDINGS[0]
 
 
 def test_a_finding_without_a_row_has_no_rank_and_no_words():

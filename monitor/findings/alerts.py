@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from monitor.model.findings import FINDINGS, Severity
+from monitor.findings.table import FINDINGS
+from monitor.model.findings import Severity
 from monitor.model.values import Value
 from monitor.model.verdicts import LagStatus
 

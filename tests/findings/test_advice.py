@@ -7,8 +7,9 @@ from typing import Final
 
 import pytest
 
+from monitor.findings.spec import FindingSpec
+from monitor.findings.table import FINDINGS
 from monitor.model import CONNECT, GroupKind
-from monitor.model.findings import FINDINGS, FindingSpec
 from tests.detection.told_examples import Example, examples
 
 KINDS: Final = (*GroupKind, CONNECT)

@@ -49,3 +49,19 @@ def advice_of(parts: Iterable[Advice], kind: str, *, is_connect: bool) -> str | 
     """
     own = CONNECT if is_connect else kind
     return " ".join(part.text for part in parts if own in part.kinds) or None
+
+
+STATIC_MEMBER: Final = "a static member must be away longer than its session timeout"
+COMPARE_STRATEGIES: Final = "the members' versions, strategies and subscriptions"
+
+ONE_STRATEGY: Final = (
+    Advice(
+        "Give all members the same allocateMessageQueueStrategy, and restart those that have a different one.",
+        ROCKETMQ,
+    ),
+    Advice(
+        "Give all members the same partition.assignment.strategy, and restart those that have a different one.",
+        ZOOKEEPER,
+    ),
+    Advice("Give all members the same load balance strategy, and restart those that have a different one.", METAQ),
+)

@@ -2,7 +2,8 @@
 
 import pytest
 
-from monitor.model.findings import FINDINGS, FindingSpec
+from monitor.findings.spec import FindingSpec
+from monitor.findings.table import FINDINGS
 
 
 def name(spec: FindingSpec) -> str:

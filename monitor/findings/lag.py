@@ -1,0 +1,252 @@
+"""Records that wait: for a group that is late, does not commit, is away, or no longer subscribes."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from monitor.findings.advice import (
+    ALL,
+    CLASSIC,
+    CONSUMER,
+    METAQ,
+    ROCKETMQ,
+    SELF_ASSIGNED,
+    SHARE,
+    SPARK,
+    STREAMS,
+    WORKERS,
+    ZOOKEEPER,
+    Advice,
+)
+from monitor.findings.clauses import have_verb, topic_noun
+from monitor.findings.observation import Evidence, Observation
+from monitor.findings.order import Rank
+from monitor.findings.sentences import sentence
+from monitor.findings.spec import FindingSpec
+from monitor.messages.formatting import counted, grouped
+from monitor.messages.names import partition, people, places, seconds
+from monitor.messages.units import unit_of
+from monitor.model import FindingKind, GroupKind, GroupState, TopicPartition
+
+_RESET_TOOLS: Final = (
+    ("kafka-consumer-groups.sh --reset-offsets", CLASSIC | CONSUMER),
+    ("kafka-share-groups.sh --reset-offsets", SHARE),
+    ("kafka-streams-groups.sh --reset-offsets", STREAMS),
+    ("mqadmin resetOffsetByTime", ROCKETMQ),
+    ("they are in ZooKeeper", ZOOKEEPER | METAQ),
+)
+
+_BEYOND_THE_END: Final = (
+    Advice("Find out whether the log was truncated, or what committed these offsets.", ALL),
+    *(
+        Advice(
+            f"Then set the group's offsets to where it should continue ({tool}), before new records fill the gap.",
+            kinds,
+        )
+        for tool, kinds in _RESET_TOOLS
+    ),
+    Advice("Then start the query with a new checkpoint and startingOffsets, before new records fill the gap.", SPARK),
+)
+
+_FORMER_LOG: Final = (
+    Advice("If the group consumes there, make sure that it commits.", ALL - SPARK),
+    *(Advice(f"If not, set its offsets before it starts ({tool}).", kinds) for tool, kinds in _RESET_TOOLS),
+    Advice("Start the query with a new checkpoint and startingOffsets.", SPARK),
+    Advice("The old offsets point to arbitrary records of the new topic.", ALL),
+)
+
+_NO_MORE_THAN_PARTITIONS: Final = (
+    "Find out what slows the members down, or add members, up to the number of partitions (groupwatch what-if "
+    "--members)."
+)
+
+_TOO_SLOW: Final = (
+    Advice(_NO_MORE_THAN_PARTITIONS, CLASSIC | CONSUMER | STREAMS | SELF_ASSIGNED),
+    Advice("Find out what slows the members down, or add members: several of them can share a partition.", SHARE),
+    Advice("Find out what slows the query down, or give it more cores.", SPARK),
+)
+
+_DELETE_OFFSETS: Final = (
+    *(
+        Advice(f"If the group should no longer consume this topic, delete its offsets ({tool}).", kinds)
+        for tool, kinds in (
+            ("kafka-consumer-groups.sh --delete-offsets", CLASSIC | CONSUMER),
+            ("kafka-share-groups.sh --delete-offsets", SHARE),
+            ("kafka-streams-groups.sh --delete-offsets", STREAMS),
+        )
+    ),
+    Advice("If the group should no longer consume this topic, delete its offsets.", SELF_ASSIGNED),
+    Advice("Otherwise, let a member subscribe to the topic again.", ALL - SPARK - WORKERS),
+)
+
+ROWS: Final = (
+    FindingSpec(
+        FindingKind.LAG,
+        "beyond_end",
+        Rank.WHOLE_GROUP,
+        advice=_BEYOND_THE_END,
+        mark="committed beyond the end",
+        jitters=True,
+    ),
+    FindingSpec(
+        FindingKind.UNATTENDED,
+        "no_members",
+        Rank.WHOLE_GROUP,
+        advice="Start its consumers. If the group is no longer needed, delete it together with its offsets.",
+        mark="lag, no members",
+        jitters=True,
+    ),
+    FindingSpec(
+        FindingKind.LAG,
+        "former_log",
+        Rank.UNKNOWN_POSITION,
+        advice=_FORMER_LOG,
+        mark="committed before the topic was recreated",
+        jitters=True,
+    ),
+    FindingSpec(
+        FindingKind.LAG,
+        "not_committing",
+        Rank.NO_PROGRESS,
+        advice=(
+            "Check the consumer there: it may hang in processing (take a thread dump), fail before it commits, or have "
+            "stopped committing."
+        ),
+        mark="not committing",
+        jitters=True,
+    ),
+    FindingSpec(
+        FindingKind.LAG,
+        "open_transaction",
+        Rank.NO_PROGRESS,
+        advice=(
+            "Check the producer, not the group. If it is gone and its transaction.timeout.ms is over, find and abort "
+            "the transaction with kafka-transactions.sh (find-hanging, abort)."
+        ),
+        mark="behind an open transaction",
+        jitters=True,
+    ),
+    FindingSpec(
+        FindingKind.LAG,
+        "behind",
+        Rank.LATE,
+        advice=_TOO_SLOW,
+        jitters=True,
+    ),
+    FindingSpec(
+        FindingKind.ABANDONED,
+        "unsubscribed",
+        Rank.ABANDONED,
+        advice=_DELETE_OFFSETS,
+        mark="lag, not subscribed",
+        jitters=True,
+    ),
+)
+
+
+class BeyondEnd(Evidence):
+    """Committed offsets beyond the end of the log. ``furthest`` is the partition where it is the most records.
+
+    ``committed`` and ``end`` are those of that partition.
+    """
+
+    furthest: TopicPartition
+    committed: int
+    end: int
+
+
+@sentence.register
+def _beyond_end(evidence: BeyondEnd, found: Observation, group: GroupState) -> str:
+    count = counted(evidence.committed - evidence.end, unit_of(group.kind))
+    there = f"{partition(evidence.furthest)} the group has committed {grouped(evidence.committed)}"
+    rest = (
+        f"which is {count} beyond the end of the log ({grouped(evidence.end)}). The lag there is unknown. A consumer "
+        "that checks leader epochs continues where the log was truncated. Any other is reset (auto.offset.reset), or "
+        "skips new records once the log has grown past the offset."
+    )
+    if len(found.partitions) == 1:
+        return f"In {there}, {rest}"
+    return f"Committed offsets of {places(found.partitions)} are beyond the end. In {there}, {rest}"
+
+
+class Unattended(Evidence):
+    """Records wait for a group without members."""
+
+
+@sentence.register
+def _unattended(evidence: Unattended, found: Observation, group: GroupState) -> str:
+    return f"The group has no members, and {places(found.partitions)} {have_verb(found.partitions)} lag."
+
+
+class FormerLog(Evidence):
+    """Commits from before the topics were deleted and created anew."""
+
+
+@sentence.register
+def _former_log(evidence: FormerLog, found: Observation, group: GroupState) -> str:
+    partitions = found.partitions
+    offsets = "has a committed offset" if len(partitions) == 1 else "have committed offsets"
+    topics = "topic was" if len({place.topic for place in partitions}) == 1 else "topics were"
+    return (
+        f"{places(partitions)} {offsets} from before the {topics} deleted and recreated. The lag there is unknown "
+        "until the group commits there again."
+    )
+
+
+class NotCommitting(Evidence):
+    """``silence_ms`` is the threshold, not the age; ``owners`` are the members that have the partitions."""
+
+    silence_ms: int
+    owners: tuple[str, ...]
+
+
+@sentence.register
+def _not_committing(evidence: NotCommitting, found: Observation, group: GroupState) -> str:
+    partitions, owners = found.partitions, evidence.owners
+    head = f"{places(partitions)} {have_verb(partitions)} lag"
+    limit = f"for at least {seconds(evidence.silence_ms)}"
+    if not owners:
+        return f"{head}, and no offset has been committed there {limit}."
+    role = f"{'Its' if len(partitions) == 1 else 'Their'} owner{'' if len(owners) == 1 else 's'}"
+    have = "has" if len(owners) == 1 else "have"
+    return f"{head}. {role}, {people(owners, group)}, {have} committed no offset there {limit}."
+
+
+class OpenTransaction(Evidence):
+    """All that waits in the partitions is behind the beginning of a transaction."""
+
+
+@sentence.register
+def _open_transaction(evidence: OpenTransaction, found: Observation, group: GroupState) -> str:
+    partitions = found.partitions
+    transactions = "an open transaction" if len(partitions) == 1 else "open transactions"
+    return (
+        f"All lag in {places(partitions)} is behind {transactions}. Consumers that read only committed records "
+        "(read_committed) cannot proceed there."
+    )
+
+
+class Behind(Evidence):
+    """``threshold`` in records, of MetaQ in bytes; the lag itself moves and is shown beside."""
+
+    threshold: int
+
+
+@sentence.register
+def _behind(evidence: Behind, found: Observation, group: GroupState) -> str:
+    threshold = counted(evidence.threshold, unit_of(group.kind))
+    return f"The group has a lag of more than {threshold}, in {places(found.partitions)}."
+
+
+class Abandoned(Evidence):
+    """Records wait in topics that a living group no longer subscribes."""
+
+
+@sentence.register
+def _abandoned(evidence: Abandoned, found: Observation, group: GroupState) -> str:
+    partitions = found.partitions
+    left = "share state" if group.kind is GroupKind.SHARE else "committed offsets"
+    return (
+        f"The group has {left} and lag in {places(partitions)}, but no member subscribes to the "
+        f"{topic_noun(partitions)} anymore."
+    )

@@ -1,0 +1,193 @@
+"""Rebalances that take long, or follow each other; and the causes of rebalances in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from monitor.findings.advice import POLLING, SHARE, WORKERS, Advice
+from monitor.findings.observation import Evidence, Observation
+from monitor.findings.order import Rank
+from monitor.findings.sentences import sentence
+from monitor.findings.spec import FindingSpec
+from monitor.messages.client_defects import DEFECTS
+from monitor.messages.client_libraries import project_name
+from monitor.messages.names import era, people, seconds
+from monitor.model import (
+    CONNECT,
+    KINDS,
+    Assigner,
+    ClientDefect,
+    FindingKind,
+    GroupState,
+    IdPartitions,
+    Library,
+    Member,
+    Phase,
+    RebalanceCause,
+    Value,
+)
+
+_WAITS_FOR_MEMBERS: Final = (
+    Advice(
+        "If the group waits for members, find the one that is slow to process what it polled (see its log or a "
+        "thread dump). Restart it if it hangs. As a permanent fix, let members poll fewer records "
+        "(max.poll.records).",
+        POLLING,
+    ),
+    Advice(
+        "If the group waits for workers, find the one that is slow to stop its tasks (see its log or a thread dump; "
+        "task.shutdown.graceful.timeout.ms). Restart it if it hangs.",
+        WORKERS,
+    ),
+    Advice("Check the log of the group's coordinator.", SHARE),
+)
+
+ROWS: Final = (
+    FindingSpec(
+        FindingKind.REBALANCE,
+        "long",
+        Rank.REBALANCING,
+        advice=_WAITS_FOR_MEMBERS,
+    ),
+    FindingSpec(
+        FindingKind.REBALANCE,
+        "storm",
+        Rank.STORM,
+        advice="The logs of its members show why each of them rejoined.",
+        remembered=True,
+    ),
+)
+
+
+class LongRebalance(Evidence):
+    """``limit_ms`` is the threshold, not the age. The members are those known to keep the others waiting."""
+
+    limit_ms: int
+
+
+@sentence.register
+def _long_rebalance(evidence: LongRebalance, found: Observation, group: GroupState) -> str:
+    limit = seconds(evidence.limit_ms)
+    if KINDS[group.kind].assigns is Assigner.LEADER:
+        return f"The group has been rebalancing for more than {limit}. {_awaited_rejoins(group)}"
+    return (
+        f"The group has been rebalancing toward {era(group)} for more than {limit}. "
+        f"{_awaited_changes(group, found.members)}"
+    )
+
+
+def _awaited_changes(group: GroupState, awaited: Sequence[str]) -> str:
+    """What a KIP-848 group waits for."""
+    if awaited:
+        have = "has" if len(awaited) == 1 else "have"
+        return f"{people(awaited, group)} {have} not revoked partitions that other members are waiting for."
+    if group.phase is Phase.ASSIGNING:
+        return "The coordinator has not computed the new assignment yet (its log may show why)."
+    late = [member.member_id for member in group.members if _has_yet_to_take(member)]
+    names, have = (people(late, group), "has") if len(late) == 1 else (people(late, group) or "Its members", "have")
+    return f"{names} {have} not yet taken the partitions that the coordinator assigned."
+
+
+def _has_yet_to_take(member: Member) -> bool:
+    reconciliation = member.reconciliation
+    if reconciliation is None:
+        return False
+    return not _by_id(reconciliation.target or ()) <= _by_id(reconciliation.assigned)
+
+
+def _by_id(entries: Iterable[IdPartitions]) -> set[tuple[str, int]]:
+    return {(entry.id, number) for entry in entries for number in entry.partitions}
+
+
+def _awaited_rejoins(group: GroupState) -> str:
+    """What a classic group waits for: members that have joined wait for those that have yet to (JoinGroup)."""
+    longest_ms = max((member.rebalance_timeout_ms for member in group.members), default=0)
+    most = f", at most {seconds(longest_ms)} (their rebalance timeout)" if longest_ms > 0 else ""
+    return f"The coordinator is waiting for members that have not rejoined{most}."
+
+
+class FailingLeader(Value):
+    """A client library whose assignor can fail, by a known defect."""
+
+    library: Library
+    defect: ClientDefect
+
+
+class RebalanceStorm(Evidence):
+    """``enough`` within ``window_ms`` are the thresholds, not the counts; ``causes`` of the newest of them.
+
+    ``failing``: most of the newest generations follow on one that its leader never assigned, and leaders with this
+    client library are known to fail.
+    """
+
+    enough: int
+    window_ms: int
+    causes: tuple[RebalanceCause, ...]
+    failing: FailingLeader | None = None
+
+
+@sentence.register
+def _rebalance_storm(evidence: RebalanceStorm, found: Observation, group: GroupState) -> str:
+    causes = evidence.causes
+    reasons = ", ".join(CAUSES[cause] for cause in causes)
+    hints = " ".join(dict.fromkeys(_HINTS[cause] for cause in causes if cause in _HINTS))
+    if group.protocol_type == CONNECT:
+        reasons = ", ".join(_WORKERS_CAUSES.get(cause, CAUSES[cause]) for cause in causes)
+        hints = (
+            "Look for workers that restart repeatedly or lose contact, and for a program that keeps creating, "
+            "deleting, or reconfiguring connectors. Each such change takes two generations."
+        )
+    if KINDS[group.kind].is_self_assigned:  # no log shows more of these
+        reasons = ", ".join(CAUSES[cause] for cause in causes if cause is not RebalanceCause.UNKNOWN)
+        hints = "Look for members that restart repeatedly or lose their connections."
+    why = f" ({reasons})" if reasons else ""
+    times = f"at least {evidence.enough} times within {seconds(evidence.window_ms)}"
+    if evidence.failing is not None:
+        hints = _failing_leaders(evidence.failing)
+    return f"The group has rebalanced {times}{why}. {hints}".rstrip()
+
+
+def _failing_leaders(failing: FailingLeader) -> str:
+    text = DEFECTS[failing.defect]
+    return (
+        "In most rebalances, the leader failed or left before it assigned partitions. Known defect of "
+        f"{project_name(failing.library)} ({text.releases}): {text.effect} {text.remedy}"
+    )
+
+
+CAUSES: Final[Mapping[RebalanceCause, str]] = {
+    RebalanceCause.JOIN: "members joined",
+    RebalanceCause.LEAVE: "members left or timed out",
+    RebalanceCause.TIMEOUT: "members timed out",
+    RebalanceCause.SUBSCRIPTION: "members changed their subscriptions",
+    RebalanceCause.TOPICS: "topics appeared, disappeared, or grew",
+    RebalanceCause.STATIC_RESTART: "static members restarted",
+    RebalanceCause.ASSIGNOR: "the assignor changed",
+    RebalanceCause.HANDOVER: "partitions were handed over",
+    RebalanceCause.UPGRADE: "it switched to KIP-848",
+    RebalanceCause.DOWNGRADE: "it switched back to the classic protocol",
+    RebalanceCause.UNKNOWN: "for reasons that the log does not show",
+}
+
+_WORKERS_CAUSES: Final[Mapping[RebalanceCause, str]] = {
+    RebalanceCause.JOIN: "workers joined",
+    RebalanceCause.LEAVE: "workers left or timed out",
+    RebalanceCause.TIMEOUT: "workers timed out",
+    RebalanceCause.ASSIGNOR: "the protocol of the workers changed (connect.protocol)",
+    RebalanceCause.UNKNOWN: "connectors or their tasks changed, or work was reassigned",
+}
+
+_MEMBERS_COME_AND_GO: Final = (
+    "Look for members that restart repeatedly, or that take longer than max.poll.interval.ms between two polls. With "
+    "group.instance.id, a restart within the session timeout needs no rebalance."
+)
+
+_HINTS: Final[Mapping[RebalanceCause, str]] = {
+    RebalanceCause.JOIN: _MEMBERS_COME_AND_GO,
+    RebalanceCause.LEAVE: _MEMBERS_COME_AND_GO,
+    RebalanceCause.TIMEOUT: _MEMBERS_COME_AND_GO,
+    RebalanceCause.SUBSCRIPTION: "Look for members that change their subscriptions.",
+    RebalanceCause.TOPICS: "Find out which program creates and deletes topics that match the group's pattern.",
+    RebalanceCause.ASSIGNOR: "Give all members the same partition.assignment.strategy.",
+}
