@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from monitor.cli.commands import AsJson, exit_with, now_ms, tell_answer
+from monitor.cli.answering import exit_with, now_ms, tell_answer
+from monitor.cli.commands import Until
+from monitor.cli.source_options import AsJson
 from monitor.messages.names import shown
 
 if TYPE_CHECKING:  # loaded when something is tried: --help must be quick
@@ -28,7 +30,7 @@ def backtest(  # noqa: PLR0913, PLR0917 -- each is an option
         typer.Option(help="The configuration (TOML) with the thresholds to try. GROUPWATCH_* variables override it."),
     ],
     since: Annotated[str, typer.Option(metavar="INSTANT", help='From here: "2026-11-22 02:00" (UTC), or -7d.')] = "-7d",
-    until: Annotated[str, typer.Option(metavar="INSTANT", help="Until here.")] = "now",
+    until: Until = "now",
     cluster: Annotated[str | None, typer.Option(help="Only this cluster; not set: all that are recorded.")] = None,
     group: Annotated[
         str | None,

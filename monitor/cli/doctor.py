@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from monitor.cli.commands import CANNOT_ANSWER_CODE, AsJson, exit_with, tell_answer
+from monitor.cli.answering import CANNOT_ANSWER_CODE, exit_with, tell_answer
+from monitor.cli.source_options import AsJson
 
 if TYPE_CHECKING:  # loaded when a cluster is read: --help must be quick
     from monitor.doctor.diagnosis import Diagnosis

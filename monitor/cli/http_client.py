@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import base64
-import ssl
 from pathlib import Path
 from typing import Final
-from urllib.request import HTTPRedirectHandler, HTTPSHandler, OpenerDirector, Request, build_opener
+from urllib.request import OpenerDirector, Request
 
 from monitor.model import Value
+from monitor.outgoing_http import CaFileError, http_opener, trusting
 
 
 class WayInError(Exception):
@@ -24,18 +24,21 @@ class WayIn(Value):
     ca_file: Path | None = None
 
     def opener(self) -> OpenerDirector:
-        """What opens addresses so. It follows no redirection: that would show the secret to somebody else.
+        """What opens addresses so.
 
         Raises:
-            WayInError: a file cannot be used, or the options do not belong together.
+            WayInError: the CA file cannot be used.
         """
-        return build_opener(HTTPSHandler(context=self._context()), _StaysHere())
+        try:
+            return http_opener(trusting(self.ca_file))
+        except CaFileError as error:
+            raise WayInError(f"{self.ca_file} cannot be used ({error}).") from None
 
     def request(self, url: str) -> Request:
         """A request for this address that shows what is to be shown.
 
         Raises:
-            WayInError: as ``opener``.
+            WayInError: a file cannot be used, or the options do not belong together.
         """
         shown = self._authorization()
         return Request(url, headers={} if shown is None else {"Authorization": shown})  # noqa: S310, RUF100 -- checked
@@ -54,21 +57,9 @@ class WayIn(Value):
         both = f"{self.user}:{_secret(self.password_file)}"
         return f"Basic {base64.b64encode(both.encode()).decode()}"
 
-    def _context(self) -> ssl.SSLContext:
-        try:
-            return ssl.create_default_context(cafile=self.ca_file)
-        except (OSError, ssl.SSLError) as error:
-            reason = "it has no certificate in PEM" if isinstance(error, ssl.SSLError) else error.strerror
-            raise WayInError(f"{self.ca_file} cannot be used ({reason}).") from None
-
 
 OPEN_WAY: Final = WayIn()
 """Nothing is shown."""
-
-
-class _StaysHere(HTTPRedirectHandler):
-    def redirect_request(self, *_: object) -> None:
-        """Follow none."""
 
 
 def _token(path: Path) -> str:

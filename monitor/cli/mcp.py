@@ -4,16 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from monitor.cli.commands import (
-    DEFAULT_URL,
-    CaFile,
-    PasswordFile,
-    TokenFile,
-    Url,
-    User,
-    exit_with,
-    way_in_of,
-)
+from monitor.cli.source_options import SourceOptions, source_command
 
 
 def add_mcp(app: typer.Typer) -> None:
@@ -21,23 +12,13 @@ def add_mcp(app: typer.Typer) -> None:
     app.command()(mcp)
 
 
-def mcp(
-    url: Url = DEFAULT_URL,
-    token_file: TokenFile = None,
-    user: User = None,
-    password_file: PasswordFile = None,
-    ca_file: CaFile = None,
-) -> None:
+@source_command()
+def mcp(options: SourceOptions) -> None:
     """Serve a running job to agents by the Model Context Protocol, on stdin and stdout. Read-only."""
+    from monitor.cli.agents.answers import JobAnswers  # noqa: PLC0415 -- --help must be quick
+    from monitor.cli.agents.server import create_server  # noqa: PLC0415 -- as above
+    from monitor.cli.snapshot_source import check_way_in  # noqa: PLC0415 -- as above
+    from monitor.metrics.version import installed_version  # noqa: PLC0415 -- as above
 
-    def serve() -> None:
-        from monitor.cli.agents.answers import JobAnswers  # noqa: PLC0415 -- --help must be quick
-        from monitor.cli.agents.server import create_server  # noqa: PLC0415 -- as above
-        from monitor.cli.snapshot_source import check_way_in  # noqa: PLC0415 -- as above
-        from monitor.metrics.version import installed_version  # noqa: PLC0415 -- as above
-
-        way_in = way_in_of(token_file, user, password_file, ca_file)
-        check_way_in(url, way_in)
-        create_server(JobAnswers(url, way_in), installed_version()).run("stdio")
-
-    exit_with(serve)
+    check_way_in(options.url, options.way_in)
+    create_server(JobAnswers(options.url, options.way_in), installed_version()).run("stdio")

@@ -10,19 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 import typer
 
-from monitor.cli.commands import (
-    DEFAULT_URL,
-    CaFile,
-    Cluster,
-    HistoryFolder,
-    PasswordFile,
-    TokenFile,
-    Url,
-    User,
-    exit_with,
-    now_ms,
-    way_in_of,
-)
+from monitor.cli.answering import now_ms
+from monitor.cli.commands import Cluster, Since, Until
+from monitor.cli.source_options import SourceOptions, source_command
 
 if TYPE_CHECKING:  # loaded when a report is written: --help must be quick
     from monitor.history.report.cluster import ClusterReport
@@ -42,36 +32,27 @@ def add_report(app: typer.Typer) -> None:
     app.command()(report)
 
 
+@source_command("history")
 def report(  # noqa: PLR0913, PLR0917 -- each is an argument or an option
+    options: SourceOptions,
     cluster: Cluster,
     group: Annotated[str | None, typer.Argument(help="The group; not set: all groups of the cluster.")] = None,
-    since: Annotated[str, typer.Option(metavar="INSTANT", help='From here: "2026-11-22 02:00" (UTC), or -3h.')] = "-1h",
-    until: Annotated[str, typer.Option(metavar="INSTANT", help="Until here.")] = "now",
+    since: Since = "-1h",
+    until: Until = "now",
     format_: Annotated[
         Format, typer.Option("--format", help="Markdown, HTML in one file with diagrams, or JSON.")
     ] = Format.MARKDOWN,
-    url: Url = DEFAULT_URL,
-    folder: HistoryFolder = None,
-    token_file: TokenFile = None,
-    user: User = None,
-    password_file: PasswordFile = None,
-    ca_file: CaFile = None,
 ) -> None:
     """Write a report on an incident: what happened to which members, what it did, and how it ended."""
+    from monitor.cli import report_source as source  # noqa: PLC0415 -- --help must be quick
 
-    def answer() -> None:
-        from monitor.cli import report_source as source  # noqa: PLC0415 -- --help must be quick
-
-        asked = source.ReportQuery(cluster, group, since, until, now_ms())
-        if folder is not None and url == DEFAULT_URL:
-            found = source.report_from_recording(folder, asked, _progress())
-        else:
-            job = source.Job(url, way_in_of(token_file, user, password_file, ca_file))
-            found = source.report_from_job(job, asked, _progress())
-        sys.stdout.buffer.write(report_bytes(found, format_))
-        sys.stdout.buffer.flush()
-
-    exit_with(answer)
+    asked = source.ReportQuery(cluster, group, since, until, now_ms())
+    if options.recording is not None:
+        found = source.report_from_recording(options.recording, asked, _progress())
+    else:
+        found = source.report_from_job(source.Job(options.url, options.way_in), asked, _progress())
+    sys.stdout.buffer.write(report_bytes(found, format_))
+    sys.stdout.buffer.flush()
 
 
 def report_bytes(report: IncidentReport | ClusterReport, format_: Format) -> bytes:

@@ -26,6 +26,7 @@ from monitor.messages.formatting import visible
 from monitor.messages.names import shown, shown_group
 from monitor.messages.notification import utc
 from monitor.model import LibraryMembers, LibraryUse
+from monitor.outgoing_http import failure
 from monitor.snapshot_file import SnapshotFileError, all_lines, find_inputs, group_states, read_lines
 from monitor.web.views.addresses import LIBRARIES_API, SAVED, STORY, GroupAddress, query_text
 
@@ -285,7 +286,7 @@ def _answer(url: str, path: str, way_in: WayIn) -> Iterator[http.client.HTTPResp
             kind = NotFoundError if error.code == 404 else SourceError
             raise kind(_refused(url, error)) from error
     except URLError as error:
-        raise SourceError(f"No groupwatch answers at {shown(url)}: {error.reason}.") from error
+        raise SourceError(f"No groupwatch answers at {shown(url)}: it {failure(error)}.") from error
     except (OSError, http.client.HTTPException, ValueError) as error:
         raise SourceError(
             f"The response of {shown(url)} is incomplete: {type(error).__name__}: {shown(str(error))}."

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any, Final
+
 from monitor.config.settings import DetectionOptions, Thresholds
 from monitor.detection.thresholds.burrow import BurrowSettings
 from monitor.detection.thresholds.overrides import DetectionRules, Override
 from monitor.detection.thresholds.thresholds import DetectionSettings
+
+BURROW: Final = "burrow_"
+"""How the thresholds begin that are Burrow's own settings."""
+
+RENAMED: Final = {"share_delivery_limit": "delivery_limit"}
+"""Thresholds with another name in the rules."""
 
 
 def detection_rules(chosen: DetectionOptions) -> DetectionRules:
@@ -25,17 +33,18 @@ def detection_rules(chosen: DetectionOptions) -> DetectionRules:
 
 def detection_settings(chosen: Thresholds) -> DetectionSettings:
     """The rules' thresholds in the rules' own units (ms), from what a deployment configured (s)."""
-    return DetectionSettings(
-        imbalance_ratio=chosen.imbalance_ratio,
-        commit_silence_ms=int(chosen.commit_silence_s * 1000),
-        lag_records=chosen.lag_records,
-        retention_share=chosen.retention_share,
-        burrow=BurrowSettings(allowed_lag=chosen.burrow_allowed_lag, minimum_complete=chosen.burrow_minimum_complete),
-        handover_ms=None if chosen.handover_s is None else int(chosen.handover_s * 1000),
-        rebalance_long_ms=int(chosen.rebalance_long_s * 1000),
-        storm_rebalances=chosen.storm_rebalances,
-        delivery_limit=chosen.share_delivery_limit,
-        storm_window_ms=int(chosen.storm_window_s * 1000),
-        skew_records=chosen.skew_records,
-        skew_ms=int(chosen.skew_s * 1000),
-    )
+    given = dict(_as_rules_have(name, getattr(chosen, name)) for name in Thresholds.model_fields)
+    of_burrow = [name for name in given if name.startswith(BURROW)]
+    burrow = BurrowSettings(**{name.removeprefix(BURROW): given.pop(name) for name in of_burrow})
+    return DetectionSettings(**given, burrow=burrow)
+
+
+def _as_rules_have(name: str, given: Any) -> tuple[str, Any]:  # noqa: ANN401 -- of any threshold
+    """The name of a threshold in the rules, and its value there.
+
+    >>> _as_rules_have("skew_s", 1.5), _as_rules_have("skew_records", 7), _as_rules_have("handover_s", None)
+    (('skew_ms', 1500), ('skew_records', 7), ('handover_ms', None))
+    """
+    if name.endswith("_s"):
+        return f"{name.removesuffix('_s')}_ms", None if given is None else int(given * 1000)
+    return RENAMED.get(name, name), given

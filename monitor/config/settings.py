@@ -26,6 +26,7 @@ from monitor.config.section import (
 )
 from monitor.config.systems import RocketMQSettings, SparkQueriesSettings, System, ZooKeeperSettings
 from monitor.config.webhook import WebhookSettings
+from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.model import ALL_GROUPS, Shard
 
 ENVIRONMENT_PREFIX: Final = "GROUPWATCH_"
@@ -174,49 +175,53 @@ class SparkSettings(Section):
         return ClientProperties(self.conf).resolve("spark.conf")
 
 
+_RULES: Final = DetectionSettings()
+"""The defaults of the thresholds, in the rules' own units."""
+
+
 class Thresholds(Section):
     """The thresholds of findings.
 
-    The meaning and the defaults are those of ``monitor.detection.thresholds.thresholds``.
+    The defaults are those of the rules, ``monitor.detection.thresholds.thresholds``, which count time in ms.
     """
 
-    imbalance_ratio: float = Field(default=1.25, ge=1, le=1_000_000, allow_inf_nan=False)
+    imbalance_ratio: float = Field(default=_RULES.imbalance_ratio, ge=1, le=1_000_000, allow_inf_nan=False)
     """The imbalance threshold: partitions of the largest member divided by those of the largest member in the most even
     possible assignment. A remainder never counts: 3 and 2 is the best for 5 partitions."""
-    commit_silence_s: float = Field(default=60.0, gt=0, le=LONGEST_S, allow_inf_nan=False)
+    commit_silence_s: float = Field(default=_RULES.commit_silence_ms / 1000, gt=0, le=LONGEST_S, allow_inf_nan=False)
     """A group with active members is a finding when it commits nothing for this long although it has lag, unless such
     gaps are usual there. 60 s is twelve times the commit interval of Kafka's Java client (`auto.commit.interval.ms`, 5
     s)."""
-    lag_records: int | None = Field(default=None, ge=0, le=LARGEST_OFFSET)
+    lag_records: int | None = Field(default=_RULES.lag_records, ge=0, le=LARGEST_OFFSET)
     """A group with more lag than this is a finding (MetaQ: bytes). Not set: never. The acceptable lag depends on the
     topic, so there is no honest default."""
-    retention_share: float = Field(default=0.9, gt=0, le=1, allow_inf_nan=False)
+    retention_share: float = Field(default=_RULES.retention_share, gt=0, le=1, allow_inf_nan=False)
     """A group is close to losing records when its lag in a partition reaches this share of the records that retention
     last left there. For a week of records, 0.9 leaves about 17 hours."""
-    burrow_allowed_lag: int = Field(default=0, ge=0, le=LARGEST_OFFSET)
+    burrow_allowed_lag: int = Field(default=_RULES.burrow.allowed_lag, ge=0, le=LARGEST_OFFSET)
     """Burrow's `allowed-lag`, for the status by its rules: a partition with at most this lag is OK."""
-    burrow_minimum_complete: float = Field(default=0.0, ge=0, le=1, allow_inf_nan=False)
+    burrow_minimum_complete: float = Field(default=_RULES.burrow.minimum_complete, ge=0, le=1, allow_inf_nan=False)
     """Burrow's `minimum-complete`: a partition is OK while less than this share of its last 10 commits is known."""
     handover_s: float | None = Field(default=None, gt=0, le=LONGEST_S, allow_inf_nan=False)
     """The time limit for moving a partition from one member of a KIP-848 group to another. Not set: the rebalance
     timeout of the member that revokes it (`max.poll.interval.ms` of the Java client, 5 minutes). The broker fences the
     member after that."""
-    rebalance_long_s: float = Field(default=60.0, gt=0, le=LONGEST_S, allow_inf_nan=False)
+    rebalance_long_s: float = Field(default=_RULES.rebalance_long_ms / 1000, gt=0, le=LONGEST_S, allow_inf_nan=False)
     """A rebalance of this duration is a finding. 60 s is longer than the wait for a killed member
     (`session.timeout.ms`, 45 s). It is far shorter than the delay by a member that does not poll
     (`max.poll.interval.ms`, 5 minutes)."""
-    storm_rebalances: int = Field(default=20, ge=2, le=20)
+    storm_rebalances: int = Field(default=_RULES.storm_rebalances, ge=2, le=20)
     """This many rebalances within `storm_window_s` are a finding. It closes after one such window with fewer. A rolling
     restart of five members causes ten and is intended."""
-    storm_window_s: float = Field(default=600.0, gt=0, le=LONGEST_S, allow_inf_nan=False)
+    storm_window_s: float = Field(default=_RULES.storm_window_ms / 1000, gt=0, le=LONGEST_S, allow_inf_nan=False)
     """The time window of `storm_rebalances`; longer than a rolling restart takes."""
-    share_delivery_limit: int = Field(default=5, ge=2, le=25)
+    share_delivery_limit: int = Field(default=_RULES.delivery_limit, ge=2, le=25)
     """How often a share group delivers a record before it gives up, if the collector cannot read that from the configs
     of the group (`share.delivery.count.limit`) or of the brokers. No log contains it; 5 is the brokers' default."""
-    skew_records: int = Field(default=10_000, ge=1, le=LARGEST_OFFSET // 1000)
+    skew_records: int = Field(default=_RULES.skew_records, ge=1, le=LARGEST_OFFSET // 1000)
     """A member with this lag (MetaQ: in thousands of bytes) is an imbalance of its group, if it has most of the group's
     lag. The finding opens once the member's oldest unread record is `skew_s` old."""
-    skew_s: float = Field(default=300.0, gt=0, le=LONGEST_S, allow_inf_nan=False)
+    skew_s: float = Field(default=_RULES.skew_ms / 1000, gt=0, le=LONGEST_S, allow_inf_nan=False)
     """See `skew_records`. Within 5 minutes, a lag that the group processes evenly disappears or spreads."""
 
 

@@ -33,21 +33,25 @@ class About(StrEnum):
 
 
 class Statement(Value):
-    """A sentence, since when it is so (None: that is not known or no question), and what it rests on."""
+    """A sentence, since when it is so, and what it rests on."""
 
     about: About
+    """The subject of the sentence."""
     sentence: str
     since_ms: int | None = None
+    """When it started (ms since the epoch); absent: unknown, or not applicable."""
     evidence: tuple[str, ...] = ()
+    """The evidence, and what to do."""
 
 
 class Explanation(Value):
-    """What can be said of a group, or of one of its partitions, at an instant; ``statements`` are in reading order."""
+    """What can be said of a group, or of one of its partitions, at an instant."""
 
     cluster: str
     group: str
     evaluated_ms: int
     statements: tuple[Statement, ...]
+    """The statements, in reading order."""
     topic: str | None = None
     partition: PartitionId | None = None
 

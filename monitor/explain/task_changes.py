@@ -13,16 +13,22 @@ class TaskSets(Value):
     """The tasks of a member, by name, in order."""
 
     active: tuple[str, ...] = ()
+    """The active tasks, by name."""
     standby: tuple[str, ...] = ()
+    """The standby tasks, by name."""
 
 
 class TaskMove(Value):
-    """A task of a streams group, active or standby, that other members get; nobody: it does not run."""
+    """A task of a streams group that other members get."""
 
     task: str
+    """The task: its subtopology and its number."""
     is_standby: bool = False
+    """Whether it is a standby task."""
     before: tuple[str, ...] = ()
+    """The ids of the members that have it; absent: none."""
     after: tuple[str, ...] = ()
+    """The ids of the members that would have it; absent: none."""
 
 
 def tasks_by_member(holders: Holders) -> dict[str, TaskSets]:

@@ -65,51 +65,69 @@ class Change(Value):
 
 
 class MemberChange(Value):
-    """A member before and after. Partitions are sorted; ``idle`` is about after.
+    """A member before and after. Partitions are sorted.
 
-    Of a streams group the partitions are those that its active tasks consume, and it is idle without any task.
+    Of a streams group the partitions are those that its active tasks consume.
     """
 
     member_id: str
     before: tuple[TopicPartitions, ...] = ()
+    """The partitions that it owns."""
     after: tuple[TopicPartitions, ...] = ()
+    """The partitions that it would own."""
     partitions_before: int = 0
+    """Number of partitions that it owns."""
     partitions_after: int = 0
+    """Number of partitions that it would own."""
     joins: bool = False
+    """Whether it is new."""
     leaves: bool = False
+    """Whether it would leave."""
     idle: bool = False
+    """Whether it would own no partition; of a streams group, whether it would have no task."""
     tasks_before: TaskSets | None = None
+    """Streams groups: its tasks; absent: it is new, or the group is another one."""
     tasks_after: TaskSets | None = None
+    """Streams groups: the tasks that it would have; absent: it would leave."""
 
 
 class Move(Value):
-    """A partition that gets another owner; nobody: it has none."""
+    """A partition that gets another owner."""
 
     topic: str
     partition: PartitionId
     before: tuple[str, ...] = ()
+    """The ids of its owners; absent: none."""
     after: tuple[str, ...] = ()
+    """The ids of its owners after the change; absent: none."""
 
 
 class WhatIf(Value):
-    """The answer. ``orphans`` are partitions of topics subscribed before that nobody would own.
-
-    ``task_moves`` is of a streams group, which has no balance of partitions; None: it is another group.
-    """
+    """The answer. ``orphans`` are of topics subscribed before."""
 
     cluster: str
     group: str
     evaluated_ms: int
     assignor: str
+    """The simulated assignor."""
     assignor_before: str | None
+    """The group's assignor."""
     members: tuple[MemberChange, ...]
+    """The members before and after."""
     moves: tuple[Move, ...]
+    """The partitions that get a different owner."""
     balance_before: BalanceSide | None
+    """The balance; null: no partition has an owner, or the group has tasks."""
     balance_after: BalanceSide | None
+    """The balance after the change; null as above."""
     idle: tuple[str, ...] = ()
+    """The ids of the members that would own no partition."""
     orphans: tuple[TopicPartition, ...] = ()
+    """The partitions that would have no owner."""
     assumptions: tuple[str, ...] = ()
+    """The assumptions, in sentences."""
     task_moves: tuple[TaskMove, ...] | None = None
+    """Streams groups: the tasks that get a different member; absent: it is another group."""
 
 
 def what_if(inputs: GroupInputs, change: Change) -> WhatIf:

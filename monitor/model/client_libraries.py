@@ -36,12 +36,10 @@ class Certainty(StrEnum):
 
 
 class ClientLibrary(Value):
-    """The library of a member: one, or the set that contains it, sorted by name.
-
-    ``versions`` are the releases of the one library that fit, in words; None: any.
-    """
+    """The library of a member: one, or the set that contains it."""
 
     libraries: tuple[Library, ...] = ()
+    """The library; several if each of them fits, sorted by name; absent: unknown."""
     certainty: Certainty = Certainty.UNKNOWN
     versions: str | None = None
 
@@ -84,22 +82,26 @@ class LibraryMembers(Value):
     """How many members of a group use a library."""
 
     library: ClientLibrary
+    """The client library."""
     members: int
+    """The members of the group that use it."""
 
 
 class LibraryUse(Value, kw_only=True):
     """How many members of a cluster use a library with that certainty and those releases, and in how many groups.
 
-    ``libraries``, ``certainty`` and ``versions`` are those of ClientLibrary. A group can use several libraries, so the
-    groups of several uses do not add up to those of the cluster.
+    A group can use several libraries, so the groups of several uses do not add up to those of the cluster.
     """
 
     cluster: str
     libraries: tuple[Library, ...]
+    """The library; several if each of them fits, sorted by name; empty: unknown."""
     certainty: Certainty
     versions: str | None = None
     members: int
+    """The members in the cluster that use it."""
     groups: int
+    """The groups that have such members."""
 
     @property
     def library(self) -> ClientLibrary:

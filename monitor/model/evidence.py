@@ -94,17 +94,16 @@ class Balance(Value):
 class TaskBalance(Value):
     """The process with most tasks by thread, of Kafka Streams, or the worker with most tasks, of Kafka Connect.
 
-    Attributes:
-        process: its id; of Connect the worker's url.
-        members: its members, which are its threads.
-        tasks: how many active tasks they have.
-        fair: how many the busiest thread must have at least.
+    Its members are its threads.
     """
 
     process: str
     members: tuple[str, ...]
+    """The ids of its members."""
     tasks: int
+    """Its number of active tasks."""
     fair: int
+    """Tasks of the busiest thread in an even assignment."""
 
     @property
     def ratio(self) -> float:

@@ -53,12 +53,7 @@ class PackedBlock(Value):
 class GroupSummary(Value):
     """One line of the overview: enough to list a group without judging it again.
 
-    ``members`` is None for a group that is known by its commits only. ``evaluated_ms`` is the same for all groups of a
-    cluster, so it is 0 until they are listed. ``unjudged`` is why the group could not be judged in the newest
-    micro-batch; all else is then of the last verdict, as far as there was one. None: it was judged. ``libraries``
-    counts the members of a Kafka group by client library. ``sink_groups`` are the consumer groups that the connectors
-    of a Connect cluster have if they are sinks. ``is_connect``: it is one, so it has no lag of its own.
-    ``unknown_versions`` are those of the GroupVerdict.
+    ``evaluated_ms`` is the same for all groups of a cluster, so it is 0 until they are listed.
     """
 
     cluster: str
@@ -66,15 +61,24 @@ class GroupSummary(Value):
     kind: str
     state: Phase
     assignor: str | None
+    """The assignor that the group uses; null: none, or unknown."""
     members: int | None
+    """Number of members; null: the group is known only by its commits."""
     lag: int | None
+    """The lag in records (of MetaQ bytes); null: unknown, or a Connect cluster, which has none of its own."""
     findings: tuple[Finding, ...]
+    """Its findings, worst first."""
     evaluated_ms: int = 0
     unjudged: str | None = None
+    """Why it could not be evaluated; other fields are then of the previous evaluation. Null: evaluated."""
     libraries: tuple[LibraryMembers, ...] = ()
+    """Its members by client library, most first; absent: none, or no Kafka group."""
     sink_groups: tuple[str, ...] = ()
+    """Of a Connect cluster: the consumer groups that its connectors have if they are sinks."""
     is_connect: bool = False
+    """True: a Connect cluster. Its lag is null: it has none; the groups of its sinks have."""
     unknown_versions: tuple[UnknownVersion, ...] = ()
+    """Versions of its records that groupwatch does not read, so its members or offsets are unknown; absent: none."""
 
 
 class Shard(Value):
@@ -105,34 +109,39 @@ ALL_GROUPS: Final = Shard()
 
 
 class WarmUpProgress(Value):
-    """How far the backlog that was seen at start has been read, in offsets: a compacted log has fewer records.
-
-    ``left_ms`` is an estimate of the time until nothing of it remains.
-    """
+    """How far the backlog that was seen at start has been read, in offsets: a compacted log has fewer records."""
 
     total: int
+    """Offsets of the backlog."""
     remaining: int
+    """Offsets that remain to be read."""
     left_ms: int | None = None
+    """Estimated time for them (ms)."""
 
 
 class CollectorHealth(Value):
-    """How the passes of one collector go; the counts are those since its process started.
+    """How the passes of one collector go; ``problem`` and ``warning`` are of the newest one.
 
-    ``collector`` is what it reads, in one word, ``name`` what that is called in the configuration. ``last_success_ms``
-    is when its newest complete pass was written, ``pass_ms`` how long its newest pass took. A pass is ``incomplete``
-    if something did not answer, and failed if nothing of it was written. ``problem`` says why the newest one was not
-    complete, ``warning`` what a complete one had to say, both in sentences.
+    A pass is ``incomplete`` if something did not answer, and failed if nothing of it was written.
     """
 
     cluster: str
     collector: str
+    """The system that it polls, in one word."""
     name: str
+    """The name of that system in the configuration."""
     complete: int = 0
+    """Complete passes since its process started."""
     incomplete: int = 0
+    """Passes with missing responses."""
     failed: int = 0
+    """Passes without a usable response."""
     last_success_ms: int | None = None
+    """When its newest complete pass was written (ms since the epoch)."""
     pass_ms: int | None = None
+    """How long its newest pass took (ms)."""
     problem: str | None = None
+    """The problem, in a sentence."""
     warning: str | None = None
 
 

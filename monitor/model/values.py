@@ -50,6 +50,7 @@ class TopicPartitions(msgspec.Struct, frozen=True, order=True, gc=False):
 
     topic: str
     partitions: tuple[PartitionId, ...]
+    """Its partitions."""
 
 
 class IdPartitions(msgspec.Struct, frozen=True, order=True, gc=False):

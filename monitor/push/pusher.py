@@ -7,11 +7,11 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Mapping
-from types import TracebackType
-from typing import Final, Self
+from typing import Final
 
 from monitor.config import ConfigError, OtlpSettings
 from monitor.config.receiver import address_without_path
+from monitor.lifecycle import Lifecycle
 from monitor.metrics.gzip_join import unpacked
 from monitor.metrics.process_metrics import ProcessMetrics
 from monitor.model import Snapshot
@@ -36,7 +36,7 @@ def served_text(snapshot: Snapshot, process: ProcessMetrics) -> str:
     return process.text() + prepared.decode()
 
 
-class Pusher:
+class Pusher(Lifecycle):
     """Pushes what /metrics serves, from ``start`` until ``stop``.
 
     ``text`` gives the text that a scrape would get now; ``resource`` describes the process, in OpenTelemetry's names.
@@ -59,13 +59,12 @@ class Pusher:
         self._failures = 0
         self._thread = threading.Thread(target=self._run, name="otlp", daemon=True)
 
-    def __enter__(self) -> Self:
+    def start(self) -> None:
+        """Push from now on."""
         self._thread.start()
-        return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def stop(self) -> None:
+        """Give up a push that is under way, and end."""
         self._stopping.set()
         exporter = self._exporter
         if exporter is not None:

@@ -1,22 +1,21 @@
-"""The delivery of events to a webhook, by HTTP POST; and what a response means. It follows no redirection."""
+"""The delivery of events to a webhook, by HTTP POST; and what a response means."""
 
 from __future__ import annotations
 
 import http.client
 import math
-import ssl
 import time
 from collections.abc import Callable
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 from enum import StrEnum
 from typing import Final, NamedTuple
-from urllib.error import HTTPError, URLError
-from urllib.request import HTTPRedirectHandler, OpenerDirector, Request, build_opener
+from urllib.error import HTTPError
+from urllib.request import OpenerDirector, Request
 
 from monitor.config import ConfigError, WebhookSettings
-from monitor.deadline import Deadline, DeadlineError, http_handlers
-from monitor.messages.names import shown
+from monitor.deadline import Deadline, DeadlineError
+from monitor.outgoing_http import CaFileError, failure, http_opener, trusting
 from monitor.push.cloud_event import MEDIA_TYPE, CloudEvent, event_body, signed_headers
 
 TIMEOUT_S: Final = 10.0
@@ -107,10 +106,8 @@ class Webhook:
                 return self._meaning(request, self._opener(deadline))
         except (ConfigError, DeadlineError) as error:
             return Attempt(Result.FAILED, str(error))
-        except URLError as error:
-            return Attempt(Result.FAILED, f"it cannot be reached: {shown(str(error.reason))}")
         except (OSError, http.client.HTTPException) as error:
-            return Attempt(Result.FAILED, f"it sent no response: {type(error).__name__}")
+            return Attempt(Result.FAILED, f"it {failure(error)}")
 
     def _meaning(self, request: Request, opener: OpenerDirector) -> Attempt:
         try:
@@ -128,15 +125,9 @@ class Webhook:
 
     def _opener(self, deadline: Deadline) -> OpenerDirector:
         try:
-            context = ssl.create_default_context(cafile=self._settings.ca_file)
-        except OSError as error:  # also an SSLError: there is no certificate in it
+            return http_opener(trusting(self._settings.ca_file), deadline)
+        except CaFileError as error:
             raise ConfigError(f"webhook.ca_file {self._settings.ca_file} cannot be used.") from error
-        return build_opener(*http_handlers(deadline, context), _NoRedirection())
-
-
-class _NoRedirection(HTTPRedirectHandler):
-    def redirect_request(self, *_: object) -> None:
-        """Follow none: that would show the headers to another server."""
 
 
 def _system_ms() -> int:

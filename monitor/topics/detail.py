@@ -20,78 +20,88 @@ from monitor.topics.uses import has_known_readers, is_reader
 
 
 class Truncation(Value):
-    """The end of a partition went back: polls saw it at ``before`` last at ``from_ms``, and lower from ``at_ms`` on."""
+    """The end of a partition went back."""
 
     from_ms: int
+    """When the end was last seen where it was before (ms since the epoch)."""
     at_ms: int
+    """When a poll first found it lower (ms since the epoch)."""
     before: int
+    """The end before, by the last poll that saw it."""
     after: int
+    """The lowest end after it, by the polls. At least the records between are gone."""
 
 
 class LogPartition(Value):
-    """A partition of the topic. ``per_second`` is what comes in; ``readers`` counts the groups that read it now.
-
-    ``truncation`` is the newest of the last week, if its end went back.
-    """
+    """A partition of the topic."""
 
     partition: PartitionId
     earliest: int | None = None
+    """The offset at which the log starts; null: unknown."""
     end: int | None = None
+    """The end of the log; null: unknown."""
     per_second: float | None = None
     readers: int = 0
+    """Groups that read it now."""
     truncation: Truncation | None = None
+    """The newest time in a week that its end went back; null: none."""
 
 
 class GroupPartition(Value):
-    """A partition as one group reads it. ``owners`` are member ids.
-
-    ``margin`` counts the offsets from the start of the log to the committed offset: what retention can remove before
-    the group loses records. It is negative if records are lost, and None if it is not known.
-    """
+    """A partition as one group reads it."""
 
     partition: PartitionId
     owners: tuple[str, ...] = ()
+    """The ids of the owners."""
     committed: int | None = None
+    """The committed offset; null: none."""
     lag: int | None = None
     lag_ms: int | None = None
     margin: int | None = None
+    """Offsets from the start of the log to the committed offset, which retention can remove without loss; negative:
+    records are lost; null: unknown."""
 
 
 class TopicGroup(Value):
-    """A group that reads the topic, or that only has offsets in it (``is_reader`` False).
-
-    ``members`` None: they are unknown. ``lag`` is in this topic; ``margin`` is the smallest of its partitions.
-    """
+    """A group that reads the topic, or that only has offsets in it."""
 
     group: str
     kind: str
     state: str
     is_reader: bool
+    """Whether it reads the topic now; else it only has offsets in it."""
     members: int | None = None
+    """Number of members; null: unknown."""
     lag: int | None = None
+    """The lag in this topic in records (of MetaQ bytes); null: unknown."""
     lag_ms: int | None = None
     margin: int | None = None
+    """The smallest margin of its partitions; null: unknown."""
     partitions: tuple[GroupPartition, ...] = ()
+    """The partitions of this topic."""
 
 
 class TopicDetail(Value):
-    """The topic. ``pass_ms`` is when the poll began that saw its partitions.
-
-    ``unread`` are the partitions that no group reads now; None: not every group could be looked at (``hidden`` were
-    left out, ``failed`` cannot be evaluated).
-    """
+    """The topic, its partitions, and the groups that read it or have offsets in it."""
 
     cluster: str
     topic: str
     evaluated_ms: int
+    """When the groups were evaluated (ms since the epoch)."""
     pass_ms: int | None = None
+    """When the poll began that saw the partitions (ms since the epoch); null: no collector sees the topic."""
     per_second: float | None = None
     skew: float | None = None
     partitions: tuple[LogPartition, ...] = ()
+    """The partitions that exist."""
     groups: tuple[TopicGroup, ...] = ()
+    """The groups; those that read the topic come first."""
     unread: tuple[PartitionId, ...] | None = None
+    """Partitions that no group reads now; null: unknown, as not every group is evaluated here."""
     hidden: int = 0
+    """Groups left out by limit."""
     failed: tuple[str, ...] = ()
+    """Groups that cannot be evaluated."""
 
 
 class Reading(Value):

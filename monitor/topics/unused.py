@@ -14,19 +14,19 @@ UNUSED_MS: Final = 7 * 86_400_000
 
 
 class Unused(Value):
-    """A group that could be deleted, or its offsets in ``topic`` (None: the whole group).
-
-    ``newest_ms`` is when the newest of these offsets was committed, ``sentence`` says why they could be deleted.
-    ``command`` None: no command of a shell can name them.
-    """
+    """A group that could be deleted, or its offsets in a topic; ``sentence`` is why."""
 
     cluster: str
     group: str
     topic: str | None
+    """The topic whose offsets could be deleted; null: the whole group."""
     partitions: int
+    """Number of partitions with committed offsets."""
     newest_ms: int
+    """When the newest of these offsets was committed (ms since the epoch)."""
     sentence: str
     command: str | None
+    """The command that deletes it, quoted for bash and zsh; null: no command can name it."""
 
 
 def find_unused(cluster: str, use: GroupUse, now_ms: int) -> tuple[Unused, ...]:

@@ -7,13 +7,13 @@ import logging
 import socket
 import threading
 from collections.abc import Callable
-from types import TracebackType
-from typing import Final, Self
+from typing import Final
 
 import uvicorn
 from starlette.applications import Starlette
 from starlette.types import ASGIApp
 
+from monitor.lifecycle import Lifecycle
 from monitor.web.app import create_app
 from monitor.web.http.access import RequiresCredentials
 from monitor.web.http.access_errors import AccessError
@@ -42,7 +42,7 @@ class AccessUnusable(ListenError):  # noqa: N818 -- as above
     """What guards the address cannot be used."""
 
 
-class HttpServer:
+class HttpServer(Lifecycle):
     """Serves the newest snapshot from ``start`` until ``stop``. Port 0 takes a free one, which ``url`` then names.
 
     Or another app, if it is given one in place of a source of snapshots. ``access`` says who may read, ``limits`` how
@@ -99,15 +99,6 @@ class HttpServer:
             target=self._server.run, kwargs={"sockets": [self._socket]}, name="groupwatch-http", daemon=True
         )
         self._thread.start()
-
-    def __enter__(self) -> Self:
-        self.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.stop()
 
     def stop(self) -> None:
         """Stop serving and give the port back. Nothing happens if it does not serve."""

@@ -8,8 +8,7 @@ import time
 from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
-from types import TracebackType
-from typing import Final, Self
+from typing import Final
 
 from pyspark.sql import SparkSession
 
@@ -18,6 +17,7 @@ from monitor.collectors.kafka_client.client_properties import cluster_login, tok
 from monitor.collectors.kafka_client.kerberos import KerberosLogin, kerberos_file
 from monitor.collectors.readers import create_reader
 from monitor.config import Settings, detection_rules
+from monitor.lifecycle import Lifecycle
 from monitor.metrics.series_filter import Detail, DetailOverride, SeriesRules
 from streaming_jobs.buckets.catalog_server import CatalogServer
 from streaming_jobs.driver.served_before import served_before
@@ -50,7 +50,7 @@ FORGET_S: Final = 600.0
 """How often the JVM is made to forget the sockets that are gone."""
 
 
-class Job:
+class Job(Lifecycle):
     """groupwatch, reading and judging, for the time of a ``with`` block. Its results go into the snapshot store."""
 
     def __init__(  # noqa: PLR0913 -- nearly all of them have a default
@@ -89,15 +89,6 @@ class Job:
         self._stopped = threading.Event()
         self._spark: SparkSession | None = None
         self._shelf: CatalogServer | None = None
-
-    def __enter__(self) -> Self:
-        self.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.stop()
 
     def _spark_properties(self) -> dict[str, str]:
         """The deployment's, and what its clusters and the recording need besides."""

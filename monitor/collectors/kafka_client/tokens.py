@@ -8,14 +8,14 @@ import re
 import ssl
 import threading
 import time
-import urllib.request
 from functools import lru_cache, partial
 from http import HTTPStatus
-from http.client import HTTPException, HTTPMessage
+from http.client import HTTPException
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import Any, Final
 from urllib.error import HTTPError, URLError
 from urllib.parse import quote_plus, urlencode, urlsplit
+from urllib.request import OpenerDirector, Request
 
 from kafka.errors import KafkaError
 from kafka.net.sasl.oauth import AbstractTokenProvider
@@ -24,8 +24,9 @@ from monitor.collectors.kafka_client.oauth import CurrentLogin, OAuthLogin, curr
 from monitor.collectors.kafka_client.tls import tls_context
 from monitor.config import ClientProperties, ConfigError
 from monitor.config.files import small_text
-from monitor.deadline import Deadline, DeadlineError, http_handlers
+from monitor.deadline import Deadline
 from monitor.model import Value
+from monitor.outgoing_http import failure, http_opener, trusting
 
 REFRESH_AT: Final = 0.8
 """The part of its life after which a token is replaced, as by Java (``sasl.login.refresh.window.factor``)."""
@@ -183,35 +184,20 @@ def _seconds(number: object) -> float | None:
     return float(number) if 0 <= number < LATEST_S else None
 
 
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """Credentials are for the endpoint alone."""
-
-    def redirect_request(
-        self, _req: urllib.request.Request, _fp: IO[bytes], _code: int, _msg: str, _headers: HTTPMessage, _newurl: str
-    ) -> None:
-        """Never follow."""
-
-
 def _response(login: OAuthLogin) -> Any:  # noqa: ANN401 - of JSON
     context = _tls_context(login)
     try:
         with Deadline((login.connect_ms + login.read_ms) / 1000) as deadline:
-            opener = urllib.request.build_opener(_NoRedirect, *http_handlers(deadline, context))
-            return _content(login, opener)
-    except DeadlineError as error:
-        raise TokenError(f"the token endpoint {login.address} is too slow: {error}.") from None
+            return _content(login, http_opener(context, deadline))
     except (OSError, HTTPException) as error:
-        reason = error.reason if isinstance(error, URLError) else error
-        if isinstance(reason, ssl.SSLCertVerificationError):
-            told = f"has a certificate that is not trusted ({reason.verify_message})"
-            raise TokenError(f"the token endpoint {login.address} {told}. {TRUST_IT}") from None
-        kind = reason.strerror if isinstance(reason, OSError) and reason.strerror else type(reason).__name__
-        raise TokenError(f"the token endpoint {login.address} cannot be reached ({kind}).") from None
+        is_distrusted = isinstance(error, URLError) and isinstance(error.reason, ssl.SSLCertVerificationError)
+        remedy = f" {TRUST_IT}" if is_distrusted else ""
+        raise TokenError(f"the token endpoint {login.address} {failure(error)}.{remedy}") from None
     except (ValueError, RecursionError):
         raise TokenError(f"the response of the token endpoint {login.address} is no JSON.") from None
 
 
-def _content(login: OAuthLogin, opener: urllib.request.OpenerDirector) -> Any:  # noqa: ANN401 - of JSON
+def _content(login: OAuthLogin, opener: OpenerDirector) -> Any:  # noqa: ANN401 - of JSON
     try:
         with opener.open(_request(login), timeout=max(login.connect_ms, login.read_ms) / 1000) as response:
             return json.loads(response.read(MAX_RESPONSE_BYTES))
@@ -222,18 +208,18 @@ def _content(login: OAuthLogin, opener: urllib.request.OpenerDirector) -> Any:  
 
 def _tls_context(login: OAuthLogin) -> ssl.SSLContext:
     if urlsplit(login.endpoint).scheme != "https" or not login.tls:
-        return ssl.create_default_context()
+        return trusting(None)
     try:
         return tls_context(f"{login.place}.sasl.jaas.config", dict(login.tls))
     except ConfigError as error:
         raise TokenError(str(error)) from None
 
 
-def _request(login: OAuthLogin) -> urllib.request.Request:
+def _request(login: OAuthLogin) -> Request:
     pair = (login.client_id, login.client_secret)
     credentials = ":".join(map(quote_plus, pair) if login.url_encoded else pair)
     form = {"grant_type": "client_credentials"} | ({"scope": login.scope.strip()} if login.scope.strip() else {})
-    return urllib.request.Request(
+    return Request(
         login.endpoint,
         data=urlencode(form).encode(),
         headers={

@@ -9,8 +9,7 @@ import subprocess
 import tempfile
 import time
 from pathlib import Path
-from types import TracebackType
-from typing import Final, Self
+from typing import Final
 
 from kafka.admin import KafkaAdminClient
 from kafka.errors import KafkaError
@@ -22,6 +21,7 @@ from monitor.demo.servers.settings import INTERNAL_USER, BrokerSettings, Place, 
 from monitor.java_runtime.errors import BrokerFailed
 from monitor.java_runtime.find_java import find_java
 from monitor.java_runtime.jars import Progress, kafka_jars, pyspark_jar, quiet
+from monitor.lifecycle import Lifecycle
 
 START_LIMIT_S: Final = 90
 """When a start is given up; it takes 3-5 s here, several times that on a machine that does other things."""
@@ -30,7 +30,7 @@ _LOGGING = ("slf4j-api", "log4j-slf4j2-impl", "log4j-api", "log4j-core")
 """Kafka's jars on their own have no binding between slf4j and log4j, and would log nothing: PySpark's have one."""
 
 
-class EmbeddedKafka:
+class EmbeddedKafka(Lifecycle):
     """A Kafka broker for the time of a ``with`` block, or between ``start()`` and ``stop()``.
 
     It serves on 127.0.0.1 and dies with this process, however that ends. After ``kill()`` or ``stop()`` it can be
@@ -122,17 +122,6 @@ class EmbeddedKafka:
                 "sasl_plain_password": passwords[user],
             }
         )
-
-    def __enter__(self) -> Self:
-        """Start."""
-        self.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Stop."""
-        self.stop()
 
     def start(self) -> None:
         """Start and wait until it answers; fetch the jars and format the folder first if need be.

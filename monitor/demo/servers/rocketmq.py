@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from types import TracebackType
-from typing import Final, Self
+from typing import Final
 
 from monitor.demo.servers.ports import free_ports, listening
 from monitor.demo.servers.server import ADD_OPENS, EmbeddedServer, class_path, properties_text
 from monitor.java_runtime.jars import Coordinate, Progress, cache_dir, quiet, resolve
+from monitor.lifecycle import Lifecycle
 from monitor.model import Value
 
 NEWEST: Final = "5.5.0"
@@ -132,7 +132,7 @@ class RocketMQBroker(EmbeddedServer):
         return self._said(_READY)
 
 
-class EmbeddedRocketMQ:
+class EmbeddedRocketMQ(Lifecycle):
     """A name server and its brokers (``broker-a``, ``broker-b``, ...) for the time of a ``with`` block."""
 
     def __init__(
@@ -170,7 +170,7 @@ class EmbeddedRocketMQ:
         """The first broker."""
         return self.brokers[0]
 
-    def __enter__(self) -> Self:
+    def start(self) -> None:
         """Start all of them, the name server first.
 
         Raises:
@@ -182,11 +182,8 @@ class EmbeddedRocketMQ:
             for server in (self.name_server, *self.brokers):
                 starting.enter_context(server)
             self._running = starting.pop_all()
-        return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def stop(self) -> None:
         """Stop all of them."""
         self._running.close()
 

@@ -11,16 +11,16 @@ import secrets
 import shutil
 import tempfile
 import time
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from types import TracebackType
-from typing import Final, Self
+from typing import Final
 
 from monitor.demo.servers.guarded import Process, end, start_guarded, stops
 from monitor.java_runtime.errors import ServerFailed
 from monitor.java_runtime.find_java import find_java
 from monitor.java_runtime.jars import Progress, quiet
+from monitor.lifecycle import Lifecycle
 
 START_LIMIT_S: Final = 90
 """When a start is given up; it takes 1-4 s here, several times that on a machine that does other things."""
@@ -38,7 +38,7 @@ ADD_OPENS: Final = (
 LOOK_S: Final = 0.05
 
 
-class EmbeddedServer(ABC):
+class EmbeddedServer(Lifecycle):
     """A server for the time of a ``with`` block, or between ``start()`` and ``close()``.
 
     It serves on ports that it had before its first start. After ``stop()`` or ``kill()`` it can be started again, on
@@ -77,17 +77,6 @@ class EmbeddedServer(ABC):
         """The number of its group of processes, which has it and its guard; None: it was not started."""
         return None if self._process is None else self._process.pid
 
-    def __enter__(self) -> Self:
-        """Start."""
-        self.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Stop, and delete what is temporary. After a failed start everything stays, for its log."""
-        self.close()
-
     def start(self) -> None:
         """Start and wait until it is ready; fetch the jars first if need be. Harmless if it runs.
 
@@ -125,7 +114,7 @@ class EmbeddedServer(ABC):
             end(process)
 
     def close(self) -> None:
-        """Stop; if the folder is a temporary one, at once, and delete it."""
+        """Stop; if the folder is a temporary one, at once, and delete it. After a failed start, it stays: its log."""
         if self._temporary:
             self.kill()
             shutil.rmtree(self.data_dir, ignore_errors=True)

@@ -8,20 +8,20 @@ import sys
 import threading
 import time
 from pathlib import Path
-from types import TracebackType
-from typing import IO, Final, Self
+from typing import IO, Final
 
 import msgspec
 
 from monitor.demo.workload.performer import Happening
 from monitor.demo.workload.script import WorkloadSettings
 from monitor.java_runtime.errors import WorkloadFailed
+from monitor.lifecycle import Lifecycle
 
 READY_LIMIT_S: Final = 60
 STOP_LIMIT_S: Final = 15
 
 
-class DemoWorkload:
+class DemoWorkload(Lifecycle):
     """The groups payments, orders, shipping and reports on a cluster, for the time of a ``with`` block.
 
     They are healthy until ``begin()``. Then ``orders`` grows and its new partitions wait for an owner, ``reports``
@@ -50,17 +50,6 @@ class DemoWorkload:
     def running(self) -> bool:
         """Whether its process lives."""
         return self._process is not None and self._process.poll() is None
-
-    def __enter__(self) -> Self:
-        """Start."""
-        self.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Stop."""
-        self.stop()
 
     def start(self, limit_s: float = READY_LIMIT_S) -> None:
         """Start and wait until every group has its partitions.

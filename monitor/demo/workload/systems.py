@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from enum import StrEnum
 from itertools import count
-from types import TracebackType
-from typing import Final, Self
+from typing import Final
 
 from monitor.demo.java.clients import JavaClients, kafka010_clients, metaq_clients, rocketmq_clients
 from monitor.demo.servers.kafka010 import EmbeddedKafka010
@@ -22,6 +21,7 @@ from monitor.demo.workload.performer import Happening
 from monitor.demo.workload.scene import Scene, SceneStep
 from monitor.java_runtime.errors import LoggedFailure
 from monitor.java_runtime.jars import Progress, quiet
+from monitor.lifecycle import Lifecycle
 
 logger = logging.getLogger(__name__)
 
@@ -154,7 +154,7 @@ class MetaQScene:
         self._clients.resume("audits-2")
 
 
-class DemoSystems:
+class DemoSystems(Lifecycle):
     """The wanted systems for the time of a ``with`` block. Healthy, but for ``emails``, until ``begin()``."""
 
     def __init__(self, wanted: frozenset[DemoSystem], bootstrap_servers: str = "", progress: Progress = quiet) -> None:
@@ -202,7 +202,7 @@ class DemoSystems:
         """What happened until now, in order."""
         return self._timeline
 
-    def __enter__(self) -> Self:
+    def start(self) -> None:
         """Start all servers and clients, one after the other: many JVMs that start at once hold each other up.
 
         Raises:
@@ -214,11 +214,8 @@ class DemoSystems:
             for scene in self._scenes:
                 scene.start(starting)
             self._running = starting.pop_all()
-        return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def stop(self) -> None:
         """End all of it."""
         self._over.set()
         if self._script is not None:

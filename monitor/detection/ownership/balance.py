@@ -36,12 +36,16 @@ def balance_of(members: tuple[Member, ...], ownership: Ownership) -> Balance | N
 
 
 class BalanceSide(Value):
-    """The member with most partitions, how many they are, how many the largest must have at least, and their ratio."""
+    """How evenly the members own the partitions."""
 
     member_id: str
+    """The member with most partitions."""
     largest: int
+    """Its number of partitions."""
     optimum: int
+    """Partitions of the largest member in an optimal assignment."""
     ratio: float
+    """largest divided by optimum."""
 
 
 def balance_side(members: Sequence[Member], owners: Owners) -> BalanceSide | None:

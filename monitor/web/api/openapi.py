@@ -11,7 +11,7 @@ import msgspec
 from monitor.metrics.version import installed_version
 from monitor.web.api.chosen_clusters import NOT_READY, STALE
 from monitor.web.api.endpoints import ADDRESSES, PARTIAL, Address, Answer
-from monitor.web.api.fields import meaning
+from monitor.web.api.field_texts import meaning, structs_by_name
 from monitor.web.api.response import JSON
 from monitor.web.api.types import ApiError
 from monitor.web.views.query import Parameter
@@ -129,16 +129,18 @@ def _errors(address: Address) -> Json:
 
 
 def _schemas() -> Json:
-    types = [each.answer.type for each in ADDRESSES if each.answer.type is not None]
-    _, found = msgspec.json.schema_components([*types, ApiError], ref_template=f"{_SCHEMAS}{{name}}")
-    return {name: _described(name, schema) for name, schema in found.items()}
+    types: list[type[msgspec.Struct]] = [each.answer.type for each in ADDRESSES if each.answer.type is not None]
+    types.append(ApiError)
+    _, found = msgspec.json.schema_components(types, ref_template=f"{_SCHEMAS}{{name}}")
+    structs = structs_by_name(types)
+    return {name: _described(structs.get(name), schema) for name, schema in found.items()}
 
 
-def _described(name: str, schema: Json) -> Json:
-    """With what each field means in place of the docstring, which is for who reads the code."""
+def _described(struct: type[msgspec.Struct] | None, schema: Json) -> Json:
+    """With what each field of a struct means in place of the docstring, which is for who reads the code."""
     properties = schema.get("properties")
     rest = {key: value for key, value in schema.items() if key not in ("properties", "description")}
-    if not isinstance(properties, dict):
+    if struct is None or not isinstance(properties, dict):
         return rest
-    fields = {field: {**own, "description": meaning(name, field)} for field, own in properties.items()}
+    fields = {field: {**own, "description": meaning(struct, field)} for field, own in properties.items()}
     return {**rest, "properties": fields}

@@ -15,78 +15,102 @@ from monitor.web.views.lag_history import LagPoint
 
 
 class ApiError(Value):
-    """The reason of a failed request, in a sentence; ``not_ready`` are requested clusters that are not ready."""
+    """A failed request."""
 
     error: str
+    """Why the request failed, in a sentence."""
     not_ready: tuple[str, ...] = ()
+    """Requested clusters that are not ready, with the status 503."""
 
 
 class ApiAddress(Value):
     """An address of the API."""
 
     address: str
+    """The path; percent-encode a name in braces as one piece."""
     meaning: str
+    """What it returns."""
     parameters: tuple[str, ...] = ()
+    """The parameters of its query."""
 
 
 class ApiIndex(Value):
-    """The addresses of the API. ``shard`` is the share of the groups that this job watches: 1/1 is all."""
+    """The addresses of the API."""
 
     version: str
+    """The version of groupwatch."""
     shard: str
+    """The share of the groups that this job watches: 1/1 is all, 2/3 is the second of three."""
     addresses: tuple[ApiAddress, ...]
+    """The addresses of the API."""
 
 
 class ClusterCondition(Value):
     """The state of a cluster, and how recent its groups' evaluation is.
 
-    ``sentence`` is its line of /readyz: the problem if there is one, else whether it is ready, else what it waits for.
-    ``warning`` is what a person should know although the cluster is read and evaluated.
+    ``sentence`` is the problem if there is one, else whether it is ready, else what it waits for.
     """
 
     cluster: str
     ready: bool
+    """Whether the backlog at the start has been read. Before that, groups may be of the last run."""
     stale: bool
+    """Whether its groups are of the last run, or of before it could not be read (`groupwatch_up` 0)."""
     sentence: str
+    """Its state, as in /readyz."""
     groups: int | None = None
+    """Number of evaluated groups; absent: not known yet."""
     groups_with_findings: int | None = None
+    """Number of groups with findings; absent: not known yet."""
     problem: str | None = None
+    """Why the cluster cannot be read, in a sentence."""
     warning: str | None = None
     evaluated_ms: int | None = None
+    """When its groups were evaluated (ms since the epoch); absent: not yet."""
     age_ms: int | None = None
+    """How long ago that was (ms)."""
     batch_duration_ms: int | None = None
+    """How long the newest micro-batch took (ms)."""
     input_lag: int | None = None
+    """Offsets of the offsets topic that remain to be read."""
     catalog_ms: int | None = None
+    """When the newest pass over its topics started (ms since the epoch)."""
     decode_errors: int = 0
+    """Records that could not be decoded since the state was created."""
     evaluation_errors: int = 0
+    """Groups that could not be evaluated, counted in every micro-batch since the job started."""
     warm_up: WarmUpProgress | None = None
+    """Progress of reading the backlog, until the cluster is ready."""
     collectors: tuple[CollectorHealth, ...] = ()
+    """Health of its collectors that run in this process."""
 
 
 class OpenFinding(Value):
-    """An open finding with its group, its severity and what to do (None: there is no general advice).
-
-    ``id`` is that of the findings topic.
-    """
+    """An open finding with its group, its severity and what to do."""
 
     id: str
+    """The id of the finding, as in the findings topic: constant as long as the group has this finding."""
     cluster: str
     group: str
     kind: FindingKind
+    """The kind of finding."""
     reason: str
     severity: Severity
     since_ms: int
     evaluated_ms: int
     sentence: str
     partitions: tuple[TopicPartition, ...] = ()
+    """The partitions of the finding."""
     members: tuple[str, ...] = ()
+    """The member ids of the finding."""
     cause: DriftCause | None = None
     tasks: tuple[str, ...] = ()
+    """The tasks of the finding, by name (Kafka Streams, Kafka Connect)."""
     advice: str | None = None
 
 
 class GroupHistory(Value):
-    """How a group's lag went in about the last 30 minutes, the oldest point first, at most 120 of them.
+    """How a group's lag went in about the last 30 minutes.
 
     No points: the group came after the last round, which is kept every 15 s or so, or the job has just started.
     """
@@ -94,3 +118,4 @@ class GroupHistory(Value):
     cluster: str
     group: str
     points: tuple[LagPoint, ...]
+    """The oldest first, at most 120."""

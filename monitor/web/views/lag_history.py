@@ -27,10 +27,12 @@ _LARGEST: Final = 2**63 - 1
 
 
 class LagPoint(Value):
-    """The lag of a group (records; bytes of MetaQ) when it was judged at that time; None: it was not known."""
+    """The lag of a group at one time."""
 
     at_ms: int
+    """When the group was evaluated (ms since the epoch)."""
     lag: int | None
+    """The lag in records (of MetaQ bytes); null: unknown."""
 
 
 class _Round(Value):

@@ -13,7 +13,7 @@ from monitor.model.findings import Severity
 
 
 class AdvisedFinding(Finding, kw_only=True):
-    """A finding with its severity and what to do about it; None: there is no general advice."""
+    """A finding with its severity and what to do about it."""
 
     severity: Severity
     advice: str | None = None
@@ -23,6 +23,7 @@ class ToldVerdict(GroupVerdict):
     """Everything that groupwatch knows of a group, its findings with severity and advice."""
 
     findings: tuple[AdvisedFinding, ...] = ()
+    """Its findings, worst first, with severity and advice."""
 
 
 def summary_of(verdict: GroupVerdict) -> GroupSummary:

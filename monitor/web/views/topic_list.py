@@ -24,16 +24,16 @@ _OWN: Final = ("__", "groupwatch.")
 
 
 class TopicSummary(Value):
-    """A topic in the list. ``groups`` have to do with it; ``readers`` of them read it now, others only have offsets.
-
-    ``per_second`` and ``skew`` are what comes in (monitor.detection.lag.inflow).
-    """
+    """A topic in the list. ``per_second`` and ``skew`` are of monitor.detection.lag.inflow."""
 
     cluster: str
     topic: str
     partitions: int
+    """Number of partitions."""
     groups: int = 0
+    """Groups that read the topic or have offsets in it."""
     readers: int = 0
+    """Groups that read it now."""
     per_second: float | None = None
     skew: float | None = None
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from types import TracebackType
-from typing import Final, Self
+from typing import Final
 
 from monitor.demo.servers.prometheus import EmbeddedAlertmanager, EmbeddedPrometheus
 from monitor.java_runtime.errors import ProgramNotFound
 from monitor.java_runtime.jars import Progress
+from monitor.lifecycle import Lifecycle
 
 PROMETHEUS: Final = "prometheus"
 """What ``--with`` calls them."""
 
 
-class DemoAlerting:
+class DemoAlerting(Lifecycle):
     """Both for the time of a ``with`` block, if they are wanted and installed; if not installed, that is told.
 
     ``addresses`` are names and addresses for a person, of what runs.
@@ -35,7 +35,7 @@ class DemoAlerting:
         self._wanted = rules is not None
         self.addresses: tuple[tuple[str, str], ...] = ()
 
-    def __enter__(self) -> Self:
+    def start(self) -> None:
         """Start.
 
         Raises:
@@ -43,18 +43,15 @@ class DemoAlerting:
         """
         if self._wanted:
             try:
-                self._start()
+                self._start_both()
             except ProgramNotFound as error:
                 self._progress(f"{error}. The demo continues without Prometheus and Alertmanager.")
-        return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def stop(self) -> None:
         """End both."""
         self._running.close()
 
-    def _start(self) -> None:
+    def _start_both(self) -> None:
         with ExitStack() as starting:
             starting.enter_context(self._alertmanager)
             starting.enter_context(self._prometheus)

@@ -1,0 +1,93 @@
+"""The options by which a command chooses what answers it: declared once, and handed to it as one value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from inspect import Parameter, Signature, signature
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Concatenate, Final, NamedTuple, get_type_hints
+
+import typer
+
+from monitor.cli.answering import exit_with
+
+if TYPE_CHECKING:  # loaded when a question is asked: --help must be quick
+    from monitor.cli.http_client import WayIn
+
+DEFAULT_URL: Final = "http://127.0.0.1:9464"
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+class SourceOptions(NamedTuple):
+    """What answers, and as of when; whether the answer is JSON; what is shown to a job."""
+
+    url: Annotated[str, typer.Option(help="The base address of the job.")] = DEFAULT_URL
+    snapshot: Annotated[
+        Path | None, typer.Option("--snapshot", help="Read this file of groupwatch snapshot instead of a job.")
+    ] = None
+    at: Annotated[
+        str | None,
+        typer.Option(metavar="INSTANT", help='As of an instant of the recording: "2026-11-22 02:14" (UTC), or -3h.'),
+    ] = None
+    history: Annotated[
+        str | None,
+        typer.Option(
+            "--history",
+            metavar="FOLDER",
+            envvar="GROUPWATCH_HISTORY__FOLDER",
+            help="Read the past from this recording instead of a job (unless --url is given).",
+        ),
+    ] = None
+    as_json: AsJson = False
+    token_file: Annotated[Path | None, typer.Option(help="A file with a bearer token of the job.")] = None
+    user: Annotated[str | None, typer.Option(help="A user of the job.")] = None
+    password_file: Annotated[Path | None, typer.Option(help="A file with the user's password.")] = None
+    ca_file: Annotated[
+        Path | None, typer.Option(help="CA certificates (PEM) of the job's certificate, if it has no public CA.")
+    ] = None
+
+    @property
+    def recording(self) -> str | None:
+        """The folder of the recording that answers about the past; None: a job does."""
+        return self.history if self.url == DEFAULT_URL else None
+
+    @property
+    def way_in(self) -> WayIn:
+        """How a job is asked."""
+        from monitor.cli.http_client import WayIn  # noqa: PLC0415 -- as above
+
+        return WayIn(token_file=self.token_file, user=self.user, password_file=self.password_file, ca_file=self.ca_file)
+
+
+OF_A_JOB: Final = frozenset({"url", "token_file", "user", "password_file", "ca_file"})
+"""The options of every command that a job can answer."""
+
+Command = Callable[Concatenate[SourceOptions, ...], None]
+
+
+def source_command(*further: str) -> Callable[[Command], Callable[..., None]]:
+    """Make a function a command: with its own arguments and options, then those of a job, and these of SourceOptions.
+
+    The function takes the latter together, as its first argument. It ends the command as :func:`exit_with` does.
+    """
+    names = [name for name in SourceOptions._fields if name in OF_A_JOB.union(further)]
+    types = get_type_hints(SourceOptions, include_extras=True)
+    options = [
+        Parameter(name, Parameter.KEYWORD_ONLY, default=SourceOptions._field_defaults[name], annotation=types[name])
+        for name in names
+    ]
+
+    def with_options(command: Command) -> Callable[..., None]:
+        @wraps(command)
+        def run(**given: Any) -> None:  # noqa: ANN401 -- what typer makes of the command line
+            chosen = SourceOptions(**{name: given.pop(name) for name in names})
+            exit_with(lambda: command(chosen, **given))
+
+        _, *own = signature(command, eval_str=True).parameters.values()
+        run.__signature__ = Signature([*own, *options])  # type: ignore[attr-defined] # typer reads it
+        run.__annotations__ = {each.name: each.annotation for each in (*own, *options)}
+        return run
+
+    return with_options

@@ -1,0 +1,90 @@
+"""What each field of a response means: the text under the field, in the source of its class.
+
+A field without one means the same wherever it is: ``COMMON`` has its text. Offsets and lags are in records (of MetaQ in
+bytes), times in milliseconds since the epoch, durations in milliseconds.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from itertools import pairwise
+from typing import Final, get_args
+
+import msgspec
+
+from monitor.web.api.fields import ELSEWHERE
+
+COMMON: Final[Mapping[str, str]] = {
+    "cluster": "The cluster, as the configuration names it.",
+    "group": "The group.",
+    "topic": "The topic.",
+    "partition": "A number; of RocketMQ BROKER-QUEUE, of MetaQ BROKER-NUMBER.",
+    "member_id": "The member's id, as the broker gave it.",
+    "kind": "The kind of group.",
+    "state": "The state of the group.",
+    "evaluated_ms": "When the group was evaluated (ms since the epoch).",
+    "lag": "The lag in records (of MetaQ bytes); null or absent: unknown.",
+    "lag_ms": "Age of the oldest record of the lag (ms).",
+    "since_ms": "When it started (ms since the epoch).",
+    "sentence": "The text for a person.",
+    "reason": "The reason, in one word: docs/findings.md lists all.",
+    "cause": "The most likely cause of a drift.",
+    "severity": "How bad the finding is.",
+    "advice": "What to do first; absent: there is no general advice.",
+    "warning": "Warnings, in sentences: nothing has failed.",
+    "status": "The lag status according to Burrow's rules.",
+    "certainty": "How sure that is: certain, likely, possible or unknown (docs/explain.md).",
+    "versions": "The releases of the library that fit, in words; absent: unknown.",
+    "pace": "Throughput in the partitions with lag: consumed and produced.",
+    "process": "The instance of a Kafka Streams application, by its process id; of Connect the worker's URL.",
+    "connector": "The name of the connector.",
+    "per_second": "What comes in by second, over about five minutes: records (of MetaQ bytes); null: unknown.",
+    "skew": "The busiest partition's share of what comes in, over an even share; null: unknown, or nothing comes in.",
+}
+"""By the name of a field that has no text of its own."""
+
+
+def meaning(described: type[msgspec.Struct], field: str) -> str:
+    """The text of a field, from its class or from one that this inherits from; else that of its name.
+
+    Raises:
+        KeyError: it is not described.
+    """
+    for each in described.__mro__:
+        texts = {**ELSEWHERE.get(each.__name__, {}), **_texts(each.__module__).get(each.__qualname__, {})}
+        if field in texts:
+            return texts[field]
+    return COMMON[field]
+
+
+def structs_by_name(types: Iterable[type[msgspec.Struct]]) -> Mapping[str, type[msgspec.Struct]]:
+    """These structs and those that their fields hold, by the names of their classes."""
+    found: dict[str, type[msgspec.Struct]] = {}
+    waiting: list[object] = [*types]
+    while waiting:
+        each = waiting.pop()
+        waiting += get_args(each)
+        if isinstance(each, type) and issubclass(each, msgspec.Struct) and each.__name__ not in found:
+            found[each.__name__] = each
+            waiting += (field.type for field in msgspec.structs.fields(each))
+    return found
+
+
+@cache
+def _texts(module: str) -> Mapping[str, Mapping[str, str]]:
+    """The texts under the fields of the classes at the top of a module, by class and field."""
+    if not module.startswith("monitor."):
+        return {}
+    tree = ast.parse(inspect.getsource(sys.modules[module]))
+    return {each.name: dict(_texts_in(each)) for each in tree.body if isinstance(each, ast.ClassDef)}
+
+
+def _texts_in(of: ast.ClassDef) -> Iterator[tuple[str, str]]:
+    for field, below in pairwise(of.body):
+        match field, below:
+            case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
+                yield name, " ".join(text.split())
