@@ -29,7 +29,7 @@ from monitor.assignors.rocketmq.by_machine_room import ByMachineRoom
 from monitor.assignors.rocketmq.consistent_hash import ConsistentHash
 from monitor.assignors.rocketmq.machine_room_nearby import MachineRoomNearby
 from monitor.assignors.rocketmq.strategy import Strategy as RocketmqStrategy
-from monitor.model import GroupKind, Value
+from monitor.model import KINDS, Value
 
 BrokerAssignor = BrokerRangeAssignor | UniformAssignor | ShareSimpleAssignor
 ThreadAssignor = RangeThreads | RoundRobinThreads
@@ -125,11 +125,7 @@ ASSIGNORS: Final[Mapping[System, tuple[AssignorRow[Any], ...]]] = MappingProxyTy
 """A row for each assignor. What it explains, and where it is tried as a candidate, follows from its name."""
 
 SYSTEM_OF: Final[Mapping[str, System]] = {
-    GroupKind.CLASSIC: System.KAFKA_CLIENT,
-    GroupKind.CONSUMER: System.KAFKA_BROKER,
-    GroupKind.ZOOKEEPER: System.KAFKA_ZOOKEEPER,
-    GroupKind.ROCKETMQ: System.ROCKETMQ,
-    GroupKind.METAQ: System.METAQ,
+    kind: System(traits.assignors) for kind, traits in KINDS.items() if traits.assignors
 }
 """Whose assignors assign one owner to each partition of the groups of a kind; the other kinds have none."""
 

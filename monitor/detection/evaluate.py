@@ -74,6 +74,7 @@ from monitor.model import (
     UnreadCommit,
     UnreadRecord,
     Value,
+    traits_of,
 )
 from monitor.model.findings import Observation, rank
 
@@ -327,6 +328,7 @@ def facts_of(
     waiting = tuple([row for row in partitions if row.lag])
     return Facts(
         group=group,
+        traits=traits_of(group),
         catalog=topics.catalog,
         moment=moment,
         settings=settings,

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 from typing import Final
 
-from monitor.model import STREAM, GroupKind, GroupState, Member, StreamsTask, TopicPartition, Value
+from monitor.model import GroupState, Member, StreamsTask, TopicPartition, Value
 
 VERSION_PROBING: Final = 2
 """The error with which members are told to join again, with an older version of their subscription (AssignorError)."""
@@ -45,11 +45,6 @@ class IdleClassicTask(Value):
 
     task: StreamsTask
     reason: IdleClassicReason
-
-
-def is_classic_streams(group: GroupState) -> bool:
-    """Whether the group is a classic one of Kafka Streams."""
-    return group.kind is GroupKind.CLASSIC and group.protocol_type == "consumer" and group.protocol == STREAM
 
 
 def classic_tasks(member: Member) -> ClassicTasks:

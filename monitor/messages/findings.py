@@ -25,11 +25,9 @@ from monitor.messages.names import (
 )
 from monitor.messages.units import unit_of
 from monitor.model import (
-    CONNECT,
     KINDS,
     Assigner,
     DriftCause,
-    GroupKind,
     GroupState,
     IdPartitions,
     Member,
@@ -39,6 +37,7 @@ from monitor.model import (
     SinkState,
     SinkVerdict,
     TopicPartition,
+    traits_of,
 )
 from monitor.model.evidence import (
     Cause,
@@ -856,7 +855,7 @@ def _unattended(evidence: Unattended, found: Observation, group: GroupState) -> 
 @_sentence.register
 def _abandoned(evidence: Abandoned, found: Observation, group: GroupState) -> str:
     partitions = found.partitions
-    left = "share state" if group.kind is GroupKind.SHARE else "committed offsets"
+    left = "share state" if KINDS[group.kind].acknowledges_records else "committed offsets"
     return (
         f"The group has {left} and lag in {places(partitions)}, but no member subscribes to the "
         f"{_topics(partitions)} anymore."
@@ -869,7 +868,7 @@ def _abandoned(evidence: Abandoned, found: Observation, group: GroupState) -> st
 @_sentence.register
 def _records_lost(evidence: RecordsLost, found: Observation, group: GroupState) -> str:
     """How many they are moves with every segment that is removed, and is shown beside."""
-    before = "a member acknowledged" if group.kind is GroupKind.SHARE else "the group committed"
+    before = "a member acknowledged" if KINDS[group.kind].acknowledges_records else "the group committed"
     return f"The group has lost records in {places(found.partitions)}. Retention removed them before {before} them."
 
 
@@ -989,7 +988,7 @@ def _rebalance_storm(evidence: RebalanceStorm, found: Observation, group: GroupS
     causes = evidence.causes
     reasons = ", ".join(CAUSES[cause] for cause in causes)
     hints = " ".join(dict.fromkeys(_HINTS[cause] for cause in causes if cause in _HINTS))
-    if group.protocol_type == CONNECT:
+    if traits_of(group).runs_connectors:
         reasons = ", ".join(_WORKERS_CAUSES.get(cause, CAUSES[cause]) for cause in causes)
         hints = (
             "Look for workers that restart repeatedly or lose contact, and for a program that keeps creating, "

@@ -18,6 +18,7 @@ from monitor.model import (
     DeliveryVerdict,
     GroupState,
     Handover,
+    KindTraits,
     MemberVerdict,
     PartitionState,
     PartitionVerdict,
@@ -96,20 +97,22 @@ class Expectation(Value):
 class Facts(Value):
     """Everything a rule may look at.
 
-    ``known`` holds the partitions that exist now and concern the group: those of subscribed topics, and owned or
-    committed ones of others. ``committed`` holds the group's offsets by partition, ``partitions`` and ``members`` the
-    judged rows, ``waiting`` those of the partitions in which records wait. ``is_settling``: the members may be about to
-    share their partitions out anew, so nothing is said of who should have them
-    (monitor.detection.ownership.self_assigned.grace_period). ``deliveries`` are of a share group, which delivers
-    a record ``delivery_limit`` times at most; None: it is none. ``task_view`` is of groups whose members have tasks,
-    and ``tasks`` are those with why nobody runs them now. ``sinks`` are the members that are tasks of a sink of
-    Connect, by their client ids, and ``sink`` is the connector whose group it is, by its name. ``beyond_end`` are the
-    partitions whose commit is beyond the end of the log, with since when; ``former_lag`` those whose lag is unknown
-    until the next polls, with the records that waited before that (monitor.detection.lag.doubtful_ends).
-    ``awaits_poll``: by the date of the next poll alone, more may be known.
+    ``traits`` are those of the group, which depend on its kind and its protocol (monitor.model.kinds). ``known`` holds
+    the partitions that exist now and concern the group: those of subscribed topics, and owned or committed ones of
+    others. ``committed`` holds the group's offsets by partition, ``partitions`` and ``members`` the judged rows,
+    ``waiting`` those of the partitions in which records wait. ``is_settling``: the members may be about to share their
+    partitions out anew, so nothing is said of who should have them
+    (monitor.detection.ownership.self_assigned.grace_period). ``deliveries`` are of a share group, which delivers a
+    record ``delivery_limit`` times at most; None: it is none. ``task_view`` is of groups whose members have tasks, and
+    ``tasks`` are those with why nobody runs them now. ``sinks`` are the members that are tasks of a sink of Connect, by
+    their client ids, and ``sink`` is the connector whose group it is, by its name. ``beyond_end`` are the partitions
+    whose commit is beyond the end of the log, with since when; ``former_lag`` those whose lag is unknown until the next
+    polls, with the records that waited before that (monitor.detection.lag.doubtful_ends). ``awaits_poll``: by the date
+    of the next poll alone, more may be known.
     """
 
     group: GroupState
+    traits: KindTraits
     catalog: Catalog
     moment: Moment
     settings: DetectionSettings

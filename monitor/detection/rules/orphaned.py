@@ -21,19 +21,19 @@ from monitor.detection.ownership.late_partitions import LatePartitions, horizon_
 from monitor.detection.ownership.self_assigned.groups import horizon_ms as shares_horizon_ms
 from monitor.detection.ownership.tasks.task_view import TaskView
 from monitor.detection.rules.rule import Rule
-from monitor.kinds.classic_streams import assignment_error, is_classic_streams, is_half_done, tells_what_follows
+from monitor.kinds.classic_streams import assignment_error, is_half_done, tells_what_follows
 from monitor.kinds.share import by_place, readable_places
 from monitor.model import (
     KINDS,
     Catalog,
     FindingKind,
-    GroupKind,
     GroupState,
     OrphanReason,
     PartitionState,
     Phase,
     TaskVerdict,
     TopicPartition,
+    traits_of,
 )
 from monitor.model.findings import (
     FINDINGS,
@@ -60,7 +60,7 @@ def orphans_of(
     group: GroupState, catalog: Catalog, ownership: Ownership, expectation: Expectation, known: Known
 ) -> Orphans:
     """Every orphaned partition of the group with its reason."""
-    if group.kind is GroupKind.SHARE:
+    if KINDS[group.kind].acknowledges_records:
         return _not_readable(group, catalog, ownership, known)
     if group.phase is Phase.EMPTY and group.protocol_type == "consumer" and group.generation > 0:
         places = (TopicPartition(offset.topic, offset.partition) for offset in group.offsets)
@@ -133,9 +133,9 @@ class _Reasons:
         self._is_of_broker = KINDS[group.kind].broker_chooses_owners
         self._is_undecided = group.phase is Phase.ASSIGNING
         self._is_not_ready = group.phase is Phase.NOT_READY
-        self._is_streams = is_classic_streams(group)
+        self._leader_assigns_tasks = traits_of(group).leader_assigns_tasks
         self._is_half_done = is_half_done(group.members)
-        is_known = expectation.kind == "exact" or (self._is_streams and tells_what_follows(group.members))
+        is_known = expectation.kind == "exact" or (self._leader_assigns_tasks and tells_what_follows(group.members))
         self._let_go = frozenset() if is_known else _had_before(group)
 
     def of(self, place: TopicPartition, state: PartitionState) -> OrphanReason:
@@ -161,7 +161,7 @@ class _Reasons:
             return OrphanReason.PENDING
         if self._late.was_unknown(place, state):
             return OrphanReason.GREW
-        return OrphanReason.NO_TASK if self._is_streams else OrphanReason.ASSIGNOR_GAP
+        return OrphanReason.NO_TASK if self._leader_assigns_tasks else OrphanReason.ASSIGNOR_GAP
 
 
 def _had_before(group: GroupState) -> frozenset[TopicPartition]:
@@ -276,7 +276,7 @@ def _no_owner(facts: Facts, reason: OrphanReason, partitions: tuple[TopicPartiti
         reason,
         seen_growing=_seen_growing(facts, partitions),
         awaited=_awaited(facts, partitions) if reason is OrphanReason.PENDING else (),
-        streams=_streams_report(facts.group) if is_classic_streams(facts.group) else None,
+        streams=_streams_report(facts.group) if facts.traits.leader_assigns_tasks else None,
     )
 
 
@@ -286,7 +286,7 @@ def _streams_report(group: GroupState) -> StreamsReport:
 
 def _awaited(facts: Facts, partitions: tuple[TopicPartition, ...]) -> tuple[str, ...]:
     """Whom partitions on their way wait for: who joined with them and lets them go; of KIP-848, who is to take them."""
-    traits = KINDS[facts.group.kind]
+    traits = facts.traits
     if traits.broker_chooses_owners or traits.is_self_assigned:
         return tuple(sorted({heir for place in partitions for heir in facts.expectation.current.get(place, ())}))
     wanted = frozenset(partitions)

@@ -25,7 +25,6 @@ from monitor.detection.rules.open_transaction import Markers, is_held_back
 from monitor.detection.rules.rebalance import rebalancing_since_ms
 from monitor.detection.rules.rule import Rule
 from monitor.model import (
-    KINDS,
     STATIC_LEAVE_EPOCH,
     Assigner,
     CommittedOffset,
@@ -199,7 +198,7 @@ def _rebalance(facts: Facts) -> Disturbance | None:
     may be the one that delays it.
     """
     seen = facts.group.sampled
-    if KINDS[facts.group.kind].assigns is not Assigner.LEADER or seen is None:
+    if facts.traits.assigns is not Assigner.LEADER or seen is None:
         return None
     goes_on = rebalancing_since_ms(facts.group, facts.moment) is not None
     return Disturbance(ended_ms=None if goes_on else seen.last_ms, began_ms=seen.first_ms)
