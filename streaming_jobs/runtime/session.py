@@ -57,7 +57,7 @@ REQUIRED: Final = {
 
 JVM_END_LIMIT_S: Final = 20
 TASK_TRIES: Final = 1
-"""How often a local master tries a task: one that waited in vain for a broker would wait again, for twice as long."""
+"""How often a local master tries a task: one that timed out on a broker would wait again, for twice as long."""
 ARCHIVING_LIMIT_S: Final = 300
 
 JVM_GONE: Final = (Py4JError, OSError)
@@ -65,7 +65,7 @@ JVM_GONE: Final = (Py4JError, OSError)
 call and not the network."""
 
 SUBMITTED_VARIABLE: Final = "PYSPARK_GATEWAY_PORT"
-"""The variable by which spark-submit tells the program that it starts where its JVM is."""
+"""The variable by which spark-submit gives the program the port of its JVM."""
 
 SUBMIT_DEFAULT_MASTER: Final = "local[*]"
 
@@ -173,13 +173,13 @@ def create_session(  # noqa: PLR0913 -- two of them have a default
         conf: further Spark properties.
         log_file: where the JVM and its Python workers write; None: to this process's standard error.
         queries: how many queries it will run. With a local master each has as many task slots as there are cores.
-        is_ending: whether this process has been told to end; what the JVM writes then is no news.
+        is_ending: whether this process has to end; what the JVM writes then is no news.
 
     Raises:
         ConfigError: a cluster's master needs a secret.
         JvmNotStarted: the JVM ended at once.
     """
-    # Executors start this very Python unless told another one; without it, the first python3 of their PATH.
+    # Executors start this very Python unless another one is set; without it, the first python3 of their PATH.
     os.environ.setdefault("PYSPARK_PYTHON", conf.get("spark.pyspark.python", sys.executable))
     java = find_java()
     os.environ.setdefault(ARENAS_VARIABLE, MAX_ARENAS)
@@ -210,7 +210,7 @@ def create_session(  # noqa: PLR0913 -- two of them have a default
     if _driver_jvm is not None:
         _driver_jvm.output.release()
     spark.sparkContext.setLogLevel(chosen.get("spark.log.level", "ERROR"))
-    # It prints a stack trace when the JVM dies, which is told in a sentence elsewhere. groupwatch has no accumulators.
+    # It prints a stack trace when the JVM dies, which other code reports in a sentence. groupwatch has no accumulators.
     accumulators: Any = spark.sparkContext._accumulatorServer
     accumulators.handle_error = _ignore_jvm_end
     return spark
