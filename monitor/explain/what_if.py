@@ -50,7 +50,7 @@ class PartitionCount(Value):
 
 
 class Change(Value):
-    """What is to be different. All that is not said stays; nothing said at all is a rebalance now.
+    """The supposed changes. What is not named stays; without any change, it is a rebalance now.
 
     The members ``without`` leave first, then ``members`` is how many there are to be. ``leader`` is the member that
     assigns, by the assignor of its client library (its id, instance id or client id).
@@ -82,7 +82,7 @@ class MemberChange(Value):
 
 
 class Move(Value):
-    """A partition that gets another owner; nobody: it has none."""
+    """A partition that gets another owner; empty: it has none."""
 
     topic: str
     partition: PartitionId
@@ -91,7 +91,7 @@ class Move(Value):
 
 
 class WhatIf(Value):
-    """The answer. ``orphans`` are partitions of topics subscribed before that nobody would own.
+    """The answer. ``orphans`` are partitions of topics subscribed before that would have no owner.
 
     ``task_moves`` is of a streams group, which has no balance of partitions; None: it is another group.
     """

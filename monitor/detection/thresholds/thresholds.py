@@ -36,10 +36,10 @@ class DetectionSettings(Value):
             static members do not count. Not more than half of what is kept of a group (40,
             monitor.tracking.rebalances.history), or cooperative groups never have so many.
         storm_window_ms: see there; 10 min is longer than such a restart takes.
-        rocketmq_settling_ms: for so long after the members of a RocketMQ group or what they hold have changed, nothing
-            is said of who should have what. A client shares its queues out every 20 s (``RebalanceService``; most are
-            told of a change at once, but such a notice may get lost), and groups are read every 10 s. New queues are
-            known to clients 30 s later at most (``pollNameServerInterval``), which is waited for besides.
+        rocketmq_settling_ms: for so long after the members of a RocketMQ group or what they hold have changed, the
+            expected owners are not judged. A client allocates its queues every 20 s (``RebalanceService``; a broker
+            notifies most of a change at once, but a notice may get lost), and groups are read every 10 s. New queues
+            are known to clients 30 s later at most (``pollNameServerInterval``), which is waited for besides.
         zookeeper_settling_ms: the same of MetaQ and of Kafka's consumers with ZooKeeper. A consumer that finds a
             partition still taken gives all of its own back, waits and tries again: in MetaQ up to seven times with 5 s
             between (``ConsumerZooKeeper.syncedRebalance``, ``zkSyncTimeMs``), in Kafka up to four times with 2 s
