@@ -1,10 +1,10 @@
-"""Partitions that somebody should read and nobody owns, each with the reason.
+"""Partitions that a member should read and that have no owner, each with the reason.
 
 Only where it is certain: a group of the consumer protocol whose members can all be read, or that has none left. Simple
 consumers (offsets only) choose their partitions themselves, and a partition that no longer exists needs no owner.
 
 Two of the reasons are no finding by themselves: a group that is switched off, and a topic that a group has turned away
-from, harm nobody until records wait there (monitor.detection.rules.unattended).
+from, do no harm until records wait there (monitor.detection.rules.unattended).
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ TOLD: Final = tuple(
     for spec in FINDINGS
     if spec.kind is FindingKind.ORPHANED and spec.reason != OrphanReason.NOT_READY
 )
-"""The reasons that are findings; monitor.detection.rules.not_ready tells the one that is left."""
+"""The reasons that are findings; monitor.detection.rules.not_ready has the one that is left."""
 
 
 def orphans_of(
@@ -78,7 +78,7 @@ def orphans_of(
     if KINDS[group.kind].is_self_assigned:
         return _left_over(group, catalog, ownership, expectation, unowned)
     late = LatePartitions(group, catalog, ownership, expectation, unowned)
-    if is_older_than_generation(catalog, group):  # what the generation lacks may be gone: the next pass tells
+    if is_older_than_generation(catalog, group):  # what the generation lacks may be gone: the next pass shows it
         unowned = {
             place: state
             for place, state in unowned.items()
@@ -91,7 +91,7 @@ def orphans_of(
 
 
 def _not_readable(group: GroupState, catalog: Catalog, ownership: Ownership, known: Known) -> Orphans:
-    """The partitions that members of a share group cannot read, and those it has share state of and nobody reads."""
+    """The partitions that members of a share group cannot read, and those with share state that no member reads."""
     share = group.share
     if share is None:
         return {}
@@ -111,10 +111,10 @@ def _not_readable(group: GroupState, catalog: Catalog, ownership: Ownership, kno
 
 
 def _certain(unowned: Known, ownership: Ownership, late: LatePartitions) -> Known:
-    """What nobody owns for certain, and somebody should, of a group with members that cannot be read.
+    """What certainly lacks an owner that it should have, in a group with members that cannot be read.
 
     One whose assignment cannot be read may own whatever the others do not, but for what came later. What one subscribes
-    to that cannot be read is not known either, so of other topics nothing is said.
+    to that cannot be read is not known either, so other topics are not judged.
     """
     return {
         place: state
@@ -124,7 +124,7 @@ def _certain(unowned: Known, ownership: Ownership, late: LatePartitions) -> Know
 
 
 class _Reasons:
-    """Why nobody owns a partition where a leader or the broker assigns; what is certain is asked first."""
+    """Why a partition has no owner where a leader or the broker assigns; certain reasons are examined first."""
 
     def __init__(self, group: GroupState, ownership: Ownership, expectation: Expectation, late: LatePartitions) -> None:
         self._ownership = ownership
@@ -180,7 +180,7 @@ def _had_before(group: GroupState) -> frozenset[TopicPartition]:
 def _left_over(
     group: GroupState, catalog: Catalog, ownership: Ownership, expectation: Expectation, unowned: Known
 ) -> Orphans:
-    """Why nobody has these partitions in a group whose members each work out their own share."""
+    """Why these partitions have no owner in a group whose members each compute their own share."""
     owned = {place.topic for place in ownership.owners}
     topics = {place.topic for place in unowned} & ownership.subscribed
     horizons = {topic: shares_horizon_ms(group, catalog.topics[topic], owned=topic in owned) for topic in topics}
@@ -199,7 +199,7 @@ def _left_over(
 
 
 def _reason_in(group: GroupState, topic: str, expectation: Expectation) -> OrphanReason:
-    """Why a partition of the topic is in nobody's share."""
+    """Why a partition of the topic is in no member's share."""
     if expectation.kind != "exact":
         return OrphanReason.ASSIGNOR_GAP
     if any(topic not in member.topics for member in group.members):
@@ -209,7 +209,7 @@ def _reason_in(group: GroupState, topic: str, expectation: Expectation) -> Orpha
 
 
 def judge_tasks(group: GroupState, view: TaskView, orphans: Orphans, known: Known) -> tuple[TaskVerdict, ...]:
-    """The tasks of a group, those that nobody runs with the reason and since when: that of the partitions they read."""
+    """The tasks of a group. Idle ones have the reason of the partitions that they read, and since when."""
     return tuple([task if task.owners else _judge_task(task, group, orphans, known) for task in view.tasks])
 
 
