@@ -108,10 +108,10 @@ rate(groupwatch_micro_batch_seconds_bucket{cluster=~"$cluster"}[$__rate_interval
 
 
 def since(family: MetricSpec) -> str:
-    """How long ago the moment is that a family tells in Unix time, in seconds.
+    """The age of the instant that a family has in Unix time, in seconds.
 
     Raises:
-        UnknownMetric: the family tells no moment.
+        UnknownMetric: the family has no instant.
     """
     if not family.name.endswith("timestamp_seconds"):
         raise UnknownMetric(f"{family.name} is not a moment")
@@ -121,7 +121,7 @@ def since(family: MetricSpec) -> str:
 def groups_with(expr: str) -> str:
     """How many groups an expression has a series for, with 0 where it has none but groups are known.
 
-    Nothing at all is told of what is not watched: 0 would be good news that nobody has.
+    There is no series at all for what is not watched: 0 would be good news without a source.
     """
     return f"count({expr}) or 0 * count({chosen(specs.GROUP_INFO)})"
 

@@ -1,6 +1,6 @@
 """Panels in one style: what they show is their caller's, how they look is decided here.
 
-Colours are told apart by people who cannot tell red from green, and none of them says what the text does not.
+People who cannot tell red from green can distinguish the colours, and no colour shows what the text does not.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ DATASOURCE_UID: Final = "groupwatch-prometheus"
 """The uid of the provisioned data source; panels, variables and annotations refer to it."""
 
 MOST: Final = 25
-"""Lines of a graph, at most: a browser cannot draw a thousand partitions, and nobody could read them."""
+"""Lines of a graph, at most: a browser cannot draw a thousand partitions, and no person could read them."""
 
 ROWS: Final = 200
 """Rows of a table, at most."""
@@ -71,7 +71,7 @@ class Column(msgspec.Struct, frozen=True):
 
 
 class Meaning(msgspec.Struct, frozen=True):
-    """What a number in a timeline stands for."""
+    """The meaning of a number in a timeline."""
 
     text: str
     color: str
@@ -137,7 +137,7 @@ def table(title: str, description: str, labels: Sequence[str], *columns: Column)
 
 
 def timeline(title: str, description: str, query: Query, meanings: Sequence[Meaning]) -> timeline_builders.Panel:
-    """A bar for each series, divided by what its number stands for: the first meaning is that of 0."""
+    """A bar for each series, divided by the meaning of its number: the first meaning is that of 0."""
     panel = _begun(timeline_builders.Panel(), title, description, "none")
     panel.merge_values(True).show_value(common.VisibilityMode.AUTO).row_height(0.8).fill_opacity(80)
     panel.mappings([_value_map(meanings)]).data_links(_links_of(SERIES_LABEL, [query.legend]))
@@ -177,7 +177,7 @@ def _thresholds(*steps: Threshold) -> ThresholdsConfig:
 
 
 def _links_of(place: str, legends: Sequence[str]) -> list[Builder[Link]]:
-    """Links for series that are told by their group."""
+    """Links for series that name their cluster and group."""
     named = all("{{cluster}}" in legend and "{{group}}" in legend for legend in legends)
     return [to_group(place), to_page(place)] if named else []
 

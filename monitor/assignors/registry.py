@@ -29,7 +29,7 @@ from monitor.assignors.rocketmq.by_machine_room import ByMachineRoom
 from monitor.assignors.rocketmq.consistent_hash import ConsistentHash
 from monitor.assignors.rocketmq.machine_room_nearby import MachineRoomNearby
 from monitor.assignors.rocketmq.strategy import Strategy as RocketmqStrategy
-from monitor.model import GroupKind, Value
+from monitor.model import KINDS, Value
 
 BrokerAssignor = BrokerRangeAssignor | UniformAssignor | ShareSimpleAssignor
 ThreadAssignor = RangeThreads | RoundRobinThreads
@@ -53,19 +53,19 @@ class System(StrEnum):
 
 
 class UnknownAssignor(Value):
-    """An assignor that is not rebuilt here: Connect's, Streams', somebody's own; or None, a group without one."""
+    """An assignor that groupwatch lacks: Connect's, Streams', or a custom one; ``name`` None: a group without one."""
 
     name: str | None
 
 
 class AssignorRow(Value, Generic[Rule]):
-    """An assignor with all that is said of it outside of its own module.
+    """An assignor with all that is known of it outside of its own module.
 
     Attributes:
         rule: the assignor.
-        class_name: the simple name of the original's class; "": the name of the class does not tell which one it is.
+        class_name: the simple name of the original's class; "": the name of the class does not identify it.
         aliases: further names under which it is seen.
-        is_offered: ``groupwatch what-if`` can ask for it by its name.
+        is_offered: ``groupwatch what-if`` accepts its name.
     """
 
     rule: Rule
@@ -93,7 +93,7 @@ _ROCKETMQ_CLASSES: Final[tuple[AssignorRow[RocketmqStrategy], ...]] = (
     AssignorRow(Averagely(), "AllocateMessageQueueAveragely"),
     AssignorRow(AveragelyByCircle(), "AllocateMessageQueueAveragelyByCircle"),
     AssignorRow(ConsistentHash(), "AllocateMessageQueueConsistentHash"),
-    # what these are configured with, nobody is told
+    # no response of a client has the configuration of these
     AssignorRow(ByConfig(), "AllocateMessageQueueByConfig", is_offered=False),
     AssignorRow(ByMachineRoom(), "AllocateMessageQueueByMachineRoom", is_offered=False),
 )
@@ -125,11 +125,7 @@ ASSIGNORS: Final[Mapping[System, tuple[AssignorRow[Any], ...]]] = MappingProxyTy
 """A row for each assignor. What it explains, and where it is tried as a candidate, follows from its name."""
 
 SYSTEM_OF: Final[Mapping[str, System]] = {
-    GroupKind.CLASSIC: System.KAFKA_CLIENT,
-    GroupKind.CONSUMER: System.KAFKA_BROKER,
-    GroupKind.ZOOKEEPER: System.KAFKA_ZOOKEEPER,
-    GroupKind.ROCKETMQ: System.ROCKETMQ,
-    GroupKind.METAQ: System.METAQ,
+    kind: System(traits.assignors) for kind, traits in KINDS.items() if traits.assignors
 }
 """Whose assignors assign one owner to each partition of the groups of a kind; the other kinds have none."""
 
@@ -172,7 +168,7 @@ _BY_SYSTEM: Final[Mapping[System, Mapping[str, AnyRule]]] = MappingProxyType(
 
 
 def offered_names(system: System) -> tuple[str, ...]:
-    """The assignors of a system that can be asked for by name, the usual ones first.
+    """The assignors of a system that can be chosen by name, the usual ones first.
 
     >>> offered_names(System.KAFKA_BROKER), offered_names(System.METAQ)
     (('range', 'uniform'), ('default', 'consishash'))

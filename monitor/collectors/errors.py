@@ -32,7 +32,7 @@ class OffsetsTopicMissing(NotYetReadable):
 
 
 class FindingsTopicReplaced(CollectorError):  # noqa: N818 - it reads as what happened
-    """The findings topic is another one than that which was read: what was told there is gone."""
+    """The findings topic is another one than that which was read: its published findings are lost."""
 
 
 class FindingsNotRead(CollectorError):  # noqa: N818 - it reads as what happened

@@ -76,6 +76,7 @@ from monitor.model import (
     UnreadCommit,
     UnreadRecord,
     Value,
+    traits_of,
 )
 
 _OK: Final = LagStatus.OK
@@ -108,7 +109,7 @@ WHILE_SETTLING: Final = tuple([rule for rule in RULES if not rule.of_owners])
 
 
 def evaluate(group: GroupState, catalog: Catalog, now_ms: int, settings: DetectionSettings) -> GroupVerdict:
-    """All that can be said of a group at an instant. Pure: equal arguments give equal verdicts.
+    """The verdict on a group at an instant. Pure: equal arguments give equal verdicts.
 
     Args:
         group: the group's state, of the same cluster as the catalog.
@@ -304,7 +305,7 @@ def _as_finding(found: Observation, facts: Facts) -> Finding:
 def facts_of(
     group: GroupState, topics: Topics, view: AssignmentView, now_ms: int, settings: DetectionSettings
 ) -> Facts:
-    """What the rules are asked about."""
+    """The facts that the rules read."""
     group = view.named(group)
     owners = view.ownership.owners
     limit = configs_of(group).delivery_limit or settings.delivery_limit
@@ -328,6 +329,7 @@ def facts_of(
     waiting = tuple([row for row in partitions if row.lag])
     return Facts(
         group=group,
+        traits=traits_of(group),
         catalog=topics.catalog,
         moment=moment,
         settings=settings,
@@ -359,7 +361,7 @@ def _tasks(
     orphans: Orphans,
     known: Places,
 ) -> tuple[TaskVerdict, ...]:
-    """The tasks with why nobody runs them now."""
+    """The tasks, with why they are idle now."""
     if view.tasks is None:
         return ()
     if view.tasks.connect is not None:
@@ -436,7 +438,7 @@ class _Judge:
         lag = age_ms = status = pace = stable = None
         if commit and state and end is not None and not (state.former_ms and is_of_former_log(commit, state)):
             lag, age_ms, status = lag_records(offset, end), 0, _OK
-            if lag:  # the rest is only asked where records wait
+            if lag:  # the rest matters only where records wait
                 age_ms, stable = lag_ms(state, commit.offset, self._moment.now_ms), state.stable
                 progress = progress_of(commit, state)
                 status = lag_status(progress, lag, told_until(self._group, state, self._moment), self._burrow)

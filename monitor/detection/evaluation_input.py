@@ -1,4 +1,4 @@
-"""All that a verdict on one group depends on, in one value: it can be saved, sent, and asked again elsewhere."""
+"""All that a verdict on one group depends on, in one value: it can be saved, sent, and evaluated elsewhere."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from monitor.model import Catalog, GroupState, Value
 
 
 class QuestionError(Exception):
-    """A question that cannot be answered; the text is one sentence that says why and what can be asked."""
+    """A simulation that cannot be made; the text is one sentence with the reason and the possible choices."""
 
 
 class GroupInputs(Value):

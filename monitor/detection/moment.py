@@ -1,8 +1,8 @@
-"""The instant of an evaluation, and when the next one would answer otherwise.
+"""The instant of an evaluation, and until when its verdict holds.
 
-Between two changes of its inputs a verdict becomes another only when an instant comes that somebody has asked for: a
-silence becomes too long, a grace period ends. So rules ask for instants and never subtract times, and what they have
-asked says until when their answers hold.
+Between two changes of its inputs a verdict becomes another only at an instant that a rule compares with: a silence
+becomes too long, a grace period ends. So rules compare instants and never subtract times, and the first instant that
+has yet to come is that until which the verdict holds.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from math import ceil, floor, inf
 
 
 class Moment:
-    """Now, in milliseconds since the epoch. ``next_ms`` is the first instant after it that anybody has asked for."""
+    """Now, in milliseconds since the epoch. ``next_ms`` is the first later instant that a rule compared with."""
 
     __slots__ = ("next_ms", "now_ms")
 

@@ -11,14 +11,13 @@ import msgspec
 from monitor.detection.evaluate import Judged, judge_until
 from monitor.detection.ownership.assignment_view import AssignmentView, view_assignment
 from monitor.detection.ownership.catalog_view import Topics
-from monitor.detection.ownership.tasks.connect import is_connect
 from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.doctor.empty_groups import unknown_reason
 from monitor.doctor.group_rows import GroupRow, group_row, rebalancing_row
 from monitor.doctor.reading import ClusterState
 from monitor.doctor.unread import Unread, unread_problems
 from monitor.findings.table import rank, spec_of
-from monitor.model import CommittedOffset, Finding, FindingKind, GroupState, TopicPartition, Value
+from monitor.model import CommittedOffset, Finding, FindingKind, GroupState, TopicPartition, Value, traits_of
 from monitor.model.findings import Severity
 
 LOOK_AHEAD_MS: Final = 600_000
@@ -314,7 +313,7 @@ def _group_finding(group: GroupState, finding: Finding, state: ClusterState, ope
         reason=finding.reason,
         severity=spec.severity,
         sentence=finding.sentence,
-        advice=spec.advice_for(group.kind, is_connect=is_connect(group)),
+        advice=spec.advice_for(group.kind, is_connect=traits_of(group).runs_connectors),
         since_ms=min(max(finding.since_ms, state.began_ms), state.pass_ms),
         opens_in_ms=opens_in_ms,
         partitions=finding.partitions,

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from monitor.detection.ownership.tasks.connect import is_connect
 from monitor.detection.ownership.tasks.inputs import partition_counts
 from monitor.kinds.streams import source_topics, topology_of, uneven_topics
 from monitor.messages.names import listed
-from monitor.model import Catalog, GroupState, Phase, Topology
+from monitor.model import Catalog, GroupState, Phase, Topology, traits_of
 
 WITHOUT_WORKERS: Final = "no worker is left, and only Connect's topic of configurations names what they should run"
 
@@ -25,7 +24,7 @@ def unknown_reason(group: GroupState, catalog: Catalog) -> str | None:
     """
     if group.phase is not Phase.EMPTY:
         return None
-    if is_connect(group):
+    if traits_of(group).runs_connectors:
         has_seen_work = group.connect is not None and bool(group.connect.lost)
         return None if has_seen_work else WITHOUT_WORKERS
     topology = topology_of(group)

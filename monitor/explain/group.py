@@ -15,7 +15,6 @@ from monitor.explain.self_assigned import sharing_told
 from monitor.explain.statements import About, Explanation, Judged, Statement, findings_told, judged, metadata_told
 from monitor.explain.tasks import task_assignor_sentence, tasks_told, unchecked_reasons
 from monitor.findings.rebalances import CAUSES
-from monitor.kinds.classic_streams import is_classic_streams
 from monitor.messages.client_libraries import REMARKS, library_name, project_name
 from monitor.messages.formatting import NO_OWN_LAG, age, counted, lasted
 from monitor.messages.names import era, ranges, shown, shown_group
@@ -25,7 +24,6 @@ from monitor.model import (
     KINDS,
     Certainty,
     ClientLibrary,
-    GroupKind,
     GroupState,
     MemberVerdict,
     PartitionId,
@@ -34,6 +32,7 @@ from monitor.model import (
     RebalanceCause,
     Source,
     TopicPartition,
+    traits_of,
 )
 
 
@@ -170,14 +169,18 @@ def _dialect_evidence(known: Judged) -> Iterator[str]:
 def _assignor_sentence(known: Judged) -> str | None:
     if KINDS[known.group.kind].is_self_assigned:
         return sharing_told(known)
-    name, by_tasks = shown(known.group.protocol or "none"), known.group.kind is GroupKind.STREAMS
+    name, traits = shown(known.group.protocol or "none"), traits_of(known.group)
     match known.view.expectation.kind:
         case "exact":
             return f"Its assignor is {name} (from the log); groupwatch replays it exactly."
         case "target":
-            return task_assignor_sentence(known) if by_tasks else _coordinators_assignor(known.group, name)
+            return (
+                task_assignor_sentence(known)
+                if traits.broker_assigns_tasks
+                else _coordinators_assignor(known.group, name)
+            )
         case "invariants":
-            if is_classic_streams(known.group):
+            if traits.leader_assigns_tasks:
                 head, scope = (
                     "assigns tasks and balances them over processes",
                     "owners, orphaned partitions, and the balance of processes",

@@ -14,17 +14,16 @@ from monitor.detection.ownership.assignment_view import AssignmentView
 from monitor.detection.ownership.context import Owners
 from monitor.explain.dialects import dialect_rule
 from monitor.explain.self_assigned import why_by_shares
-from monitor.kinds.classic_streams import is_classic_streams
 from monitor.messages.formatting import age, counted
 from monitor.messages.names import era, listed, owner, ranges, shown
-from monitor.model import KINDS, GroupKind, Member, MemberState, TopicPartition, number
+from monitor.model import KINDS, Member, MemberState, TopicPartition, number, traits_of
 from monitor.protocol.kafka.sticky_user_data import PriorAssignment, read_cooperative, read_sticky
 
 
 def why(view: AssignmentView, place: TopicPartition, now_ms: int) -> str:
     """The sentences that explain the owner of a partition, or that its reason is unknown."""
     group, expectation = view.group, view.expectation
-    if group.kind is GroupKind.SHARE:
+    if KINDS[group.kind].acknowledges_records:
         return "Members of a share group consume partitions together; a partition needs no exclusive owner."
     if KINDS[group.kind].is_self_assigned:
         return why_by_shares(view, place)
@@ -38,7 +37,7 @@ def why(view: AssignmentView, place: TopicPartition, now_ms: int) -> str:
 
 
 def _by_the_leader(view: AssignmentView, place: TopicPartition) -> str:
-    if is_classic_streams(view.group):
+    if traits_of(view.group).leader_assigns_tasks:
         return _by_task(view, place)
     return _not_by_rule(view, place) or _by_known_rule(view, place)
 
@@ -205,7 +204,7 @@ def _has(memory: PriorAssignment, place: TopicPartition) -> bool:
 
 def _by_the_broker(view: AssignmentView, place: TopicPartition, now_ms: int) -> str:
     group = view.group
-    if group.kind is GroupKind.STREAMS:
+    if KINDS[group.kind].broker_assigns_tasks:
         return _by_the_brokers_task(view, place)
     owners, target = view.ownership.owners.get(place, ()), view.expectation.current.get(place, ())
     epoch = f" for epoch {group.target_epoch}" if group.target_epoch is not None else ""

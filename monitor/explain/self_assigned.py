@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Final
 
 from monitor.assignors.java.text import string_key
+from monitor.assignors.registry import SYSTEM_OF, System
 from monitor.assignors.rocketmq.message_queue import sorted_queues
 from monitor.detection.ownership.assignment_view import AssignmentView
 from monitor.detection.ownership.self_assigned.rocketmq import queue_of, strategy_of
 from monitor.explain.statements import Judged
 from monitor.messages.formatting import counted
 from monitor.messages.names import listed, owner, people, shown
-from monitor.model import GroupKind, GroupState, Member, PartitionId, Sharing, TopicPartition
+from monitor.model import KINDS, GroupState, Member, PartitionId, Sharing, TopicPartition
 
 _RUNS: Final = frozenset({"AVG", "default", "range"})
 _CIRCLES: Final = frozenset({"AVG_BY_CIRCLE", "roundrobin", "roundrobin of 0.8"})
@@ -40,7 +41,7 @@ def sharing_told(known: Judged) -> str | None:
             "The expected owners are unknown, because some member's partitions are unknown." if group.members else None
         )
     name = shown(group.protocol or "none")
-    if group.kind is not GroupKind.ROCKETMQ:
+    if not KINDS[group.kind].reports_strategies:
         return _by_fit(known, name)
     if expectation.kind != "exact":
         return f"Its members report the strategy {name}, which groupwatch cannot compute for them."
@@ -86,7 +87,7 @@ def _nobody(group: GroupState, place: TopicPartition) -> str:
     lacking = [member.member_id for member in group.members if place.topic not in member.topics]
     if len(lacking) == len(group.members):
         return "No member subscribes to the topic."
-    if lacking and group.kind is GroupKind.ROCKETMQ:
+    if lacking and KINDS[group.kind].shares_among_all:
         return (
             f"It is in the share of a member that does not subscribe to the topic: {people(lacking, group)}. RocketMQ "
             "allocates every topic across all members of a group."
@@ -110,7 +111,7 @@ def _of(view: AssignmentView, place: TopicPartition, member: Member) -> str:
 
 
 def _rule(group: GroupState, member: Member) -> str:
-    if group.kind is not GroupKind.ROCKETMQ:
+    if not KINDS[group.kind].reports_strategies:
         return group.protocol or ""
     strategy = strategy_of(member)
     return strategy.name if strategy is not None else ""
@@ -118,14 +119,14 @@ def _rule(group: GroupState, member: Member) -> str:
 
 def _asking(group: GroupState, topic: str) -> list[str]:
     """The members that divide the topic: for RocketMQ all members, else its subscribers."""
-    is_for_all = group.kind is GroupKind.ROCKETMQ
+    is_for_all = KINDS[group.kind].shares_among_all
     return sorted((m.member_id for m in group.members if is_for_all or topic in m.topics), key=string_key)
 
 
 def _line_up(view: AssignmentView, topic: str) -> list[PartitionId]:
     """The partitions with an owner, in the order in which the strategies look at them."""
     own = [place.partition for place in view.ownership.owners if place.topic == topic]
-    if view.group.kind is GroupKind.ROCKETMQ:
+    if SYSTEM_OF[view.group.kind] is System.ROCKETMQ:
         names = {queue: each for each in own if (queue := queue_of(topic, each)) is not None}
         return [names[queue] for queue in sorted_queues(names)]
     return sorted(own)

@@ -16,7 +16,7 @@ from monitor.detection.ownership.self_assigned.groups import Partitions, offered
 from monitor.explain.self_assigned import NOT_EXCLUSIVE
 from monitor.explain.simulation import Roster
 from monitor.messages.names import listed, shown, shown_group
-from monitor.model import GroupKind, GroupState, Member, MemberAssignment, PartitionId, TopicPartitions
+from monitor.model import KINDS, GroupKind, GroupState, Member, MemberAssignment, PartitionId, TopicPartitions
 
 
 def own_roster(inputs: GroupInputs) -> Roster:
@@ -34,7 +34,7 @@ def own_roster(inputs: GroupInputs) -> Roster:
     if not view.ownership.complete:
         raise QuestionError(f"A member of group {name} does not respond, and its partitions are unknown.")
     assumed = ["All members see the same members and partitions, as they are now."]
-    if group.kind is GroupKind.ROCKETMQ:
+    if KINDS[group.kind].shares_among_all:
         assumed.append("A share that falls to a member without a subscription to the topic has no owner.")
     return Roster(
         group=group,
@@ -56,14 +56,14 @@ def strategy_for(roster: Roster, name: str | None) -> str | None:
     names = listed(offered_names(SYSTEM_OF[group.kind]))
     if name is None and group.protocol is None:
         raise QuestionError(f"The group's strategy is unknown. Choose one with --assignor: {names}.")
-    own = [m.assignor for m in group.members] if group.kind is GroupKind.ROCKETMQ else [_rule_of(group.protocol)]
+    own = [m.assignor for m in group.members] if KINDS[group.kind].reports_strategies else [_rule_of(group.protocol)]
     unknown = [each for each in (own if name is None else [name]) if not _is_ours(group.kind, each)]
     if unknown:
         raise QuestionError(
             f"groupwatch does not support the strategy {shown(unknown[0] or 'none')} for this group; it supports "
             f"{names}."
         )
-    return name if group.kind is GroupKind.ROCKETMQ else name or group.protocol
+    return name if KINDS[group.kind].reports_strategies else name or group.protocol
 
 
 def _rule_of(fitting: str | None) -> str | None:
@@ -103,7 +103,7 @@ def partitions_of(roster: Roster) -> Partitions:
 
 
 def _with(group: GroupState, members: Sequence[Member], strategy: str | None) -> GroupState:
-    if group.kind is not GroupKind.ROCKETMQ:
+    if not KINDS[group.kind].reports_strategies:
         return replace(group, members=tuple(members), protocol=_rule_of(strategy))
     usual = group.members[0].assignor
     return replace(group, members=tuple([replace(m, assignor=strategy or m.assignor or usual) for m in members]))

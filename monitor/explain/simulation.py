@@ -24,8 +24,6 @@ from monitor.detection.ownership.expected import Counts, counts_now, expect, vis
 from monitor.detection.ownership.kip848 import named, with_targets
 from monitor.detection.ownership.replays import COOPERATIVE, final_assignment
 from monitor.detection.ownership.targets import is_chosen
-from monitor.detection.ownership.tasks.connect import is_connect
-from monitor.kinds.classic_streams import is_classic_streams
 from monitor.messages.client_libraries import project_name
 from monitor.messages.names import listed, shown, shown_group
 from monitor.model import (
@@ -34,13 +32,14 @@ from monitor.model import (
     Assignment,
     Catalog,
     ClientLibrary,
-    GroupKind,
     GroupState,
+    KindTraits,
     Library,
     Member,
     MemberAssignment,
     TopicShape,
     Value,
+    traits_of,
 )
 
 
@@ -94,9 +93,10 @@ def roster_of(inputs: GroupInputs) -> Roster:
     """
     group = named(inputs.group, inputs.catalog)
     ownership = read_ownership(group)
-    if not ownership.complete or is_classic_streams(group):
+    traits = traits_of(group)
+    if not ownership.complete or traits.leader_assigns_tasks:
         raise QuestionError(_why_not(group))
-    is_modern, libraries = KINDS[group.kind].broker_chooses_owners, recognize_libraries(group)
+    is_modern, libraries = traits.broker_chooses_owners, recognize_libraries(group)
     dialect = None if is_modern else expect(group, inputs.catalog, ownership, libraries).dialect
     members = with_targets(group, inputs.catalog) if is_modern else _rejoining(group, libraries)
     owners = owners_by_partition(
@@ -120,18 +120,18 @@ def _rejoining(group: GroupState, libraries: Mapping[str, ClientLibrary]) -> tup
     return rejoining(group.members, group.generation, kafka_python)
 
 
-def why_not_simulated(name: str, kind: str, *, is_connect: bool, is_classic_streams: bool) -> str | None:
-    """Why a group of this kind is not assigned again by groupwatch, as a sentence; None: it can be."""
-    if kind == GroupKind.SHARE:
+def why_not_simulated(name: str, kind: str, traits: KindTraits) -> str | None:
+    """Why a group with these traits is not assigned again by groupwatch, as a sentence; None: it can be."""
+    if traits.acknowledges_records:
         return f"Group {shown(name)} is a share group: its members consume partitions together, without owners."
-    if not KINDS[kind].has_owners:
+    if not traits.has_owners:
         return f"Group {shown(name)} has no members among which partitions are shared ({kind})."
-    if is_connect:
+    if traits.runs_connectors:
         return (
             f"Group {shown(name)} is a Connect cluster: its leader assigns by what it remembers of lost workers, which "
             "no record contains."
         )
-    if is_classic_streams:
+    if traits.leader_assigns_tasks:
         return (
             f"Group {shown(name)} is a classic group of Kafka Streams: its assignor depends on settings that no record "
             "contains (acceptable.recovery.lag, racks)."
@@ -141,9 +141,10 @@ def why_not_simulated(name: str, kind: str, *, is_connect: bool, is_classic_stre
 
 def _why_not(group: GroupState) -> str:
     name = shown_group(group.group)
-    streams = bool(group.members) and is_classic_streams(group)
-    refusal = why_not_simulated(group.group, group.kind, is_connect=is_connect(group), is_classic_streams=streams)
-    if refusal is not None:
+    traits = traits_of(group)
+    is_empty_application = traits.leader_assigns_tasks and not group.members
+    refusal = why_not_simulated(group.group, group.kind, traits)
+    if refusal is not None and not is_empty_application:
         return refusal
     if not group.members:
         return f"Group {name} has no members (it is {group.phase.value}), so there is nothing to assign."

@@ -29,7 +29,6 @@ from monitor.messages.formatting import counted
 from monitor.messages.names import listed, shown, shown_group
 from monitor.model import (
     KINDS,
-    GroupKind,
     Member,
     MemberAssignment,
     PartitionId,
@@ -51,7 +50,7 @@ class PartitionCount(Value):
 
 
 class Change(Value):
-    """What is to be different. All that is not said stays; nothing said at all is a rebalance now.
+    """The supposed changes. What is not named stays; without any change, it is a rebalance now.
 
     The members ``without`` leave first, then ``members`` is how many there are to be. ``leader`` is the member that
     assigns, by the assignor of its client library (its id, instance id or client id).
@@ -138,7 +137,7 @@ def what_if(inputs: GroupInputs, change: Change) -> WhatIf:
     """
     if KINDS[inputs.group.kind].is_self_assigned:
         return _what_if_shared(inputs, change)
-    if inputs.group.kind is GroupKind.STREAMS:
+    if KINDS[inputs.group.kind].broker_assigns_tasks:
         return _what_if_tasks(inputs, change)
     before = roster_of(inputs)
     members, assumptions = _members(before, change)
@@ -276,7 +275,7 @@ def _resized(roster: Roster, members: tuple[Member, ...], count: int) -> tuple[t
     free = (name for number in range(1, MOST_MEMBERS * 2) if (name := f"new-{number}") not in taken)
     joining = tuple(Member(member_id=next(free), topics=topics, client_id="new") for _ in range(count - len(members)))
     names = listed([member.member_id for member in joining])
-    is_streams = roster.group.kind is GroupKind.STREAMS
+    is_streams = KINDS[roster.group.kind].broker_assigns_tasks
     assumptions = (
         f"New members ({names}) are application instances of their own, with one thread each."
         if is_streams

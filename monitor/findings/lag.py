@@ -26,7 +26,7 @@ from monitor.findings.spec import FindingSpec
 from monitor.messages.formatting import counted, grouped
 from monitor.messages.names import partition, people, places, seconds
 from monitor.messages.units import unit_of
-from monitor.model import FindingKind, GroupKind, GroupState, TopicPartition
+from monitor.model import KINDS, FindingKind, GroupState, TopicPartition
 
 _RESET_TOOLS: Final = (
     ("kafka-consumer-groups.sh --reset-offsets", CLASSIC | CONSUMER),
@@ -245,7 +245,7 @@ class Abandoned(Evidence):
 @sentence.register
 def _abandoned(evidence: Abandoned, found: Observation, group: GroupState) -> str:
     partitions = found.partitions
-    left = "share state" if group.kind is GroupKind.SHARE else "committed offsets"
+    left = "share state" if KINDS[group.kind].acknowledges_records else "committed offsets"
     return (
         f"The group has {left} and lag in {places(partitions)}, but no member subscribes to the "
         f"{topic_noun(partitions)} anymore."

@@ -14,7 +14,6 @@ from monitor.messages.client_defects import DEFECTS
 from monitor.messages.client_libraries import project_name
 from monitor.messages.names import era, people, seconds
 from monitor.model import (
-    CONNECT,
     KINDS,
     Assigner,
     ClientDefect,
@@ -26,6 +25,7 @@ from monitor.model import (
     Phase,
     RebalanceCause,
     Value,
+    traits_of,
 )
 
 _WAITS_FOR_MEMBERS: Final = (
@@ -132,7 +132,7 @@ def _rebalance_storm(evidence: RebalanceStorm, found: Observation, group: GroupS
     causes = evidence.causes
     reasons = ", ".join(CAUSES[cause] for cause in causes)
     hints = " ".join(dict.fromkeys(_HINTS[cause] for cause in causes if cause in _HINTS))
-    if group.protocol_type == CONNECT:
+    if traits_of(group).runs_connectors:
         reasons = ", ".join(_WORKERS_CAUSES.get(cause, CAUSES[cause]) for cause in causes)
         hints = (
             "Look for workers that restart repeatedly or lose contact, and for a program that keeps creating, "

@@ -10,7 +10,7 @@ from monitor.findings.order import Rank
 from monitor.findings.sentences import sentence
 from monitor.findings.spec import FindingSpec
 from monitor.messages.names import places
-from monitor.model import FindingKind, GroupKind, GroupState
+from monitor.model import KINDS, FindingKind, GroupState
 
 _TO_LOSE_NO_MORE: Final = (
     Advice("Increase the retention (retention.ms): the group may lose more records.", KAFKA_TOPICS),
@@ -62,7 +62,7 @@ class RecordsLost(Evidence):
 @sentence.register
 def _records_lost(evidence: RecordsLost, found: Observation, group: GroupState) -> str:
     """How many they are moves with every segment that is removed, and is shown beside."""
-    before = "a member acknowledged" if group.kind is GroupKind.SHARE else "the group committed"
+    before = "a member acknowledged" if KINDS[group.kind].acknowledges_records else "the group committed"
     return f"The group has lost records in {places(found.partitions)}. Retention removed them before {before} them."
 
 

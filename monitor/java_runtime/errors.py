@@ -24,7 +24,7 @@ class ProgramNotFound(EmbeddedError):  # noqa: N818 - as above
 
 
 class JarsNotResolved(EmbeddedError):  # noqa: N818 - as above
-    """Ivy could not fetch the jars of a coordinate. ``log_file`` has everything it said."""
+    """Ivy could not fetch the jars of a coordinate. ``log_file`` has all of its output."""
 
     def __init__(self, message: str, log_file: Path) -> None:
         super().__init__(f"{message}; see {log_file}")
@@ -52,7 +52,7 @@ class ServerFailed(LoggedFailure):
 
 
 class ClientsFailed(LoggedFailure):
-    """A JVM with clients did not start, ended, or failed at what it was told."""
+    """A JVM with clients did not start, ended, or failed at one of its commands."""
 
 
 def last_lines(log_file: Path) -> str:

@@ -26,7 +26,7 @@ IVY_LIMIT_S: Final = 900
 """When Ivy is given up on: 43 MB take 15-40 s here, and a slow line should have its chance."""
 
 TELL_EVERY_S: Final = 5.0
-"""How often it is told what has arrived: a jar of tens of MB can take minutes on a slow line."""
+"""How often the progress is reported: a jar of tens of MB can take minutes on a slow line."""
 
 _JAR_NAME = re.compile(r"(.+?)-\d+\.\d[^-]*(-[^-]+)?\.jar")
 
@@ -152,7 +152,7 @@ def resolve(
     Args:
         coordinate: What to fetch.
         into: The folder for the jars; afterwards it is complete.
-        progress: Is told what goes on.
+        progress: Is called with each report of the progress.
         leave_out: Names of artifacts (without version) that are not kept.
         beside: What else is fetched, in one resolution: of a jar that several of them need, the newest version.
 
@@ -287,7 +287,7 @@ def _size_of(file: Path) -> int:
 
 @contextmanager
 def _tell_arrivals(arrivals: Arrivals, progress: Progress) -> Iterator[Arrivals]:
-    """Meanwhile, and at the end, a person is told what has arrived."""
+    """Report what has arrived, repeatedly and at the end."""
     ended = threading.Event()
 
     def tell() -> None:

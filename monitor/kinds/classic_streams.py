@@ -1,8 +1,8 @@
-"""Classic groups of Kafka Streams (protocol ``stream``): who runs which task, and the tasks that nobody runs.
+"""Classic groups of Kafka Streams (protocol ``stream``): which member runs which task, and idle tasks.
 
-The leader tells each member its tasks, beside the partitions that they read. The topology itself is not in the log:
+The leader assigns tasks to each member, beside the partitions that they read. The topology itself is not in the log:
 what a subtopology reads is known from the tasks of it that are assigned. A cooperative rebalance is several
-generations, and each tells its members whether another one follows.
+generations, and the assignments of each show whether another one follows.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 from typing import Final
 
-from monitor.model import STREAM, GroupKind, GroupState, Member, StreamsTask, TopicPartition, Value
+from monitor.model import GroupState, Member, StreamsTask, TopicPartition, Value
 
 VERSION_PROBING: Final = 2
-"""The error with which members are told to join again, with an older version of their subscription (AssignorError)."""
+"""The error by which members have to join again, with an older version of their subscription (AssignorError)."""
 
 _TELLS_WHAT_FOLLOWS: Final = 7
 """The version of the assignment that does first (Kafka 2.6)."""
 
 
 class ClassicTasks(Value):
-    """What a member was told to run, by its leader. ``process_id`` "": it is not known."""
+    """The tasks that the leader assigned to a member. ``process_id`` "": it is not known."""
 
     member_id: str
     process_id: str
@@ -31,7 +31,7 @@ class ClassicTasks(Value):
 
 
 class IdleClassicReason(StrEnum):
-    """Why nobody runs a task of a classic group."""
+    """Why no member runs a task of a classic group."""
 
     PENDING = "pending"
     """The generation is half done: the next one follows at once, and gives the task to its new member."""
@@ -41,19 +41,14 @@ class IdleClassicReason(StrEnum):
 
 
 class IdleClassicTask(Value):
-    """A task that nobody was told to run."""
+    """A task that is assigned to no member."""
 
     task: StreamsTask
     reason: IdleClassicReason
 
 
-def is_classic_streams(group: GroupState) -> bool:
-    """Whether the group is a classic one of Kafka Streams."""
-    return group.kind is GroupKind.CLASSIC and group.protocol_type == "consumer" and group.protocol == STREAM
-
-
 def classic_tasks(member: Member) -> ClassicTasks:
-    """The tasks of a member, each sort sorted; none where what its leader told it could not be read."""
+    """The tasks of a member, each sort sorted; none if its assignment could not be read."""
     told = member.streams
     return ClassicTasks(
         member_id=member.member_id,
@@ -99,7 +94,7 @@ def topics_by_subtopology(members: Iterable[Member]) -> dict[tuple[str, int], tu
 
 
 def is_half_done(members: Iterable[Member]) -> bool:
-    """Whether the leader told members that another generation follows at once: what nobody has, it hands over."""
+    """Whether another generation follows at once by the assignments: it hands over what is idle now."""
     told = [member.streams for member in members if member.streams is not None]
     return any(each.next_rebalance_ms == 0 or each.error == VERSION_PROBING for each in told)
 
@@ -110,12 +105,12 @@ def expects_probing(members: Iterable[Member]) -> bool:
 
 
 def tells_what_follows(members: Iterable[Member]) -> bool:
-    """Whether the leader has told every member if another generation follows."""
+    """Whether the assignment of every member shows if another generation follows."""
     return all(each.streams is not None and each.streams.version >= _TELLS_WHAT_FOLLOWS for each in members)
 
 
 def assignment_error(members: Iterable[Member]) -> int:
-    """Why the leader assigned nothing, by its number (``AssignorError``); 0: it tells no error."""
+    """Why the leader assigned nothing, by its number (``AssignorError``); 0: there is no error."""
     return max((each.streams.error for each in members if each.streams is not None), default=0)
 
 
@@ -139,7 +134,7 @@ def known_tasks(members: Iterable[Member], partitions: Mapping[str, int]) -> dic
 
 
 def idle_classic_tasks(group: GroupState, partitions: Mapping[str, int]) -> tuple[IdleClassicTask, ...]:
-    """The tasks of known subtopologies that nobody was told to run, with the reason.
+    """The tasks of known subtopologies that are assigned to no member, with the reason.
 
     Args:
         group: a classic Kafka Streams group.

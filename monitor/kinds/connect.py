@@ -1,4 +1,4 @@
-"""The workers of a Connect cluster: what each runs, what nobody runs and until when, and whose consumer group is whose.
+"""The workers of a Connect cluster: what each runs, what is idle until when, and which consumer group has which sink.
 
 In the protocols ``compatible`` and ``sessioned`` an assignment is a difference to what the worker had as it joined.
 Source: ``WorkerCoordinator.onJoinComplete`` of connect-runtime 4.3.
@@ -27,7 +27,7 @@ from monitor.model import (
 )
 
 CONFIG_MISMATCH: Final = 1
-"""The error of an assignment with which nobody gets anything, as the leader could not read the configurations."""
+"""The error of an assignment without any work, as the leader could not read the configurations."""
 
 _SINK_GROUP: Final = "connect-"
 _CLIENT: Final = re.compile(r"connector-consumer-(.*)-(\d+)", re.DOTALL)
@@ -53,7 +53,7 @@ class IdleWorkReason(StrEnum):
 
     NO_WORKERS = "no_workers"
     CONFIG_MISMATCH = "config_mismatch"
-    """The leader could not read the configurations: nobody got anything, and all join again."""
+    """The leader could not read the configurations: no worker got any work, and all join again."""
     REVOKED = "revoked"
     """It was taken from its worker in the newest generation, and is given to another one in the next."""
     DELAY = "delay"
@@ -135,13 +135,13 @@ def delay_until_ms(group: GroupState) -> int | None:
 
 
 def revoked_work(group: GroupState) -> frozenset[Work]:
-    """What the newest generation took from workers: nobody runs it until the next one gives it to another."""
+    """The work that the newest generation revoked: it is idle until the next one assigns it to another worker."""
     told = [worker.assignment for worker in _workers(group) if worker.assignment is not None]
     return frozenset[Work]().union(*(works(each.revoked) for each in told))
 
 
 def has_config_mismatch(group: GroupState) -> bool:
-    """Whether nobody got anything, as the leader could not read the configurations."""
+    """Whether no worker got any work, as the leader could not read the configurations."""
     return any(worker.assignment is not None and worker.assignment.error for worker in _workers(group))
 
 
@@ -215,7 +215,7 @@ def _workers(group: GroupState) -> list[ConnectWorker]:
 
 
 class _Idle:
-    """Tells of what nobody runs why that is so, in one state of a group."""
+    """The reasons why work is idle, in one state of a group."""
 
     def __init__(self, group: GroupState) -> None:
         known = group.connect or ConnectGroupState()

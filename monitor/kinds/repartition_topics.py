@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from monitor.kinds.classic_streams import is_classic_streams
 from monitor.kinds.streams import topology_of
-from monitor.model import GroupState
+from monitor.model import GroupState, traits_of
 
 _SUFFIX: Final = "-repartition"
 """Source: ``InternalTopologyBuilder`` and ``KStreamImpl.REPARTITION_TOPIC_SUFFIX`` of Kafka Streams."""
@@ -22,4 +21,4 @@ def is_repartition_topic(group: GroupState, topic: str) -> bool:
     topology = topology_of(group)
     if topology is not None:
         return any(topic in part.repartition_sources for part in topology.subtopologies)
-    return is_classic_streams(group) and topic.startswith(f"{group.group}-") and topic.endswith(_SUFFIX)
+    return traits_of(group).leader_assigns_tasks and topic.startswith(f"{group.group}-") and topic.endswith(_SUFFIX)

@@ -1,4 +1,4 @@
-"""Streams groups of the broker (KIP-1071): the tasks that there should be, who runs each, and what nobody runs."""
+"""Streams groups of the broker (KIP-1071): the expected tasks, the members that run them, and idle tasks."""
 
 from __future__ import annotations
 
@@ -62,21 +62,21 @@ class MemberTasks(Value):
 
 
 class IdleTaskReason(StrEnum):
-    """Why nobody runs a task."""
+    """Why no member runs a task."""
 
     NOT_READY = "not_ready"
     """The topology needs a topic that is not there, or has another number of partitions."""
     ASSIGNING = "assigning"
     """The broker has yet to choose who is to run it."""
     PENDING = "pending"
-    """It is on its way to somebody, who waits for another member to give it back, or has yet to be told."""
+    """Its next member waits for another one to revoke it, or does not know of it yet."""
     NO_MEMBERS = "no_members"
     UNASSIGNED = "unassigned"
-    """It is nobody's target."""
+    """It is no member's target."""
 
 
 class IdleTask(Value):
-    """A task that nobody runs as its active one; ``target`` is the member that is to run it."""
+    """A task that no member runs as an active task; ``target`` is the member that is to run it."""
 
     task: TaskId
     reason: IdleTaskReason
@@ -145,7 +145,7 @@ def missing_topics(topology: Topology, topics: Iterable[str]) -> tuple[str, ...]
 
 
 def source_topics(topology: Topology) -> frozenset[str]:
-    """The source topics that the topology names: nobody creates them for it."""
+    """The source topics that the topology names. The broker does not create them."""
     return frozenset(topic for part in topology.subtopologies for topic in part.source_topics)
 
 
@@ -190,7 +190,7 @@ def task_owners(members: Iterable[Member]) -> dict[TaskId, tuple[str, ...]]:
 
 
 def idle_tasks(group: GroupState, partitions: Mapping[str, int]) -> tuple[IdleTask, ...]:
-    """The tasks that nobody runs, each with the reason; empty if the topology is not known.
+    """The tasks that no member runs, each with the reason; empty if the topology is not known.
 
     Args:
         group: a streams group.

@@ -38,7 +38,7 @@ from monitor.metrics.version import installed_version
 from monitor.model import (
     ALL_GROUPS,
     KINDS,
-    STREAM,
+    Assigner,
     Catalog,
     ClusterSnapshot,
     Deflated,
@@ -46,7 +46,6 @@ from monitor.model import (
     FamilyBlock,
     Finding,
     FindingKind,
-    GroupKind,
     GroupState,
     GroupVerdict,
     LagStatus,
@@ -58,8 +57,6 @@ from monitor.model import (
     Source,
     Value,
 )
-
-_STREAMS_GROUP: Final = GroupKind.STREAMS
 
 STATUSES: Final = (LagStatus.OK, LagStatus.WARN, LagStatus.ERR)
 """Burrow's statuses of a group; the others are those of a partition."""
@@ -273,7 +270,7 @@ def _add_decode_errors(samples: Samples, cluster: ClusterSnapshot) -> None:
 def _add_states(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
     """What the group is: its kind, its state, and Burrow's status with the partitions that made it ERR."""
     samples.add(specs.GROUP_INFO, f'{pairs},kind="{verdict.kind}",source="{verdict.source.value}"', 1)
-    states = _ONE_STATE_OF_STREAMS if verdict.kind == _STREAMS_GROUP else _ONE_STATE
+    states = _ONE_STATE_OF_STREAMS if KINDS[verdict.kind].broker_assigns_tasks else _ONE_STATE
     samples.add_each(specs.GROUP_STATE, pairs, "state", states[verdict.state])
     if verdict.status is not None:
         samples.add_each(specs.GROUP_STATUS, pairs, "status", _ONE_STATUS[verdict.status])
@@ -317,11 +314,12 @@ def _owns_partitions(verdict: GroupVerdict) -> bool:
 
 def _no_orphans(verdict: GroupVerdict) -> dict[str, int]:
     """0 for each reason why a partition of the group may lack an owner."""
-    if verdict.kind == GroupKind.CLASSIC:
-        return _NONE_OF_STREAMS if verdict.assignor == STREAM else _NONE_OF_CLASSIC
-    if verdict.kind == GroupKind.STREAMS:
+    traits = verdict.traits
+    if traits.assigns is Assigner.LEADER:
+        return _NONE_OF_STREAMS if traits.reads_by_task else _NONE_OF_CLASSIC
+    if traits.broker_assigns_tasks:
         return _NONE_OF_STREAMS_GROUPS
-    return _NONE_OF_ROCKETMQ if verdict.kind == GroupKind.ROCKETMQ else _NO_ORPHANS
+    return _NONE_OF_ROCKETMQ if traits.reports_strategies else _NO_ORPHANS
 
 
 def _add_findings(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:

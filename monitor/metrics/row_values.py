@@ -8,7 +8,6 @@ from typing import Final
 from monitor.model import (
     MOST,
     ClusterSnapshot,
-    GroupKind,
     GroupVerdict,
     OffsetUnit,
     Phase,
@@ -20,7 +19,6 @@ from monitor.model import (
 from monitor.model.kinds import kinds_with
 
 # The members of an enumeration are slow to look up, and this is asked of each group in each micro-batch.
-_ZOOKEEPER: Final = GroupKind.ZOOKEEPER
 _OFFSETS_ONLY: Final = Phase.OFFSETS_ONLY
 _EXCLUSIVE: Final = Sharing.EXCLUSIVE
 _LOG: Final = Source.LOG
@@ -28,9 +26,10 @@ _LOG: Final = Source.LOG
 _IN_BYTES: Final = kinds_with(lambda traits: traits.unit is OffsetUnit.BYTE)
 _SELF_ASSIGNED: Final = kinds_with(lambda traits: traits.is_self_assigned)
 _WITHOUT_OWNERS: Final = kinds_with(lambda traits: not traits.has_owners)
-_WITHOUT_MOVES: Final = _WITHOUT_OWNERS | {GroupKind.STREAMS}
+_WITHOUT_MOVES: Final = _WITHOUT_OWNERS | kinds_with(lambda traits: traits.broker_assigns_tasks)
 _BY_COMMITS: Final = kinds_with(lambda traits: traits.commits_to_log)
-_WITHOUT_REDELIVERED: Final = _IN_BYTES | {GroupKind.SHARE}  # whose members acknowledge records, and commit no offsets
+_BY_ZOOKEEPER: Final = kinds_with(lambda traits: traits.commits_to_zookeeper)
+_WITHOUT_REDELIVERED: Final = _IN_BYTES | kinds_with(lambda traits: traits.acknowledges_records)  # commits no offsets
 
 
 def recording_value(value: Callable[[RecordingHealth], int | None]) -> Callable[[ClusterSnapshot], int | None]:
@@ -102,7 +101,7 @@ def has_joined_brokers(verdict: GroupVerdict) -> bool:
 
 def commits_to_zookeeper(verdict: GroupVerdict) -> bool:
     """It keeps its offsets in ZooKeeper."""
-    return verdict.kind == _ZOOKEEPER
+    return verdict.kind in _BY_ZOOKEEPER
 
 
 def is_connect_cluster(verdict: GroupVerdict) -> bool:

@@ -122,6 +122,7 @@ from monitor.model.groups import (
     UnreadRecord,
 )
 from monitor.model.kinds import (
+    DEFAULT_KIND,
     KINDS,
     Assigner,
     Era,
@@ -131,6 +132,7 @@ from monitor.model.kinds import (
     Phase,
     Sharing,
     Source,
+    traits_of,
 )
 from monitor.model.log_places import GrownLog, LogPlaces
 from monitor.model.members import (
@@ -236,6 +238,7 @@ __all__ = [
     "ALL_GROUPS",
     "CONNECT",
     "CONSEQUENTIAL_CAUSES",
+    "DEFAULT_KIND",
     "EMPTY_GZIP",
     "END_GAP_MS",
     "END_SPACING_MS",
@@ -435,4 +438,5 @@ __all__ = [
     "may_be_replaced",
     "number",
     "numbers",
+    "traits_of",
 ]

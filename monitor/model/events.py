@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 
 from monitor.model.connect import TargetState
-from monitor.model.kinds import GroupKind, Sharing, Source
+from monitor.model.kinds import DEFAULT_KIND, GroupKind, Sharing, Source
 from monitor.model.members import Member, Reconciliation, SpareTasks
 from monitor.model.share import ListedShareOffset, ShareBatch, ShareConfig, SharedTopic
 from monitor.model.streams import Topology
@@ -220,7 +220,7 @@ class GroupDeleted(Event):
 
     group: str
     deleted_ms: int
-    kind: GroupKind = GroupKind.CLASSIC
+    kind: GroupKind = DEFAULT_KIND
 
 
 class EpochStored(Event):

@@ -7,7 +7,7 @@ from typing import Final
 
 from monitor.model.connect import ConnectGroupState
 from monitor.model.events import ResolvedRegex, Rewind, SubscribedTopic
-from monitor.model.kinds import GroupKind, Phase, Sharing, Source
+from monitor.model.kinds import DEFAULT_KIND, GroupKind, Phase, Sharing, Source
 from monitor.model.members import Member
 from monitor.model.share import ShareGroupState
 from monitor.model.streams import AssignorInput, StreamsGroupState
@@ -265,7 +265,7 @@ class GroupState(Value):
     offsets: tuple[CommittedOffset, ...] = ()
     rebalances: int = 0
     version: int = STATE_VERSION
-    kind: GroupKind = GroupKind.CLASSIC
+    kind: GroupKind = DEFAULT_KIND
     unconfirmed: tuple[CommittedOffset, ...] = ()
     target_epoch: int | None = None
     metadata_hash: int = 0

@@ -7,10 +7,10 @@ from enum import StrEnum
 import msgspec
 
 from monitor.model.client_libraries import UNKNOWN_LIBRARY, ClientLibrary
-from monitor.model.connect import TargetState
+from monitor.model.connect import CONNECT, TargetState
 from monitor.model.evidence import TaskBalance
 from monitor.model.findings import Finding, OrphanReason
-from monitor.model.kinds import Phase, Sharing, Source
+from monitor.model.kinds import CONSUMER_PROTOCOL, KindTraits, Phase, Sharing, Source, traits_by_protocol
 from monitor.model.members import MemberRemark, MemberState
 from monitor.model.values import PartitionId, TopicPartition, Value
 
@@ -463,3 +463,8 @@ class GroupVerdict(Value):
     def is_connect(self) -> bool:
         """Whether its members are the workers of a Connect cluster."""
         return self.connect is not None
+
+    @property
+    def traits(self) -> KindTraits:
+        """The traits of the group, those included that only its protocol tells."""
+        return traits_by_protocol(self.kind, CONNECT if self.is_connect else CONSUMER_PROTOCOL, self.assignor)

@@ -8,7 +8,6 @@ from monitor.detection.ownership.assignment_view import without_offsets
 from monitor.detection.ownership.kip848 import named
 from monitor.model import (
     KINDS,
-    Assigner,
     Catalog,
     CommittedOffset,
     GroupState,
@@ -45,7 +44,7 @@ def _is_unread(state: GroupState) -> bool:
 def has_known_readers(use: GroupUse) -> bool:
     """Whether the consumers of the group are known. Those that only commit never join; a Spark query has no members."""
     only_commits = use.phase in (Phase.OFFSETS_ONLY, Phase.UNSEEN)
-    return not only_commits and KINDS[use.kind].assigns is not Assigner.NOBODY
+    return not only_commits and KINDS[use.kind].has_members
 
 
 def all_topics(use: GroupUse) -> frozenset[str]:

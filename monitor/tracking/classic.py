@@ -7,8 +7,8 @@ from typing import Final
 from msgspec.structs import replace
 
 from monitor.model import (
+    KINDS,
     GroupDeleted,
-    GroupKind,
     GroupState,
     Member,
     MembershipChange,
@@ -30,7 +30,7 @@ _PHASES_WITH_GENERATION: Final = frozenset(
 
 def store_membership(state: GroupState, event: MembershipStored) -> GroupState:
     """The group after a generation was stored. See fold_group for what counts as a rebalance."""
-    before = state if state.kind is GroupKind.CLASSIC else without_membership(state)
+    before = state if KINDS[state.kind].has_generations else without_membership(state)
     generation = _generation(event)
     happened = generation_phase_event(has_members=bool(event.members), has_protocol_type=bool(event.protocol_type))
     rewritten = before.phase in _PHASES_WITH_GENERATION and event.generation == before.generation
@@ -44,7 +44,7 @@ def store_membership(state: GroupState, event: MembershipStored) -> GroupState:
 
 def delete_group(state: GroupState, event: GroupDeleted) -> GroupState:
     """The group without its classic records: deleted, or converted to a KIP-848 group if it had members."""
-    if state.kind is not GroupKind.CLASSIC:
+    if not KINDS[state.kind].has_generations:
         return state  # it was converted long ago, and compaction has only now come by
     converted = (MembershipChange(cause=RebalanceCause.UPGRADE),) if state.members else ()
     return without_membership(enter_phase(state, PhaseEvent.DELETED, event.deleted_ms), pending=converted)

@@ -9,7 +9,6 @@ from msgspec.structs import replace
 
 from monitor.kinds.connect import Work, work_by_connector, worker_work, works
 from monitor.model import (
-    CONNECT,
     ConnectConfigEvent,
     ConnectConfigsState,
     ConnectGroupState,
@@ -24,6 +23,7 @@ from monitor.model import (
     WorkerBehind,
     WorkerHoldings,
     WorkSince,
+    traits_of,
 )
 
 MAX_DOUBLES: Final = 20
@@ -46,7 +46,7 @@ def with_connect_work(before: GroupState, after: GroupState, at_ms: int) -> Grou
         after: the same with the members of the newest generation.
         at_ms: when that was stored.
     """
-    if after.protocol_type != CONNECT:
+    if not traits_of(after).runs_connectors:
         return after if after.connect is None else replace(after, connect=None)
     known = before.connect or ConnectGroupState()
     if before.generation == after.generation and before.members == after.members:

@@ -8,12 +8,12 @@ from typing import Final
 from msgspec.structs import replace
 
 from monitor.model import (
+    KINDS,
     MOST,
     CommitRun,
     CommitUnread,
     GroupDeleted,
     GroupEvent,
-    GroupKind,
     GroupObserved,
     GroupPlaced,
     GroupState,
@@ -217,7 +217,7 @@ class _Draft:
         self._apply_membership(event)
         now = self._modern or self._state
         self._offsets.resumes_after_ms = newest_end_ms(now.history, now.phase)
-        if now.kind is not GroupKind.CONSUMER:
+        if not KINDS[now.kind].broker_assigns_partitions:
             self._offsets.handovers = None
             return
         handovers = self._offsets.handovers = self._offsets.handovers or HandoversDraft()
@@ -230,7 +230,7 @@ class _Draft:
         elif isinstance(event, MembershipStored):
             before = self._freeze_modern()
             self._state = with_connect_work(before, store_membership(before, event), event.stored_ms)
-        elif isinstance(event, GroupDeleted) and event.kind is GroupKind.CLASSIC:
+        elif isinstance(event, GroupDeleted) and KINDS[event.kind].has_generations:
             self._state = delete_group(self._freeze_modern(), event)
         else:
             self._change_modern(event)
@@ -267,7 +267,7 @@ def _begun_ms(event: Commit | CommitUnread) -> int:
 
 def _awaits_handovers(state: GroupState) -> bool:
     """Whether commits of a partition are waited for that has a new owner: these name the topic's id in the log only."""
-    return state.kind is GroupKind.CONSUMER and state.source is _LOG
+    return KINDS[state.kind].broker_assigns_partitions and state.source is _LOG
 
 
 def _read_until_ms(state: GroupState, offsets: FrozenOffsets) -> int:

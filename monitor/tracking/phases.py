@@ -9,7 +9,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from monitor.model import GroupKind, GroupState, Phase
+from monitor.model import KINDS, GroupState, Phase
 
 
 class PhaseEvent(StrEnum):
@@ -156,7 +156,7 @@ def epoch_phase_event(group: GroupState, *, has_members: bool, is_ready: bool, i
     """
     if not has_members:
         return PhaseEvent.EMPTIED
-    if group.kind is GroupKind.SHARE:
+    if not KINDS[group.kind].has_owners:  # no member waits for another to give a partition back
         return PhaseEvent.SETTLED
     if not is_ready:
         return PhaseEvent.UNREADY

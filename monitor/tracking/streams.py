@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from monitor.model import EpochStored, GroupKind, GroupState, Source, StreamsGroupState, Topology
+from monitor.model import KINDS, EpochStored, GroupState, Source, StreamsGroupState, Topology
 
 
 def with_topology(state: GroupState, topology: Topology | None) -> GroupState:
@@ -21,7 +21,7 @@ def with_validation(state: GroupState, event: EpochStored) -> GroupState:
 
     The answers of a broker do not have it; see with_polled_topology.
     """
-    if event.kind is not GroupKind.STREAMS or state.source is not Source.LOG:
+    if not KINDS[event.kind].broker_assigns_tasks or state.source is not Source.LOG:
         return state
     known = state.streams or StreamsGroupState()
     validated = replace(known, validated_epoch=event.validated_epoch, standby_replicas=event.standby_replicas)

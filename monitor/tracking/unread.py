@@ -39,60 +39,40 @@ from monitor.model import (
     UnreadMembership,
     UnreadRecord,
 )
-from monitor.protocol.kafka.kip848_groups import KINDS
+from monitor.protocol.kafka.kip848_groups import RECORD_KINDS, SOLE_KINDS
 from monitor.tracking.phases import PhaseEvent, enter_phase
 from monitor.tracking.rebalances.membership import without_membership
 
-_CLASSIC: Final = 2
-"""The number of GroupMetadata among the types of records (monitor.protocol.kafka.records)."""
+_EVENTS: Final[Mapping[int, tuple[type[GroupEvent], ...]]] = MappingProxyType(
+    {
+        2: (MembershipStored,),
+        3: (EpochStored,),
+        4: (SubscribedTopicsStored,),
+        5: (MemberStored, MemberRemoved),
+        6: (TargetEpochStored,),
+        7: (TargetStored,),
+        8: (CurrentStored, CurrentRemoved),
+        10: (MemberStored, MemberRemoved),
+        11: (EpochStored,),
+        12: (TargetEpochStored,),
+        13: (TargetStored,),
+        14: (CurrentStored, CurrentRemoved),
+        15: (ReadablePartitionsStored,),
+        16: (RegexResolved,),
+        17: (EpochStored,),
+        19: (MemberStored, MemberRemoved),
+        20: (TargetEpochStored,),
+        21: (TargetStored,),
+        22: (CurrentStored, CurrentRemoved),
+        23: (TopologyStored,),
+    }
+)
+"""The events that a type of record tells, by its number (monitor.protocol.kafka.records)."""
 
 _TYPES: Final[Mapping[tuple[type[GroupEvent], GroupKind], int]] = MappingProxyType(
-    {
-        (MembershipStored, GroupKind.CLASSIC): _CLASSIC,
-        (EpochStored, GroupKind.CONSUMER): 3,
-        (SubscribedTopicsStored, GroupKind.CONSUMER): 4,
-        (MemberStored, GroupKind.CONSUMER): 5,
-        (MemberRemoved, GroupKind.CONSUMER): 5,
-        (TargetEpochStored, GroupKind.CONSUMER): 6,
-        (TargetStored, GroupKind.CONSUMER): 7,
-        (CurrentStored, GroupKind.CONSUMER): 8,
-        (CurrentRemoved, GroupKind.CONSUMER): 8,
-        (MemberStored, GroupKind.SHARE): 10,
-        (MemberRemoved, GroupKind.SHARE): 10,
-        (EpochStored, GroupKind.SHARE): 11,
-        (TargetEpochStored, GroupKind.SHARE): 12,
-        (TargetStored, GroupKind.SHARE): 13,
-        (CurrentStored, GroupKind.SHARE): 14,
-        (CurrentRemoved, GroupKind.SHARE): 14,
-        (ReadablePartitionsStored, GroupKind.SHARE): 15,
-        (RegexResolved, GroupKind.CONSUMER): 16,
-        (EpochStored, GroupKind.STREAMS): 17,
-        (MemberStored, GroupKind.STREAMS): 19,
-        (MemberRemoved, GroupKind.STREAMS): 19,
-        (TargetEpochStored, GroupKind.STREAMS): 20,
-        (TargetStored, GroupKind.STREAMS): 21,
-        (CurrentStored, GroupKind.STREAMS): 22,
-        (CurrentRemoved, GroupKind.STREAMS): 22,
-        (TopologyStored, GroupKind.STREAMS): 23,
-    }
+    {(event, RECORD_KINDS[number]): number for number, events in _EVENTS.items() for event in events}
 )
 """The type of record, by its number, that tells an event of a kind of group."""
-
-_KINDS: Final[Mapping[type[GroupEvent], GroupKind]] = MappingProxyType(
-    {
-        MembershipStored: GroupKind.CLASSIC,
-        SubscribedTopicsStored: GroupKind.CONSUMER,
-        RegexResolved: GroupKind.CONSUMER,
-        ReadablePartitionsStored: GroupKind.SHARE,
-        TopologyStored: GroupKind.STREAMS,
-    }
-)
-"""The kind of group of events that are about one kind only; the others name it."""
-
-
-def record_kind(number: int) -> GroupKind:
-    """The kind of group that a type of record, by its number, is about."""
-    return GroupKind.CLASSIC if number == _CLASSIC else KINDS[number]
 
 
 class UnreadDraft:
@@ -140,15 +120,15 @@ class UnreadDraft:
     def _clear(self, event: GroupEvent) -> None:
         """An event on the members that was read: what it is about is known again."""
         if isinstance(event, GroupDeleted):
-            own = {place: each for place, each in self._records.items() if record_kind(place[0]) != event.kind}
+            own = {place: each for place, each in self._records.items() if RECORD_KINDS[place[0]] != event.kind}
             self._records = own
             return
-        kind = _KINDS.get(type(event)) or getattr(event, "kind", None)
+        kind = SOLE_KINDS.get(type(event)) or getattr(event, "kind", None)
         number = None if kind is None else _TYPES.get((type(event), kind))
         if number is not None:
             self._records.pop((number, _subject(event)), None)
         if isinstance(event, MembershipStored):
-            self._keep_kind(GroupKind.CLASSIC)
+            self._keep_kind(SOLE_KINDS[MembershipStored])
 
     def commits(self) -> tuple[UnreadCommit, ...]:
         """The partitions whose committed offset is not known, sorted."""
@@ -178,7 +158,7 @@ class UnreadDraft:
         )
 
     def _keep_kind(self, kind: GroupKind) -> None:
-        self._records = {place: each for place, each in self._records.items() if record_kind(place[0]) == kind}
+        self._records = {place: each for place, each in self._records.items() if RECORD_KINDS[place[0]] == kind}
 
 
 def shown_again(state: GroupState) -> GroupState:

@@ -34,7 +34,7 @@ def monotonic_ms() -> int:
 class SteadyClock:
     """Gives the time in ms: that of the machine's clock at first, then never less than before and without leaps.
 
-    A second of it lasts between two thirds of a second and two seconds. May be asked from any thread.
+    A second of it lasts between two thirds of a second and two seconds. It may be read from any thread.
     """
 
     def __init__(self, wall_ns: Callable[[], int] = time.time_ns, passed: Callable[[], int] = monotonic_ns) -> None:
@@ -63,7 +63,7 @@ class SteadyClock:
 
     @property
     def behind_ms(self) -> int:
-        """By how much the machine's clock was ahead of this one when it was last asked; negative: behind it."""
+        """By how much the machine's clock was ahead of this one when it was last read; negative: behind it."""
         return self._behind_ns // 1_000_000
 
     def _log_step(self) -> None:

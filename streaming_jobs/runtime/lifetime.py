@@ -1,4 +1,4 @@
-"""How long a command runs: until its work is done or fails, until it is told to stop, or until it has to be given up.
+"""How long a command runs: until its work is done or fails, until a signal stops it, or until it has to be given up.
 
 The work is in a thread of its own. The main thread only waits and acts upon signals, so that nothing is broken off in
 the middle by an exception out of nowhere, and a process whose work hangs can still be ended.
@@ -24,7 +24,7 @@ _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 POLL_S: Final = 0.2
 
 END_LIMIT_S: Final = 45.0
-"""How long the work may take to end in good order once it is told to: a micro-batch, then Spark. Then it is cut off."""
+"""How long the work may take to end in good order after a signal: a micro-batch, then Spark. Then it is cut off."""
 
 FAILED_CODE: Final = 1
 
@@ -34,7 +34,7 @@ class JobFailed(Exception):  # noqa: N818 -- it reads as what happened
 
 
 class Stopped(BaseException):
-    """The command was told to stop while it was still starting. It passes whatever handles errors."""
+    """A signal stopped the command while it was still starting. No handler of errors catches this."""
 
 
 class Lifetime:
@@ -42,7 +42,7 @@ class Lifetime:
 
     def __init__(self) -> None:
         self.stopping = threading.Event()
-        """Set once the command has been told to stop."""
+        """Set after a signal to stop."""
         self._told_to_stop = False
         self.given_up: str | None = None
         """Why the work is hopeless, in a sentence, once it is."""
@@ -50,20 +50,20 @@ class Lifetime:
 
     @property
     def is_over(self) -> bool:
-        """Whether the command has been told to stop; true a moment before ``stopping`` is set."""
+        """Whether a signal to stop has come; true a moment before ``stopping`` is set."""
         return self._told_to_stop or self.stopping.is_set()
 
     def go_on(self) -> None:
         """To be called between the steps of a start.
 
         Raises:
-            Stopped: the command has been told to stop.
+            Stopped: a signal to stop has come.
         """
         if self.is_over:
             raise Stopped
 
     def progress(self, line: str) -> None:
-        """Log a step of a start, unless the command has been told to stop. Raises like ``go_on``."""
+        """Log a step of a start, unless a signal to stop has come. Raises like ``go_on``."""
         self.go_on()
         log.info("%s", line)
 
@@ -76,12 +76,12 @@ class Lifetime:
         self.given_up = sentence
 
     def run(self, work: Callable[[Lifetime], None]) -> None:
-        """Do the work; return when it is done, or has ended because the command was told to stop.
+        """Do the work; return when it is done, or has ended because of a signal to stop.
 
         Must be called in the main thread. A second signal never breaks off the ending.
 
         Raises:
-            Exception: what the work raises, unless the command was told to stop.
+            Exception: what the work raises, unless a signal to stop has come.
         """
         errors: list[BaseException] = []
         thread = threading.Thread(target=self._do, args=(work, errors), name="work", daemon=True)

@@ -57,7 +57,7 @@ REQUIRED: Final = {
 
 JVM_END_LIMIT_S: Final = 20
 TASK_TRIES: Final = 1
-"""How often a local master tries a task: one that waited in vain for a broker would wait again, for twice as long."""
+"""How often a local master tries a task: one that timed out on a broker would wait again, for twice as long."""
 ARCHIVING_LIMIT_S: Final = 300
 
 JVM_GONE: Final = (Py4JError, OSError)
@@ -65,7 +65,7 @@ JVM_GONE: Final = (Py4JError, OSError)
 call and not the network."""
 
 SUBMITTED_VARIABLE: Final = "PYSPARK_GATEWAY_PORT"
-"""The variable by which spark-submit tells the program that it starts where its JVM is."""
+"""The variable by which spark-submit gives the program the port of its JVM."""
 
 SUBMIT_DEFAULT_MASTER: Final = "local[*]"
 
@@ -173,13 +173,13 @@ def create_session(  # noqa: PLR0913 -- two of them have a default
         conf: further Spark properties.
         log_file: where the JVM and its Python workers write; None: to this process's standard error.
         queries: how many queries it will run. With a local master each has as many task slots as there are cores.
-        is_ending: whether this process has been told to end; what the JVM writes then is no news.
+        is_ending: whether this process has to end; what the JVM writes then is no news.
 
     Raises:
         ConfigError: a cluster's master needs a secret.
         JvmNotStarted: the JVM ended at once.
     """
-    # Executors start this very Python unless told another one; without it, the first python3 of their PATH.
+    # Executors start this very Python unless another one is set; without it, the first python3 of their PATH.
     os.environ.setdefault("PYSPARK_PYTHON", conf.get("spark.pyspark.python", sys.executable))
     java = find_java()
     os.environ.setdefault(ARENAS_VARIABLE, MAX_ARENAS)
@@ -210,7 +210,7 @@ def create_session(  # noqa: PLR0913 -- two of them have a default
     if _driver_jvm is not None:
         _driver_jvm.output.release()
     spark.sparkContext.setLogLevel(chosen.get("spark.log.level", "ERROR"))
-    # It prints a stack trace when the JVM dies, which is told in a sentence elsewhere. groupwatch has no accumulators.
+    # It prints a stack trace when the JVM dies, which other code reports in a sentence. groupwatch has no accumulators.
     accumulators: Any = spark.sparkContext._accumulatorServer
     accumulators.handle_error = _ignore_jvm_end
     return spark
@@ -240,7 +240,7 @@ def _start_jvm(properties: Mapping[str, str], output: JvmOutput) -> dict[str, st
 
 
 def with_private_files(options: str, folder: RunFolder) -> str:
-    """Options of the driver's JVM, with where it unpacks libraries and how it logs, unless somebody has chosen that."""
+    """Options of the driver's JVM, with its temporary folder and its logging unless the configuration has them."""
     everywhere = " ".join([options, *(os.environ.get(name, "") for name in JVM_VARIABLES)])
     if "log4j" not in everywhere:
         options = f"-Dlog4j2.configurationFile={folder.write(LOG4J_FILE, LOG4J)} {options}"
@@ -286,7 +286,7 @@ def partitions_of(partitions: int) -> dict[str, str]:
 
 
 def submitted_properties() -> dict[str, str]:
-    """What spark-submit was told, and what it says of itself; empty if this process was not started by it."""
+    """The options of spark-submit, and its own properties; empty if this process was not started by it."""
     if SUBMITTED_VARIABLE not in os.environ:
         return {}
     SparkContext._ensure_initialized()  # its JVM holds the properties
@@ -295,7 +295,7 @@ def submitted_properties() -> dict[str, str]:
 
 
 def master_of(configured: str, submitted: Mapping[str, str]) -> str:
-    """The master to use: spark-submit's, unless it is the one that spark-submit takes when it is told none.
+    """The master to use: spark-submit's, unless it is the default of spark-submit.
 
     >>> master_of("local[2]", {"spark.master": "spark://host:7077"})
     'spark://host:7077'
@@ -344,7 +344,7 @@ def has_ended(spark: SparkSession) -> bool:
 def forget_files_to_delete(spark: SparkSession) -> None:
     """Have the JVM of a local master forget which files it wants to delete at its end.
 
-    Spark notes the socket of every task there (``File.deleteOnExit``) and nobody takes it out: 65 MB a day. They are
+    Spark notes the socket of every task there (``File.deleteOnExit``) and never takes it out: 65 MB a day. They are
     deleted already, and what else is noted lies in the run folder, which is removed as a whole.
     """
     if _driver_jvm is None or SOCKET_FOLDER not in dict(spark.sparkContext.getConf().getAll()):
@@ -374,7 +374,7 @@ def stop_session(spark: SparkSession, limit_s: float = JVM_END_LIMIT_S) -> None:
         _driver_jvm.output.silence()
     with suppress(*JVM_GONE):
         spark.stop()
-    if _driver_jvm is None:  # a JVM that somebody else started, as spark-submit does
+    if _driver_jvm is None:  # a JVM that another process started, as spark-submit does
         return
     with suppress(*JVM_GONE):
         gateway.shutdown()

@@ -48,7 +48,7 @@ class Group(Value):
 
     Attributes:
         members: in the order of the JoinGroup answer, which the group's record in the log has too. Ids are distinct.
-        topics: the topics that exist. Topics that nobody subscribes to are allowed, and so is the opposite.
+        topics: the topics that exist, also without a subscriber. Members may subscribe to topics that do not exist.
         leader: the id of the member that assigns. Only KafkaJS and @platformatic/kafka need it.
     """
 

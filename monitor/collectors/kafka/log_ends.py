@@ -1,11 +1,11 @@
-"""Where the logs of some topics end, asked of each leader by itself: one that does not answer holds nobody up.
+"""The ends of the logs of some topics, requested from each leader by itself: a silent one does not delay the others.
 
 Each leader gets a request of its own, all at the same time. One that does not answer in time is *silent*: its request
 stays under way, and its partitions have no end until it answers or another broker leads them. Nothing waits for it
 again.
 
-A request names the epoch of the leader that is asked (KIP-320), so a leader that has changed meanwhile refuses it. The
-new one is asked where the log of the epoch before ended. If that lies below what was read, the log was cut, as by an
+A request names the epoch of its leader (KIP-320), so it fails if the leader has changed meanwhile. The new leader gets
+a request for the end of the previous epoch. If that lies below what was read, the log was cut, as by an
 unclean election.
 """
 
@@ -53,13 +53,13 @@ AGAIN_S: Final = 0.05
 """How long one may take that has not answered lately. Its answer counts at the next question, too."""
 
 DESCRIBE_S: Final = 1.0
-"""How long one broker may take to say who leads; then the next one is asked."""
+"""How long one broker may take to name the leaders; then the next one gets the request."""
 
 KNOWN_LEADERS_S: Final = 5.0
 """How old the knowledge of who leads may be while all leaders answer; it also shows new partitions."""
 
 ROUNDS: Final = 2
-"""How often one question is asked: once more of partitions whose leader has changed."""
+"""How many requests one call makes: a second one for partitions whose leader has changed."""
 
 OUTAGE_MS: Final = 3_000
 """How long a partition must have been silent for clients to have noticed it."""
@@ -110,10 +110,10 @@ class LogEnds:
 
         Args:
             cluster: the cluster; ``offsets_isolation`` says which ends count.
-            topics: all topics that will be asked for.
+            topics: all topics of later requests.
             clock: gives the time in ms since the epoch.
             read_until: gives the instant until which the partitions that answer have been read, likewise. A partition
-                that turns out to be silent has been so since then: nobody knows what was written into it after that.
+                that turns out to be silent has been so since then: what was written into it after that is not known.
                 None: until now.
         """
         self._cluster = cluster
@@ -137,7 +137,7 @@ class LogEnds:
         self._cut: dict[Place, int] = {}
         """Where logs were cut, until whoever reads them has gone back to there."""
         self._recreated: dict[Place, int] = {}
-        """Where logs start that were created again, until they have been asked for their ends."""
+        """The starts of logs that were created again, until their ends have been requested."""
         self._ids: dict[str, str] = {}
         self._former_ids: dict[str, str] = {}
         self._in_use = threading.Lock()
@@ -145,12 +145,12 @@ class LogEnds:
 
     @property
     def silent(self) -> Mapping[Place, Silence]:
-        """The partitions that could not be asked last, for any thread. They are not read."""
+        """The partitions whose newest request failed, for any thread. They are not read."""
         return dict(self._silent)
 
     @property
     def is_read_elsewhere(self) -> bool:
-        """Whether a partition of any topic is not silent, as far as its leader was asked. For any thread."""
+        """Whether a partition of any topic is not silent, by the newest requests. For any thread."""
         return not self._epochs.keys() <= self._silent.keys()
 
     @property
@@ -169,7 +169,7 @@ class LogEnds:
         return {place[1]: outage for place, outage in sorted({**self._over, **now}.items()) if place[0] == topic}
 
     def partition_count(self, topic: str) -> int:
-        """How many partitions a topic had when the brokers last said it; 0: unknown. For any thread."""
+        """How many partitions a topic has by the brokers' newest response; 0: unknown. For any thread."""
         return self._table.partition_count(topic)
 
     def ask(self, read: Mapping[Place, int]) -> Ends:
@@ -202,7 +202,7 @@ class LogEnds:
         return found
 
     def _run(self, question: Callable[..., Any], about: object) -> Any:  # noqa: ANN401 -- kafka-python has no types
-        """What a question to the brokers gives, which is asked in the thread of the client."""
+        """The result of a request to the brokers, which is made in the thread of the client."""
         with self._in_use, explain_request_errors(self._cluster):
             manager = self._manager()
             return manager.run(question, manager, about)
@@ -210,7 +210,7 @@ class LogEnds:
     def accept_new_topics(self) -> None:
         """Take topics that were created again for what is to be read: whoever starts to read compares their ids.
 
-        What is known of a topic that is still the same stays: a cut that nobody has read from yet, and the epochs.
+        What is known of a topic that is still the same stays: a cut that reading has yet to go back to, and the epochs.
         """
         self._former_ids |= self._ids
         self._ids = {}
@@ -349,7 +349,7 @@ class LogEnds:
         self._cut = {place: end for place, end in self._cut.items() if place[0] != topic}
 
     async def _metadata_response(self, manager: Any) -> Any:  # noqa: ANN401 -- as above
-        """What the first broker says that answers in time; those that were quiet are asked last."""
+        """The first response in time; brokers that were quiet get the request last."""
         request = leaders_request(self._topics)
         brokers = sorted(broker.node_id for broker in manager.cluster.brokers())
         for broker in sorted(brokers, key=self._quiet.__contains__):
@@ -405,7 +405,7 @@ class LogEnds:
         return offsets, reasons
 
     def _has_late_answer(self, broker: int, scope: str) -> bool:
-        """Whether no new request is needed: one is under way, or was answered after nobody waited for it any more."""
+        """Whether no new request is needed: one is under way, or its response came after its limit."""
         newest = self._under_way.get((broker, scope))
         return newest is not None and (not newest.is_done or (broker in self._quiet and newest.succeeded()))
 
@@ -450,7 +450,7 @@ class LogEnds:
         return self._table.leaders[place].epoch
 
     def _without_answer(self, place: Place) -> str:
-        """Why a partition was not asked for its end, as the beginning of a sentence."""
+        """Why the end of a partition was not requested, as the beginning of a sentence."""
         leader = self._table.leaders.get(place)
         if leader is None or leader.broker < 0:
             last = self._last_led.get(place)
@@ -506,7 +506,7 @@ class LogEnds:
 
 
 def _is_throttled(manager: Any, broker: int) -> bool:  # noqa: ANN401 -- kafka-python has no types
-    """Whether the client waits before it sends a broker the next request, as that told it to."""
+    """Whether the client delays its next request to a broker, as that has throttled it."""
     connection = manager._conns.get(broker)
     return connection is not None and "throttle" in connection.paused
 
@@ -539,9 +539,10 @@ def _told_offsets(response: Any) -> Iterator[tuple[Place, tuple[int, int]]]:  # 
 
 
 def _told_epoch_ends(response: Any) -> Iterator[tuple[Place, int]]:  # noqa: ANN401 -- as above
-    """Where the log of the epoch that was asked for ends, of each place in the response; -1: it is not known.
+    """The end of the log of the requested epoch, of each partition in the response; -1: it is not known.
 
-    A leader that was elected a moment ago may answer an error, and is asked again. Who may not ask never learns it.
+    A leader that was elected a moment ago may respond with an error, and gets the request again. Without permission,
+    the end stays unknown.
     """
     for topic in response.topics:
         for each in topic.partitions:

@@ -1,10 +1,10 @@
 """One look at all topics of a cluster: partitions, racks, earliest, end and last stable offsets.
 
-Offsets are asked for by leader, in one request for each of the three. What one broker or one topic does not answer
+Offsets are requested by leader, in one request for each of the three. What one broker or one topic does not answer
 stays None and hides nothing else.
 
-The last stable offsets are asked for after the ends. Either only grows, so one that is still below an end that was read
-before it was below the end then, too; asked for before, that of every busy partition would be below its end.
+The last stable offsets are requested after the ends. Either only grows, so one that is still below an end that was read
+before it was below the end then, too; requested before, that of every busy partition would be below its end.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from kafka.protocol.consumer import IsolationLevel
 from monitor.model import PartitionObserved, TopicObserved
 
 OFFSETS_LIMIT_MS: Final = 1000
-"""How long a partition whose leader moves is asked again within one pass."""
+"""How long requests for a partition whose leader moves are repeated within one pass."""
 
 SILENCE_S: Final = 10.0
 """How long a broker that let a request time out is left out of the polls."""
@@ -46,7 +46,7 @@ Described = Mapping[str, Any]
 
 
 class SilentLeaders:
-    """The brokers that let a request time out. For a while they are not asked: each would hold up every poll."""
+    """The brokers that let a request time out. For a while they get no request: each would delay every poll."""
 
     def __init__(self) -> None:
         self._until_s: dict[int, float] = {}
@@ -72,10 +72,10 @@ class StableOffsets:
         self.silent = SilentLeaders()
 
     def below(self, admin: KafkaAdminClient, leaders: Leaders, ends: Offsets) -> dict[TopicPartition, int]:
-        """The last stable offsets of the partitions where these are below the end, which was asked for before.
+        """The last stable offsets of the partitions where these are below the end, which was requested before.
 
-        Who did not tell the end is not asked: it would only be waited for again. Where there is no answer the offset of
-        the pass before stays, and the next pass asks again.
+        A leader that did not give the end gets no request: it would only time out again. Without a response, the offset
+        of the pass before stays, and the next pass requests it again.
         """
         asked = {leader: [p for p in places if self._is_open(p, ends)] for leader, places in leaders.items()}
         told = list_offsets(
@@ -125,7 +125,7 @@ def observe_topics(
 
 
 def content_digest(topics: Iterable[TopicObserved]) -> bytes:
-    """Stands for all that was found of these topics, whatever the time of the poll."""
+    """A digest of all that a poll found of these topics, without the time of the poll."""
     digest = blake2b(digest_size=16)
     for topic in topics:
         digest.update(msgspec.msgpack.encode((topic.topic, topic.topic_id, topic.partitions)))
@@ -136,7 +136,7 @@ def cluster_id_of(admin: KafkaAdminClient) -> str | None:
     """The id of the cluster; None where the brokers have none (before 0.10.1).
 
     Raises:
-        KafkaError: nobody answered.
+        KafkaError: no broker answered.
     """
     found = admin.describe_cluster().get("cluster_id")
     return None if found is None else str(found)

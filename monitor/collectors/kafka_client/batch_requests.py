@@ -1,4 +1,4 @@
-"""Questions about many things at once: what is told is used, and what is not is said in the log, once."""
+"""Requests for many items at once: the answers are used, and each kind of failure is logged once."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ REQUEST_WIDE_ERRORS: Final = (RequestTimedOutError, TopicAuthorizationFailedErro
 
 
 LASTS_S: Final = 30.0
-"""For so long a question must fail until that is said: a partition that gets a new leader is no news."""
+"""How long a request must fail until that is logged: a partition that gets a new leader is no news."""
 
 STAYS: Final = (AuthorizationError, UnsupportedVersionError)
-"""Errors that only an operator can end: they are said at once."""
+"""Errors that only an operator can end: they are logged at once."""
 
 log = logging.getLogger(__name__)
 
 
 class BatchRequests:
-    """Asks, and keeps in mind what was not told, so that each kind of failure is said once until it has healed."""
+    """Makes requests, and keeps what failed, so that each kind of failure is logged once until it has healed."""
 
     def __init__(
         self, cluster: str, meanwhile: str, needed: str = "Kafka 2.8", clock_s: Callable[[], float] = time.monotonic
@@ -46,7 +46,7 @@ class BatchRequests:
         """Prepare.
 
         Args:
-            cluster: the name of the cluster that is asked.
+            cluster: the name of the cluster.
             meanwhile: the consequence as long as a question is not answered, as a sentence without its capital letter.
             needed: the oldest brokers that answer these questions.
             clock_s: gives seconds that only go forward.
@@ -72,9 +72,9 @@ class BatchRequests:
         halves.
 
         Args:
-            question: what is asked for, as the beginning of a sentence.
-            items: what it is asked for.
-            answer: asks the cluster about some of the items.
+            question: the request, as the beginning of a sentence.
+            items: what it is about.
+            answer: requests some of the items of the cluster.
         """
         try:
             told = answer(items)

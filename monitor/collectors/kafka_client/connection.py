@@ -1,7 +1,7 @@
 """Connections to a cluster by kafka-python: opened within a time limit, closed whole, explained when they fail.
 
 kafka-python prints the requests that carry a password at DEBUG level, and a page of warnings while it cannot connect;
-so its logging is switched off, and what went wrong is told by the errors of this package alone.
+so its logging is switched off, and only the errors of this package show what went wrong.
 """
 
 from __future__ import annotations
@@ -77,8 +77,8 @@ def open_admin(
 ) -> KafkaAdminClient:
     """An admin client that has reached a broker.
 
-    ``release`` is that of brokers before 0.10, which cannot be asked for it; None: they are asked. ``request_ms`` is
-    how long a request may take, unless the client properties say otherwise.
+    ``release`` is that of brokers before 0.10, which have no request for it; None: the client requests it.
+    ``request_ms`` is how long a request may take, unless the client properties set another limit.
 
     Raises:
         ConfigError: the client properties cannot be used.
@@ -177,7 +177,7 @@ def open_consumer(
 
 
 def silence_client_logging() -> None:
-    """Switch kafka-python's logging off. Its requests are not printed even if somebody switches it on again."""
+    """Switch kafka-python's logging off. Its requests are not printed even if other code switches it on again."""
     logging.getLogger("kafka").setLevel(_QUIET)
     for name in [name for name in logging.root.manager.loggerDict if name.startswith("kafka.")]:
         # A filter of "kafka" would not see the records of the loggers below it.
@@ -333,7 +333,7 @@ def _connection_error(
 
 
 def _refusal(cluster: ClusterSettings, error: KafkaError) -> str | None:
-    """Why nobody lets the user in, if the error tells it."""
+    """Why the broker refuses the user, if the error shows that."""
     if isinstance(error, TokenError | TicketError):
         return str(error.args[0])
     if isinstance(error, SaslAuthenticationFailedError):
@@ -362,7 +362,7 @@ class _WrongSetting(Exception):  # noqa: N818 - it reads as what was found
 
 
 def _probe_result(cluster: ClusterSettings, error: KafkaError, limit_s: float, *, is_let_in: bool) -> str:
-    """What a plain connection to the addresses tells about an error that tells nothing.
+    """What a plain connection to the addresses shows about an error without details.
 
     Raises:
         _WrongSetting: TLS or the login fails.

@@ -25,16 +25,16 @@ from monitor.protocol.rocketmq.responses import Queue, RunningInfo, running_info
 from monitor.protocol.wire.errors import DecodeError
 
 WINDOW: Final = 8
-"""Members that a broker is asked about at a time."""
+"""The members whose information is requested of a broker at a time."""
 
 MAX_SILENCES: Final = 8
-"""When so many did not answer in one reading, a broker is asked no more: the rest counts as it was."""
+"""After so many members did not answer in one reading, a broker gets no more requests: the rest counts as it was."""
 
 MAX_SUSPECTS: Final = 4
-"""So many of those that were silent before are asked again at a time."""
+"""So many of the members that were silent before get a new request at a time."""
 
 PULL_ONLY: Final = "registerTopics"
-"""A property that only DefaultMQPullConsumer has, which tells none of the queues that it reads."""
+"""A property that only DefaultMQPullConsumer has, which names none of the queues that it reads."""
 
 RETRY_SUSPECTS_S: Final = 10.0
 """How long a broker waits for a client; only then has it given up the last question."""
@@ -48,14 +48,14 @@ class MemberKey(Value):
 
 
 class MemberRequest(Value):
-    """A member, and the address of the broker through which it is asked."""
+    """A member, and the address of the broker that forwards the request to it."""
 
     key: MemberKey
     address: str
 
 
 class MemberInfo(Value):
-    """What a member said when it answered last; ``answers`` False: it does not any more, or it never did.
+    """The newest answer of a member; ``answers`` False: it does not answer any more, or it never did.
 
     ``assignor`` is the class of its strategy, without package. ``chooses`` : it decides itself what it reads, and does
     not say what. ``unreadable``: why its newest answer could not be read.
@@ -79,7 +79,7 @@ NO_INFO: Final = MemberInfo(answers=False)
 
 
 class MemberInfoReader:
-    """Asks the members, reading after reading, and remembers what each said last. For one thread."""
+    """Requests the information of members, poll after poll, and keeps the newest answer of each. For one thread."""
 
     def __init__(
         self, connect: Callable[[str], RocketMQConnection], clock: Callable[[], float] = time.monotonic
@@ -93,7 +93,7 @@ class MemberInfoReader:
         self._again: dict[str, Future[Answers]] = {}
 
     def read(self, members: Sequence[MemberRequest], pool: Executor) -> Mapping[MemberKey, MemberInfo]:
-        """What each of the members says, or said last. Others are forgotten."""
+        """The newest answer of each of the members. Those of other members are dropped."""
         self._forget({member.key for member in members}, {member.address for member in members})
         self._take_suspect_responses()
         suspects = [member for member in members if not self._told.get(member.key, _UNKNOWN).answers]
@@ -106,7 +106,7 @@ class MemberInfoReader:
         return {member.key: self._told.get(member.key, NO_INFO) for member in members}
 
     def close(self) -> None:
-        """Close the connections; what the members said is kept."""
+        """Close the connections; the answers are kept."""
         for future in self._again.values():
             future.cancel()
         self._again = {}
@@ -152,7 +152,7 @@ class MemberInfoReader:
 
 
 _UNKNOWN: Final = MemberInfo()
-"""A member that has not been asked yet is asked as one that answers."""
+"""A member without a request so far counts as one that answers."""
 
 
 def _request_infos(connection: RocketMQConnection, keys: Sequence[MemberKey]) -> Answers:
@@ -186,7 +186,7 @@ def _info_in(answer: Answer, before: MemberInfo | None) -> MemberInfo | None:
 
 
 def _by_address(members: Iterable[MemberRequest]) -> list[tuple[str, list[MemberKey]]]:
-    """The members in their order, by the broker through which they are asked."""
+    """The members in their order, by the broker that forwards the requests to them."""
     keys: dict[str, list[MemberKey]] = defaultdict(list)
     for member in members:
         keys[member.address].append(member.key)

@@ -1,12 +1,12 @@
 """A session with ZooKeeper that keeps a part of its tree, read once and then kept up to date by watches.
 
-Every node that is read is watched. ZooKeeper tells a client of a change before it answers anything that was asked after
-the change, and all on one connection; so nodes that were read one after the other, and of none of which a change was
-told until the last answer, were all so at the moment of that answer. That makes a consistent picture without reading
-anything twice. What was told to have changed is read again, and only that. Once a minute all is read anew all the same.
+Every node that is read is watched. ZooKeeper notifies a client of a change before it responds to any request after the
+change, and all on one connection. So if no node has had a notification until the last response, all nodes were as they
+were read at the moment of that response. That makes a consistent picture without reading anything twice. Only nodes
+with a notification are read again. Once a minute, all nodes are read again nevertheless.
 
-kazoo tells every watch when the connection is lost, and begins a new session when the old one is over; both make
-everything be read anew. Its logging is off: what went wrong is told by the errors of this package alone.
+kazoo calls every watch when the connection is lost, and starts a new session when the old one has expired; after both,
+everything is read again. Its logging is off: only the errors of this package show what went wrong.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ IN_FLIGHT: Final = 500
 """So many questions wait for answers at a time: enough to keep ZooKeeper busy, few enough for a small memory."""
 
 FULL_READ_S: Final = 60.0
-"""All is read anew so often, should a change not have been told."""
+"""How often all nodes are read again, in case a notification was lost."""
 
 MOST_NODES: Final = 500_000
 """A larger tree is not read: it would take too much memory, and no system has that many groups."""
@@ -52,7 +52,7 @@ LONGEST_PAUSE_S: Final = 2.0
 """A ZooKeeper that is away is tried again at least so often."""
 
 LARGEST_NODE: Final = 1 << 20
-"""Bytes of data that ZooKeeper takes unless it is told otherwise (jute.maxbuffer)."""
+"""Bytes of data that ZooKeeper accepts by default (jute.maxbuffer)."""
 
 _LOGGER: Final = logging.getLogger("monitor.collectors.zookeeper.kazoo")
 _LOGGER.setLevel(logging.CRITICAL + 1)
@@ -100,7 +100,7 @@ class ZooKeeperSession:
         """What is there now, as it was at one moment except for the units that ``unsteady`` names.
 
         Raises:
-            ConnectionFailed: nobody answers, or not in time.
+            ConnectionFailed: no server responds, or not in time.
             CollectorError: there is no such root, or the tree is too large.
             PermissionMissing: the top may not be read.
         """
@@ -112,13 +112,13 @@ class ZooKeeperSession:
         return Tree(nodes=dict(self._nodes), children=dict(self._children), refused=tuple(sorted(self._refused)))
 
     def birth(self, path: str) -> str | None:
-        """What tells a node from one of the same path in another ZooKeeper: when and by which change it was created.
+        """The identity of a node among those of the same path elsewhere: when and by which change it was created.
 
         Args:
             path: from the root of the tree on, without a slash before it.
 
         Raises:
-            ConnectionFailed: nobody answers, or not in time.
+            ConnectionFailed: no server responds, or not in time.
         """
         client = self._connect()
         try:
@@ -128,11 +128,11 @@ class ZooKeeperSession:
         return None if stat is None else f"{stat.czxid:x}-{stat.ctime}"
 
     def unsteady(self) -> frozenset[str]:
-        """The units of which a change was told that the newest tree does not show."""
+        """The units with a notification of a change that the newest tree does not show."""
         return frozenset(_unit(path) for path in self._stale if not self._is_quiet(path))
 
     def quiet_s(self, unit: str) -> float:
-        """For how many seconds no change of the unit has been told; at most since it was first read."""
+        """The seconds without a notification of the unit; at most since it was first read."""
         return time.monotonic() - self._changed_s.get(unit, -math.inf)
 
     def close(self) -> None:
@@ -181,7 +181,7 @@ class ZooKeeperSession:
             self._nodes, self._children, self._refused = {}, {}, set()
             self._stale = {""}
         self._is_all_stale = True  # unless this comes to its end
-        # The top is always asked for: what has changed before that answer is told before it.
+        # The top is always requested: a notification of a change before that response comes before it.
         wanted, self._stale = self._stale | {""}, set()
         self._fetch(client, wanted, began_s + READ_LIMIT_S)
         self._await_changes(client)
@@ -199,7 +199,7 @@ class ZooKeeperSession:
                 self._changed_s[_unit(path)] = told_s
 
     def _await_changes(self, client: KazooClient) -> None:
-        """Until every change that was told before the last answer has come to ``_events``: its queue is in order."""
+        """Wait for every notification before the last response to come to ``_events``: its queue is in order."""
         is_done = threading.Event()
         client.handler.dispatch_callback(Callback("watch", is_done.set, ()))
         if not is_done.wait(self._settings.session_limit_s):
@@ -211,7 +211,7 @@ class ZooKeeperSession:
         self._events.append((None if is_lost else event.path.lstrip("/"), time.monotonic()))
 
     def _fetch(self, client: KazooClient, paths: Iterable[str], deadline_s: float) -> None:
-        """Read some nodes and all that is below what is listed anew, many at a time."""
+        """Read some nodes, and all that is below those that are listed again, many at a time."""
         wanted = deque((path, level) for path in sorted(paths) if (level := self._level(path)) is not None)
         asked: deque[tuple[str, _Level, Any]] = deque()
         while wanted or asked:

@@ -20,15 +20,14 @@ from monitor.detection.client_libraries.habits import (
 )
 from monitor.model import (
     KINDS,
-    STREAM,
     UNKNOWN_LIBRARY,
     Certainty,
     ClientLibrary,
-    GroupKind,
     GroupState,
     Library,
     Member,
     Value,
+    traits_of,
 )
 from monitor.protocol.kafka.sticky_user_data import UserDataForm, user_data_forms
 
@@ -69,7 +68,7 @@ def recognize_libraries(group: GroupState) -> Mapping[str, ClientLibrary]:
     """
     if not KINDS[group.kind].has_kafka_clients:
         return {}
-    if group.protocol == STREAM or group.kind is GroupKind.STREAMS:
+    if traits_of(group).reads_by_task:
         return dict.fromkeys((member.member_id for member in group.members), KAFKA_STREAMS)
     found = {member.member_id: _library_of(member, group) for member in group.members}
     leader = next((member for member in group.members if member.member_id == group.leader), None)

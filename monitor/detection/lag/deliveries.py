@@ -15,11 +15,11 @@ import msgspec
 from monitor.detection.ownership.catalog_view import Topics
 from monitor.kinds.share import archived_counts, by_place, last_tries, readable_places, share_progress
 from monitor.model import (
+    KINDS,
     CommittedOffset,
     DeliveryBatch,
     DeliveryTotals,
     DeliveryVerdict,
-    GroupKind,
     GroupState,
     ListedShareOffset,
     PartitionState,
@@ -48,7 +48,7 @@ def read_deliveries(group: GroupState, topics: Topics, subscribed: Iterable[str]
         limit: how often it delivers a record at most.
     """
     share = group.share
-    if group.kind is not GroupKind.SHARE or share is None:
+    if share is None or not KINDS[group.kind].acknowledges_records:
         return None
     names = topics.catalog.names
     found = {place: _listed_delivery(known, place, topics) for place, known in by_place(share.listed, names)}
@@ -74,7 +74,7 @@ def totals_of(group: GroupState, limit: int) -> DeliveryTotals | None:
     None: it is no share group, or its share state is not read. From its beginning, a group has some.
     """
     share = group.share
-    if group.kind is not GroupKind.SHARE or share is None or not share.partitions:
+    if share is None or not share.partitions or not KINDS[group.kind].acknowledges_records:
         return None
     outcomes: tuple[ShareOutcomes | SharePartition, ...] = (share.former, *share.partitions)
     archived = archived_counts([each for known in outcomes for each in known.archived], limit)

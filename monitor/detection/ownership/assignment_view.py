@@ -1,7 +1,7 @@
-"""What can be said of a group without its offsets. It changes with members and topics only, so it can be remembered.
+"""What is known of a group without its offsets. It changes with members and topics only, so it can be cached.
 
-Asking the assignor is the most expensive part of a verdict, and in most micro-batches nothing has changed that it
-looks at. A view that was lost is made again; nothing but time depends on remembering it.
+Running the assignor is the most expensive part of a verdict, and in most micro-batches its inputs have not changed. A
+view that was lost is made again; the cache saves nothing but time.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class AssignmentView(Value):
 
 
 def _is_renamed(group: GroupState) -> bool:
-    """Whether more is known with the catalog than its state tells: topics by name, strategies that fit."""
+    """Whether the catalog adds to the state of the group: topics by name, strategies that fit."""
     traits = KINDS[group.kind]
     return traits.is_self_assigned or traits.by_topic_id
 
@@ -141,7 +141,7 @@ def _balance(group: GroupState, ownership: Ownership) -> Balance | None:
 def without_offsets(group: GroupState) -> GroupState:
     """What a view depends on, of the group: nothing that moves with commits, or while a rebalance is under way.
 
-    What rebalances cost is told by the commits after them. What a share group has done with records says nothing of
+    The commits after a rebalance show what it cost. The records that a share group has acknowledged show nothing of
     its members, either.
     """
     return replace(
@@ -229,7 +229,7 @@ def _members(
     current = expectation.current
     heirs = Counter(owner for place in expectation.pending for owner in current.get(place, ()))
     existing = {topic for topic in ownership.subscribed if topic in catalog.topics}
-    if not KINDS[group.kind].has_owners:  # until a topic is initialized for a share group, nobody has any of it
+    if not KINDS[group.kind].has_owners:  # until a topic is initialized for a share group, no member has any of it
         existing &= {place.topic for place in ownership.owners}
     known = expectation.kind in ("exact", "target")
     return tuple(

@@ -39,7 +39,7 @@ class Topics:
 
     @cached_property
     def names_digest(self) -> bytes:
-        """Stands for which topic has which id. Classic groups do not ask for it."""
+        """A digest of the ids of all topics. Classic groups do not need it."""
         return _digest(sorted(self.catalog.names.items()))
 
     @cached_property
@@ -57,11 +57,11 @@ class Topics:
         return known
 
     def outline(self, topic: str) -> bytes:
-        """Stands for all of a topic but what moves with its records and with time; empty if it does not exist."""
+        """A digest of a topic without what changes with its records and with time; empty if it does not exist."""
         return self._digest_of(topic, self._outlines, _outline)
 
     def content(self, topic: str) -> bytes:
-        """Stands for all of a topic but when its ends were seen; empty if it does not exist."""
+        """A digest of a topic without the times at which its ends were seen; empty if it does not exist."""
         return self._digest_of(topic, self._contents, _content)
 
     def _digest_of(self, topic: str, known: dict[str, bytes], digest: Callable[[TopicState], bytes]) -> bytes:
@@ -105,16 +105,17 @@ def is_older_than_generation(catalog: Catalog, group: GroupState) -> bool:
 
 
 def age_beside(catalog: Catalog, group: GroupState) -> tuple[bool, int]:
-    """All of a catalog's age on which the view of a group depends, and the rules besides.
+    """All of a catalog's age on which the view of a group and the rules depend.
 
-    Whether it is older than the generation decides whom to believe about new partitions, and whether one that nobody
-    owns may be gone; since when it is kept, if that is later than the generation, decides which partitions are new.
+    A catalog that is older than the generation may not know new partitions yet, and a partition without an owner may
+    have been deleted. If the catalog is kept only since after the generation, that time decides which partitions are
+    new.
     """
     return is_older_than_generation(catalog, group), max(catalog.watched_ms, group.generation_ms)
 
 
 def was_seen(catalog: Catalog, topic: str) -> bool:
-    """Whether the newest pass saw the topic. One that it missed may have been deleted: the next pass tells."""
+    """Whether the newest pass saw the topic. One that it missed may have been deleted: the next pass shows that."""
     return not catalog.topics[topic].missed
 
 
@@ -140,7 +141,7 @@ def count_at(state: TopicState, instant_ms: int) -> int:
 
 
 def shape_of(topic: str, count: int, state: TopicState | None, *, with_racks: bool) -> TopicShape:
-    """What an assignor is told of a topic with ``count`` partitions. Partitions the catalog lacks have no rack."""
+    """The topic with ``count`` partitions as an assignor gets it. Partitions that the catalog lacks have no rack."""
     racks: list[tuple[str | None, ...]] = [()] * count if with_racks else []
     for partition in state.partitions if state and with_racks else ():
         if 0 <= number(partition.partition) < count:

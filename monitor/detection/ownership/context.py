@@ -18,6 +18,7 @@ from monitor.model import (
     DeliveryVerdict,
     GroupState,
     Handover,
+    KindTraits,
     MemberVerdict,
     PartitionState,
     PartitionVerdict,
@@ -30,18 +31,18 @@ from monitor.model import (
 from monitor.model.evidence import Balance, Growth, Refusal
 
 Owners = dict[TopicPartition, tuple[str, ...]]
-"""The member ids that own a partition, sorted. A partition that nobody owns has no entry."""
+"""The member ids that own a partition, sorted. A partition without an owner has no entry."""
 
 Judgement = Literal["exact", "checked", "target", "invariants", "none"]
-"""How much can be said about who should own what; see ``GroupVerdict.expectation``."""
+"""How much is known about the expected owners; see ``GroupVerdict.expectation``."""
 
 
 class Ownership(Value):
     """What the members subscribe and hold. ``complete``: a living group of consumers, every member readable.
 
     ``is_lived_in``: a living group of consumers, readable or not. ``owners_known``: and every member's assignment can
-    be read, so that nobody has what is not in ``owners``; of some members the subscription may be missing. ``dropped``
-    have owners that do not consume them: they do not subscribe to the topic.
+    be read, so that what is not in ``owners`` has no owner; of some members the subscription may be missing.
+    ``dropped`` have owners that do not consume them: they do not subscribe to the topic.
     """
 
     owners: Owners
@@ -53,16 +54,16 @@ class Ownership(Value):
 
 
 class Expectation(Value):
-    """Who should own what: ``current`` for the topics as they are now, ``replayed`` for the inputs of the generation.
+    """The expected owners: ``current`` for the topics as they are now, ``replayed`` for the inputs of the generation.
 
     ``stale_metadata``: the actual assignment is exactly what the assignor gives for fewer (or other) partitions than
-    the catalog had by then, so the leader worked from older metadata, and ``replayed`` is that assignment.
-    ``changes`` lists what differs between the inputs of the two. ``pending`` are the partitions that the assignor gave
-    to nobody because their former owner has to let go first. ``tie``: the owners differ from ``replayed``, but another
-    order of the members could have made the assignor decide otherwise. ``like`` are assignors of other client
-    libraries that give exactly the owners, where that of the leader does not. Nothing of this is known unless ``kind``
-    is "exact"; if it is "target", ``current`` is what the broker itself has chosen, and ``pending`` and ``handovers``
-    are known too; ``replayed`` is then what the assignor gives, and empty where that is the same.
+    the catalog had by then, so the leader worked from older metadata, and ``replayed`` is that assignment. ``changes``
+    lists what differs between the inputs of the two. ``pending`` are the partitions that the assignor gave to no member
+    because their previous owner has to release them first. ``tie``: the owners differ from ``replayed``, but another
+    order of the members could have made the assignor decide otherwise. ``like`` are assignors of other client libraries
+    that give exactly the owners, where that of the leader does not. Nothing of this is known unless ``kind`` is
+    "exact"; if it is "target", ``current`` is what the broker itself has chosen, and ``pending`` and ``handovers`` are
+    known too; ``replayed`` is then what the assignor gives, and empty where that is the same.
 
     ``dialect`` is the assignor of a client library that is replayed or checked; None: Kafka's own. If ``kind`` is
     "checked", it cannot be replayed: it may have given the owners, unless there is a ``refusal``.
@@ -96,20 +97,21 @@ class Expectation(Value):
 class Facts(Value):
     """Everything a rule may look at.
 
-    ``known`` holds the partitions that exist now and concern the group: those of subscribed topics, and owned or
-    committed ones of others. ``committed`` holds the group's offsets by partition, ``partitions`` and ``members`` the
-    judged rows, ``waiting`` those of the partitions in which records wait. ``is_settling``: the members may be about to
-    share their partitions out anew, so nothing is said of who should have them
-    (monitor.detection.ownership.self_assigned.grace_period). ``deliveries`` are of a share group, which delivers
-    a record ``delivery_limit`` times at most; None: it is none. ``task_view`` is of groups whose members have tasks,
-    and ``tasks`` are those with why nobody runs them now. ``sinks`` are the members that are tasks of a sink of
-    Connect, by their client ids, and ``sink`` is the connector whose group it is, by its name. ``beyond_end`` are the
-    partitions whose commit is beyond the end of the log, with since when; ``former_lag`` those whose lag is unknown
-    until the next polls, with the records that waited before that (monitor.detection.lag.doubtful_ends).
-    ``awaits_poll``: by the date of the next poll alone, more may be known.
+    ``traits`` are those of the group, which depend on its kind and its protocol (monitor.model.kinds). ``known`` holds
+    the partitions that exist now and concern the group: those of subscribed topics, and owned or committed ones of
+    others. ``committed`` holds the group's offsets by partition, ``partitions`` and ``members`` the judged rows,
+    ``waiting`` those of the partitions in which records wait. ``is_settling``: the members may be about to share their
+    partitions again, so their expected owners are not judged (monitor.detection.ownership.self_assigned.grace_period).
+    ``deliveries`` are of a share group, which delivers a record ``delivery_limit`` times at most; None: it is none.
+    ``task_view`` is of groups whose members have tasks, and ``tasks`` are those with why nobody runs them now.
+    ``sinks`` are the members that are tasks of a sink of Connect, by their client ids, and ``sink`` is the connector
+    whose group it is, by its name. ``beyond_end`` are the partitions whose commit is beyond the end of the log, with
+    since when; ``former_lag`` those whose lag is unknown until the next polls, with the records that waited before that
+    (monitor.detection.lag.doubtful_ends). ``awaits_poll``: by the date of the next poll alone, more may be known.
     """
 
     group: GroupState
+    traits: KindTraits
     catalog: Catalog
     moment: Moment
     settings: DetectionSettings
@@ -138,11 +140,11 @@ class Facts(Value):
         return self.moment.now_ms
 
     def has_come(self, instant_ms: float) -> bool:
-        """Whether it is this instant, or later. Asked, it counts for how long the verdict holds."""
+        """Whether it is this instant, or later. Each call limits how long the verdict holds."""
         return self.moment.has_come(instant_ms)
 
     def has_passed(self, instant_ms: float) -> bool:
-        """Whether it is later than this instant. It counts likewise."""
+        """Whether it is later than this instant. Each call limits how long the verdict holds."""
         return self.moment.has_passed(instant_ms)
 
     def not_later_than_now(self, instant_ms: int) -> int:

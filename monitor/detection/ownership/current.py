@@ -21,7 +21,7 @@ _WITH_MEMBERS: Final = frozenset({Phase.STABLE, Phase.NOT_READY, Phase.ASSIGNING
 
 
 def owners_by_partition(holdings: Iterable[MemberAssignment]) -> Owners:
-    """The owners of every partition somebody holds, by member id, each once.
+    """The owners of every partition that a member holds, by member id, each once.
 
     >>> from monitor.model import TopicPartitions
     >>> both = MemberAssignment(member_id="C0", topics=(TopicPartitions("t", (0, 1)),))
@@ -44,8 +44,8 @@ def owners_by_partition(holdings: Iterable[MemberAssignment]) -> Owners:
 def read_ownership(group: GroupState, libraries: Mapping[str, ClientLibrary] | None = None) -> Ownership:
     """What the members of the group subscribe and hold. ``libraries``: the client library of each, by member id.
 
-    ``complete`` says that every member's bytes could be read, so that "nobody owns it" is certain and not merely
-    "nobody whom we can read". Of a member that cannot be read, what can be counts.
+    ``complete`` says that every member's bytes could be read, so that "it has no owner" is certain and not merely
+    "it has no owner that we can read". Of a member that cannot be read, what can be counts.
     """
     subscriptions = {member.topics for member in group.members}
     known = [member for member in group.members if member.unreadable is None or member.assignment_read]

@@ -21,8 +21,8 @@ from monitor.detection.ownership.tasks.target_check import TargetCheck
 from monitor.detection.ownership.tasks.targets import check_targets
 from monitor.kinds.streams import TASK_ASSIGNOR, topology_of
 from monitor.model import (
+    KINDS,
     Catalog,
-    GroupKind,
     GroupState,
     IdPartitions,
     Member,
@@ -50,17 +50,17 @@ def named(group: GroupState, catalog: Catalog) -> GroupState:
     streams group these are the partitions that its tasks read, by the topology; a group whose topology is not known
     stays as it is.
     """
-    if group.kind is GroupKind.STREAMS:
+    traits = KINDS[group.kind]
+    if traits.broker_assigns_tasks:
         return _with_inputs(group, catalog)
-    if group.kind not in (GroupKind.CONSUMER, GroupKind.SHARE):
+    if not traits.by_topic_id:
         return group
     names = _names(group, catalog)
     found = {resolved.regex: resolved.topics for resolved in group.regexes}
-    is_consumer = group.kind is GroupKind.CONSUMER
     return replace(
         group,
-        protocol=_assignor(group) if is_consumer and group.members else None,
-        protocol_type="consumer" if is_consumer else "",
+        protocol=_assignor(group) if traits.has_owners and group.members else None,
+        protocol_type="consumer" if traits.has_owners else "",
         members=tuple(_named_member(member, names, found) for member in group.members),
     )
 
@@ -105,7 +105,7 @@ def expect_targets(group: GroupState, catalog: Catalog, ownership: Ownership) ->
         kind="target",
         current=targets,
         replayed=_given_owners(check, resolve)
-        if group.kind is GroupKind.STREAMS
+        if KINDS[group.kind].broker_assigns_tasks
         else recomputed(group, aimed, catalog, targets),
         target_check=check,
         pending=frozenset(targets.keys() - ownership.owners.keys()),
@@ -140,7 +140,7 @@ def _members_at_their_targets(group: GroupState, resolve: Resolve) -> tuple[Memb
 
 def _resolver(group: GroupState, catalog: Catalog) -> Resolve:
     topology = topology_of(group)
-    if group.kind is GroupKind.STREAMS:
+    if KINDS[group.kind].broker_assigns_tasks:
         counts = partition_counts(topology, catalog) if topology is not None else {}
         return lambda tasks: partitions_of(topology, tasks, counts) if topology is not None else ()
     names = _names(group, catalog)

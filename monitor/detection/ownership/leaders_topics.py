@@ -15,7 +15,7 @@ from typing import Final
 from monitor.detection.ownership.assigners import possible_leaders
 from monitor.detection.ownership.catalog_view import first_seen_ms, is_older_than_generation
 from monitor.detection.ownership.context import Ownership
-from monitor.model import STREAM, UNKNOWN_LIBRARY, Catalog, ClientLibrary, GroupKind, GroupState, Library
+from monitor.model import UNKNOWN_LIBRARY, Catalog, ClientLibrary, GroupState, Library, traits_of
 
 LEADERS_TOPICS_ONLY: Final = frozenset({Library.KAFKAJS, Library.PLATFORMATIC})
 """The libraries whose leaders assign only their own topics."""
@@ -30,7 +30,7 @@ def topics_left_out(
     there when the leader assigned, and that no member had before (they may be on their way to another). If the leader
     is not known, it may be any member.
     """
-    if group.kind is not GroupKind.CLASSIC or group.protocol == STREAM or not ownership.owners_known:
+    if not ownership.owners_known or not traits_of(group).leader_assigns_partitions:
         return frozenset()
     if len({member.topics for member in group.members}) < 2:
         return frozenset()  # as in most groups: the leader subscribes to what all do

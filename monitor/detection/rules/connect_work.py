@@ -20,7 +20,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from monitor.detection.ownership.context import Facts
-from monitor.detection.ownership.tasks.connect import OVERDUE_MS, is_connect
+from monitor.detection.ownership.tasks.connect import OVERDUE_MS
 from monitor.detection.rules.rule import Rule
 from monitor.findings.connect import NoWorker, RunTwice, UnevenWorkers, WorkersBehind
 from monitor.findings.observation import Observation
@@ -53,7 +53,7 @@ TOLD_MS: Final = 600_000
 
 def find_idle_work(facts: Facts) -> Iterable[Observation]:
     """One finding for each reason why no worker runs connectors or tasks."""
-    if not is_connect(facts.group):
+    if not facts.traits.runs_connectors:
         return
     for reason in REASONS:
         tasks = [task for task in facts.tasks if task.orphan is reason and _has_lasted(facts, task)]
@@ -87,7 +87,7 @@ def _idle_work(facts: Facts, reason: OrphanReason, tasks: list[TaskVerdict]) -> 
 
 def find_run_twice(facts: Facts) -> Iterable[Observation]:
     """Tasks that two workers ran at once. It is known once both are in the group again, and told for ``TOLD_MS``."""
-    if not is_connect(facts.group):
+    if not facts.traits.runs_connectors:
         return
     known = (facts.group.connect or ConnectGroupState()).doubles
     newest_ms = max((double.until_ms for double in known), default=0)
@@ -113,7 +113,7 @@ def find_run_twice(facts: Facts) -> Iterable[Observation]:
 
 def find_uneven_workers(facts: Facts) -> Iterable[Observation]:
     """Tasks, or connectors, differ by more than one between workers once everything has been given out."""
-    if not is_connect(facts.group) or facts.task_view is None or not _is_given_out(facts):
+    if not facts.traits.runs_connectors or facts.task_view is None or not _is_given_out(facts):
         return
     loads = facts.task_view.processes
     for of_connectors in (False, True):
@@ -154,7 +154,7 @@ def find_workers_behind(facts: Facts) -> Iterable[Observation]:
     One that joins so reads them at once, or leaves the group. So a generation that has lasted says nothing of it.
     """
     group = facts.group
-    if not is_connect(group) or facts.has_come(group.generation_ms + TOLD_MS):
+    if not facts.traits.runs_connectors or facts.has_come(group.generation_ms + TOLD_MS):
         return
     behind = [each for each in (group.connect or ConnectGroupState()).behind if each.generations > 1]
     if behind:

@@ -14,7 +14,7 @@ from monitor.detection.ownership.self_assigned.duplicate_ids import duplicates_o
 from monitor.detection.rules.rule import Rule
 from monitor.findings.double_owned import DoubleOwned, DuplicateClientIds
 from monitor.findings.observation import Observation
-from monitor.model import KINDS, FindingKind, GroupKind, Phase, Sharing, TopicPartition
+from monitor.model import FindingKind, Phase, Sharing, TopicPartition
 
 
 def find_double_owned(facts: Facts) -> Iterable[Observation]:
@@ -22,7 +22,7 @@ def find_double_owned(facts: Facts) -> Iterable[Observation]:
 
     The members of a share group are meant to (KIP-932), as are those of a RocketMQ group that broadcasts.
     """
-    if not KINDS[facts.group.kind].has_owners or facts.group.sharing is not Sharing.EXCLUSIVE:
+    if not facts.traits.has_owners or facts.group.sharing is not Sharing.EXCLUSIVE:
         return
     double = {place: owners for place, owners in facts.ownership.owners.items() if len(owners) > 1}
     if double:
@@ -52,7 +52,7 @@ def _double_owned(facts: Facts, double: Owners, is_mixed: bool) -> Observation:
 def find_duplicate_clients(facts: Facts) -> Iterable[Observation]:
     """Several connections with the id of one member, for longer than a broker keeps those of a client that vanished."""
     group = facts.group
-    if group.kind is not GroupKind.ROCKETMQ or group.phase is not Phase.STABLE:
+    if not facts.traits.may_repeat_ids or group.phase is not Phase.STABLE:
         return
     twice = duplicates_of(group)
     if not twice or not facts.has_come(group.generation_ms + facts.settings.connection_expiry_ms):

@@ -27,7 +27,7 @@ from monitor.detection.rules.drift_causes import CURRENT, OWN, REPLAYED, TARGET,
 from monitor.detection.rules.rule import Rule
 from monitor.findings.drift import CurrentDrift, LateHandover, RefusedAssignment, ReplayedDrift, TargetDrift, TaskDrift
 from monitor.findings.observation import Observation
-from monitor.model import KINDS, DriftCause, DriftKind, FindingKind, Handover, TopicPartition
+from monitor.model import DriftCause, DriftKind, FindingKind, Handover, TopicPartition
 from monitor.model.evidence import Difference, ReplayedAssignor
 
 
@@ -35,11 +35,11 @@ def find_replayed_drift(facts: Facts) -> Iterable[Observation]:
     """The assignment is not what the assignor gives for the inputs of the generation, nor for older metadata."""
     replayed = facts.expectation.replayed
     partitions = _differing(facts, replayed, facts.ownership.owners) if facts.expectation.kind == "exact" else ()
-    if partitions and KINDS[facts.group.kind].is_self_assigned:
+    if partitions and facts.traits.is_self_assigned:
         nobodys = {TopicPartition(row.topic, row.partition) for row in facts.partitions if row.orphan is not None}
         partitions = tuple([place for place in partitions if place not in nobodys])  # that is told, and by whom
     if partitions:
-        cause = cause_of(OWN if KINDS[facts.group.kind].is_self_assigned else REPLAYED, _drift_inputs(facts))
+        cause = cause_of(OWN if facts.traits.is_self_assigned else REPLAYED, _drift_inputs(facts))
         yield Observation(
             kind=FindingKind.DRIFT,
             reason=DriftKind.TIE if cause.cause is DriftCause.TIE else DriftKind.REPLAYED,

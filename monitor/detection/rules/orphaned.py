@@ -1,10 +1,10 @@
-"""Partitions that somebody should read and nobody owns, each with the reason.
+"""Partitions that a member should read and that have no owner, each with the reason.
 
 Only where it is certain: a group of the consumer protocol whose members can all be read, or that has none left. Simple
 consumers (offsets only) choose their partitions themselves, and a partition that no longer exists needs no owner.
 
 Two of the reasons are no finding by themselves: a group that is switched off, and a topic that a group has turned away
-from, harm nobody until records wait there (monitor.detection.rules.unattended).
+from, do no harm until records wait there (monitor.detection.rules.unattended).
 
 In a group whose leader or broker assigns, the first of these that is true of a partition without an owner counts:
 
@@ -53,19 +53,19 @@ from monitor.findings.orphaned import NoOwner, UnsubscribedOwners
 from monitor.findings.share import NotInitialized
 from monitor.findings.streams import StreamsReport
 from monitor.findings.table import FINDINGS
-from monitor.kinds.classic_streams import assignment_error, is_classic_streams, is_half_done, tells_what_follows
+from monitor.kinds.classic_streams import assignment_error, is_half_done, tells_what_follows
 from monitor.kinds.share import by_place, readable_places
 from monitor.model import (
     KINDS,
     Catalog,
     FindingKind,
-    GroupKind,
     GroupState,
     OrphanReason,
     PartitionState,
     Phase,
     TaskVerdict,
     TopicPartition,
+    traits_of,
 )
 
 Known = dict[TopicPartition, PartitionState]
@@ -76,14 +76,14 @@ TOLD: Final = tuple(
     for spec in FINDINGS
     if spec.kind is FindingKind.ORPHANED and spec.reason != OrphanReason.NOT_READY
 )
-"""The reasons that are findings; monitor.detection.rules.not_ready tells the one that is left."""
+"""The reasons that are findings; monitor.detection.rules.not_ready has the one that is left."""
 
 
 def orphans_of(
     group: GroupState, catalog: Catalog, ownership: Ownership, expectation: Expectation, known: Known
 ) -> Orphans:
     """Every orphaned partition of the group with its reason."""
-    if group.kind is GroupKind.SHARE:
+    if KINDS[group.kind].acknowledges_records:
         return _not_readable(group, catalog, ownership, known)
     if group.phase is Phase.EMPTY and group.protocol_type == "consumer" and group.generation > 0:
         places = (TopicPartition(offset.topic, offset.partition) for offset in group.offsets)
@@ -101,7 +101,7 @@ def orphans_of(
     if KINDS[group.kind].is_self_assigned:
         return _left_over(group, catalog, ownership, expectation, unowned)
     late = LatePartitions(group, catalog, ownership, expectation, unowned)
-    if is_older_than_generation(catalog, group):  # what the generation lacks may be gone: the next pass tells
+    if is_older_than_generation(catalog, group):  # what the generation lacks may be gone: the next pass shows it
         unowned = {
             place: state
             for place, state in unowned.items()
@@ -114,7 +114,7 @@ def orphans_of(
 
 
 def _not_readable(group: GroupState, catalog: Catalog, ownership: Ownership, known: Known) -> Orphans:
-    """The partitions that members of a share group cannot read, and those it has share state of and nobody reads."""
+    """The partitions that members of a share group cannot read, and those with share state that no member reads."""
     share = group.share
     if share is None:
         return {}
@@ -134,10 +134,10 @@ def _not_readable(group: GroupState, catalog: Catalog, ownership: Ownership, kno
 
 
 def _certain(unowned: Known, ownership: Ownership, late: LatePartitions) -> Known:
-    """What nobody owns for certain, and somebody should, of a group with members that cannot be read.
+    """What certainly lacks an owner that it should have, in a group with members that cannot be read.
 
     One whose assignment cannot be read may own whatever the others do not, but for what came later. What one subscribes
-    to that cannot be read is not known either, so of other topics nothing is said.
+    to that cannot be read is not known either, so other topics are not judged.
     """
     return {
         place: state
@@ -147,7 +147,7 @@ def _certain(unowned: Known, ownership: Ownership, late: LatePartitions) -> Know
 
 
 class _Reasons:
-    """Why nobody owns a partition where a leader or the broker assigns; what is certain is asked first."""
+    """Why a partition has no owner where a leader or the broker assigns; certain reasons are examined first."""
 
     def __init__(self, group: GroupState, ownership: Ownership, expectation: Expectation, late: LatePartitions) -> None:
         self._ownership = ownership
@@ -156,9 +156,9 @@ class _Reasons:
         self._is_of_broker = KINDS[group.kind].broker_chooses_owners
         self._is_undecided = group.phase is Phase.ASSIGNING
         self._is_not_ready = group.phase is Phase.NOT_READY
-        self._is_streams = is_classic_streams(group)
+        self._leader_assigns_tasks = traits_of(group).leader_assigns_tasks
         self._is_half_done = is_half_done(group.members)
-        is_known = expectation.kind == "exact" or (self._is_streams and tells_what_follows(group.members))
+        is_known = expectation.kind == "exact" or (self._leader_assigns_tasks and tells_what_follows(group.members))
         self._let_go = frozenset() if is_known else _had_before(group)
 
     def of(self, place: TopicPartition, state: PartitionState) -> OrphanReason:
@@ -184,7 +184,7 @@ class _Reasons:
             return OrphanReason.PENDING
         if self._late.was_unknown(place, state):
             return OrphanReason.GREW
-        return OrphanReason.NO_TASK if self._is_streams else OrphanReason.ASSIGNOR_GAP
+        return OrphanReason.NO_TASK if self._leader_assigns_tasks else OrphanReason.ASSIGNOR_GAP
 
 
 def _had_before(group: GroupState) -> frozenset[TopicPartition]:
@@ -203,7 +203,7 @@ def _had_before(group: GroupState) -> frozenset[TopicPartition]:
 def _left_over(
     group: GroupState, catalog: Catalog, ownership: Ownership, expectation: Expectation, unowned: Known
 ) -> Orphans:
-    """Why nobody has these partitions in a group whose members each work out their own share."""
+    """Why these partitions have no owner in a group whose members each compute their own share."""
     owned = {place.topic for place in ownership.owners}
     topics = {place.topic for place in unowned} & ownership.subscribed
     horizons = {topic: shares_horizon_ms(group, catalog.topics[topic], owned=topic in owned) for topic in topics}
@@ -222,7 +222,7 @@ def _left_over(
 
 
 def _reason_in(group: GroupState, topic: str, expectation: Expectation) -> OrphanReason:
-    """Why a partition of the topic is in nobody's share."""
+    """Why a partition of the topic is in no member's share."""
     if expectation.kind != "exact":
         return OrphanReason.ASSIGNOR_GAP
     if any(topic not in member.topics for member in group.members):
@@ -232,7 +232,7 @@ def _reason_in(group: GroupState, topic: str, expectation: Expectation) -> Orpha
 
 
 def judge_tasks(group: GroupState, view: TaskView, orphans: Orphans, known: Known) -> tuple[TaskVerdict, ...]:
-    """The tasks of a group, those that nobody runs with the reason and since when: that of the partitions they read."""
+    """The tasks of a group. Idle ones have the reason of the partitions that they read, and since when."""
     return tuple([task if task.owners else _judge_task(task, group, orphans, known) for task in view.tasks])
 
 
@@ -299,7 +299,7 @@ def _no_owner(facts: Facts, reason: OrphanReason, partitions: tuple[TopicPartiti
         reason,
         seen_growing=_seen_growing(facts, partitions),
         awaited=_awaited(facts, partitions) if reason is OrphanReason.PENDING else (),
-        streams=_streams_report(facts.group) if is_classic_streams(facts.group) else None,
+        streams=_streams_report(facts.group) if facts.traits.leader_assigns_tasks else None,
     )
 
 
@@ -309,7 +309,7 @@ def _streams_report(group: GroupState) -> StreamsReport:
 
 def _awaited(facts: Facts, partitions: tuple[TopicPartition, ...]) -> tuple[str, ...]:
     """Whom partitions on their way wait for: who joined with them and lets them go; of KIP-848, who is to take them."""
-    traits = KINDS[facts.group.kind]
+    traits = facts.traits
     if traits.broker_chooses_owners or traits.is_self_assigned:
         return tuple(sorted({heir for place in partitions for heir in facts.expectation.current.get(place, ())}))
     wanted = frozenset(partitions)

@@ -13,7 +13,6 @@ from typing import Final
 from monitor.detection.client_libraries.known_defects import fatal_defect
 from monitor.detection.moment import Moment
 from monitor.detection.ownership.context import Facts
-from monitor.detection.ownership.tasks.connect import is_connect
 from monitor.detection.rules.rule import Rule
 from monitor.findings.observation import Observation
 from monitor.findings.rebalances import FailingLeader, LongRebalance, RebalanceStorm
@@ -77,7 +76,7 @@ def find_storm(facts: Facts) -> Iterable[Observation]:
     between. A storm that outlasts them seems to begin where they begin.
     """
     enough, window_ms = facts.settings.storm_rebalances, facts.settings.storm_window_ms
-    if is_connect(facts.group):
+    if facts.traits.runs_connectors:
         enough *= CONNECT_GENERATIONS
     history = facts.group.history
     if len(history) < enough or facts.has_come((history[-enough].ended_ms or 0) + 2 * window_ms):

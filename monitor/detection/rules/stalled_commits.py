@@ -1,9 +1,9 @@
-"""Partitions that are not committed while records wait there, and members of which none is: one fact, told once.
+"""Partitions that are not committed while records wait there, and members of which none is: one fact, one finding.
 
 A member that is listed sends heartbeats, or did until its session ends; that does not mean that it works. If none of
-its partitions is committed while others of the group go on, it is the member that is told. If nobody commits, or a
-living member leaves out some of its partitions, the partitions are told. Neither is told while what is usual there
-explains it (:class:`_Habits`).
+its partitions is committed while others of the group are, the finding names the member. If no member commits, or a
+living member leaves out some of its partitions, it names the partitions. There is no finding while what is usual there
+explains the silence (:class:`_Habits`).
 
 Rule 1: A partition is silent when records have waited there for ``commit_silence_ms`` without a commit.
 Rule 2: A rebalance of a classic group that collectors have seen excuses silence, and so does an outage of its
@@ -43,7 +43,6 @@ from monitor.findings.lag import NotCommitting
 from monitor.findings.members import SilentMembers, UnansweringMembers, UnnoticedMembers
 from monitor.findings.observation import Evidence, Observation
 from monitor.model import (
-    KINDS,
     STATIC_LEAVE_EPOCH,
     Assigner,
     CommittedOffset,
@@ -58,8 +57,8 @@ from monitor.model.commit_history import RECENT, columns_of, count_of
 from monitor.protocol.kafka.group_metadata import group_partition
 
 LONGEST_BATCH_MS: Final = 3_600_000
-"""A member that says that it may take longer than this between two polls has switched that limit off, and said nothing
-(Kafka Streams did so by default, with the largest number there is)."""
+"""A member with a longer limit between two polls than this has switched that limit off, so the limit shows
+nothing (Kafka Streams did so by default, with the largest number there is)."""
 
 NOTICED: Final = 4 / 3
 """Times its session, a member that has gone is missed at the latest: the others learn of it with their next heartbeat,
@@ -114,7 +113,7 @@ class MemberSilence(Value):
 
 
 def find_silent(facts: Facts) -> Iterable[Observation]:
-    """Members that do nothing, then partitions that are not committed and are neither theirs nor of somebody new."""
+    """Members that do nothing, then partitions without commits that are neither theirs nor of a new member."""
     silent = silent_partitions(facts)
     if not silent:
         return
@@ -153,7 +152,7 @@ def find_silent(facts: Facts) -> Iterable[Observation]:
 
 
 def _somebody_went_on(facts: Facts, silent: Silent) -> bool:
-    """Whether anything was committed well after the first silence began: else nobody is dead, and none is asked."""
+    """Whether anything was committed well after the first silence began: otherwise no member can be dead."""
     signs = [commit.committed_ms for commit in (*facts.group.offsets, *facts.group.unconfirmed)]
     return max(signs) > min(silent.values()) + facts.settings.commit_silence_ms // 2
 
@@ -161,8 +160,8 @@ def _somebody_went_on(facts: Facts, silent: Silent) -> bool:
 def silent_partitions(facts: Facts) -> Silent:
     """The partitions of a living group that are not committed.
 
-    Partitions without an owner are left out: nobody can commit them, and the finding about the owner says so, or will
-    once the members have had the time to share them out, or a pass of the collectors has shown that they are still
+    Partitions without an owner are left out: no member can commit them, and the finding about the owner shows that, or
+    will once the members have had the time to share them out, or a pass of the collectors has shown that they are still
     there. So are those where an open transaction holds back all that waits: nobody who reads only committed records
     can have it, and those where nothing but the marker of a transaction is left.
     """
@@ -186,7 +185,7 @@ def silent_partitions(facts: Facts) -> Silent:
 
 
 class Disturbance(Value):
-    """What keeps members from committing that is no fault of theirs; ``ended_ms`` None: it goes on.
+    """What keeps members from committing without their fault; ``ended_ms`` None: it lasts.
 
     ``began_ms`` None: it is not known when it began. It excuses no silence that was too long before.
     """
@@ -205,11 +204,11 @@ def newest_disturbance(facts: Facts) -> Disturbance | None:
 def _rebalance(facts: Facts) -> Disturbance | None:
     """A rebalance of a classic group, of which collectors know: until it ends, a member waits for the others.
 
-    A generation that ends one makes newcomers of all members. A member of another kind goes on during a rebalance, and
-    may be the one that delays it.
+    A generation that ends one makes newcomers of all members. A member of a group of another kind consumes during a
+    rebalance, and may be the one that delays it.
     """
     seen = facts.group.sampled
-    if KINDS[facts.group.kind].assigns is not Assigner.LEADER or seen is None:
+    if facts.traits.assigns is not Assigner.LEADER or seen is None:
         return None
     goes_on = rebalancing_since_ms(facts.group, facts.moment) is not None
     return Disturbance(ended_ms=None if goes_on else seen.last_ms, began_ms=seen.first_ms)
@@ -231,7 +230,7 @@ def _outage(facts: Facts) -> Disturbance | None:
 def _silence_start_ms(facts: Facts, since_ms: int, disturbed: Disturbance) -> int | None:
     """Since when a silence counts that began then; None: not for ``commit_silence_ms`` yet.
 
-    Where rebalances follow each other and nobody reads between them, they are no excuse.
+    Where rebalances follow each other and no member reads between them, they are no excuse.
     """
     was_silent = disturbed.began_ms is not None and since_ms + facts.settings.commit_silence_ms <= disturbed.began_ms
     if was_silent or _goes_from_hand_to_hand(facts, since_ms):
@@ -245,14 +244,14 @@ def _silence_start_ms(facts: Facts, since_ms: int, disturbed: Disturbance) -> in
 def _newcomers(facts: Facts) -> frozenset[str]:
     """The members that may not have had what they have for ``commit_silence_ms``.
 
-    They are not to blame yet: the last commit in a partition that they have taken over is of somebody else.
+    They are not to blame yet: the last commit in a partition that they have taken over is of another member.
     """
     patience_ms, members = facts.settings.commit_silence_ms, facts.group.members
     return frozenset(m.member_id for m in members if not facts.has_come(held_since_ms(facts.group, m) + patience_ms))
 
 
 def _goes_from_hand_to_hand(facts: Facts, since_ms: int) -> bool:
-    """Whether a group rebalances again and again while records wait: then its owners are always new, and nobody reads.
+    """Whether a group rebalances repeatedly while records wait: then its owners are always new, and no member reads.
 
     What lies before its members came back does not count: they may have to read for a while until they commit.
     """
@@ -266,7 +265,7 @@ def _goes_from_hand_to_hand(facts: Facts, since_ms: int) -> bool:
 
 
 def silences(facts: Facts, silent: Silent) -> list[MemberSilence]:
-    """What can be said of every member that owns something, in the order of the members' ids."""
+    """The state of every member that owns something, in the order of the members' ids."""
     roll = _Roll(facts, silent, _Habits(facts))
     return [roll.silence(member_id) for member_id in sorted(roll.held)]
 
@@ -274,7 +273,7 @@ def silences(facts: Facts, silent: Silent) -> list[MemberSilence]:
 class _Habits:
     """What silence is usual in a group.
 
-    Asked in this order, until something is known:
+    These are examined in this order, until something is known:
 
     - the commits of the partitions themselves, whoever made them: a hang must not pass for the habit of who is next;
     - the least usual time between two commits in any partition of the owner, but not more than such a time may be in
@@ -311,7 +310,7 @@ class _Habits:
         """Whether a partition's silence since then is usual there, or for one of its owners."""
         facts, commit = self._facts, self._facts.committed[place]
         owners = facts.ownership.owners.get(place, ())
-        if count_of(commit.history) >= FEWEST_COMMITS:  # else it tells nothing, and often of every partition
+        if count_of(commit.history) >= FEWEST_COMMITS:  # else it shows nothing, and often of every partition
             batch_ms = max([self._longest_batch_ms(owner) for owner in owners], default=BATCH_MS)
             patience_ms = longest_usual_ms(commit, facts.known[place], batch_ms)
             if patience_ms is not None:
@@ -352,7 +351,7 @@ class _Habits:
 
 
 class _Roll:
-    """The members of a group with what is asked of each, looked up once: there may be thousands."""
+    """The members of a group with the facts about each, looked up once: there may be thousands."""
 
     def __init__(self, facts: Facts, silent: Silent, habits: _Habits) -> None:
         self._facts = facts
@@ -364,13 +363,13 @@ class _Roll:
         self._newest = nlargest(2, going_on)
 
     def blamed(self) -> list[MemberSilence]:
-        """The members that do nothing. If nobody goes on none is told, and the rest need not be asked."""
+        """The members that do nothing; none if no other member commits, and then the rest is not examined."""
         waiting = {owner for place in self._silent for owner in self._facts.ownership.owners.get(place, ())}
         asked = [self.silence(member_id) for member_id in sorted(waiting)] if self._newest else []
         return [member for member in asked if member.is_dead or member.is_unnoticed]
 
     def silence(self, member_id: str) -> MemberSilence:
-        """What can be said of one member."""
+        """The state of one member."""
         facts, sign_ms, held = self._facts, self._signs[member_id], self.held[member_id]
         member, patience_ms = self._habits.members.get(member_id), facts.settings.commit_silence_ms
         held_ms = _held_since_ms(facts, member)
@@ -418,7 +417,7 @@ def _held_since_ms(facts: Facts, member: Member | None) -> int:
 
 
 def _session_ms(member: Member | None) -> float:
-    """After how long without a sign the broker removes the member; never, if it said that it comes back (KIP-848)."""
+    """After how long without a sign the broker removes the member; never, if it has announced its return (KIP-848)."""
     reconciliation = member.reconciliation if member is not None else None
     if member is None or (reconciliation is not None and reconciliation.epoch == STATIC_LEAVE_EPOCH):
         return inf

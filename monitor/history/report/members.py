@@ -12,7 +12,7 @@ from typing import Final
 
 from monitor.history.chronicle.values import Chronicle, CommitGap, MembersChanged, MemberThen, OwnerSpan
 from monitor.history.report.facts import Departure, FindingThen, MemberHung, MemberJoined, MemberLeft
-from monitor.model import FindingKind, GroupKind, TopicPartition, Value
+from monitor.model import KINDS, FindingKind, TopicPartition, Value
 
 Place = TopicPartition
 
@@ -129,7 +129,7 @@ def _departure(chronicle: Chronicle, change: MembersChanged, member: MemberThen,
     if member.instance_id is not None:
         is_back = any(each.instance_id == member.instance_id for each in change.joined)
         return Departure.REPLACED if is_back else Departure.TIMED_OUT
-    if chronicle.kind is not GroupKind.CLASSIC or silence is None or not member.session_ms:
+    if not KINDS[chronicle.kind].has_generations or silence is None or not member.session_ms:
         return Departure.LEFT_OR_TIMED_OUT
     if silence.ms < member.session_ms:
         limit_ms = _longest_rebalance_ms(chronicle, change)

@@ -18,6 +18,7 @@ from monitor.model import (
     IdPartitions,
     Member,
     MemberRemoved,
+    MembershipStored,
     MemberState,
     MemberStored,
     ReadablePartitionsStored,
@@ -98,7 +99,21 @@ KINDS: Final[Mapping[int, GroupKind]] = MappingProxyType(
     | dict.fromkeys((10, 11, 12, 13, 14, 15), GroupKind.SHARE)
     | dict.fromkeys((17, 19, 20, 21, 22, 23), GroupKind.STREAMS)
 )
-"""The kind of group by type of record, for the types that tell of its membership."""
+"""The kind of group by type of record, for the types that tell of the membership of groups other than classic ones."""
+
+RECORD_KINDS: Final[Mapping[int, GroupKind]] = MappingProxyType({2: GroupKind.CLASSIC, **KINDS})
+"""The kind of group by type of record, for all types that tell of its membership."""
+
+SOLE_KINDS: Final[Mapping[type[GroupEvent], GroupKind]] = MappingProxyType(
+    {
+        MembershipStored: RECORD_KINDS[2],
+        SubscribedTopicsStored: RECORD_KINDS[4],
+        ReadablePartitionsStored: RECORD_KINDS[15],
+        RegexResolved: RECORD_KINDS[16],
+        TopologyStored: RECORD_KINDS[23],
+    }
+)
+"""The kind of group of events that only one kind has; the others name theirs."""
 
 STANDBY_REPLICAS: Final = "num.standby.replicas"
 """The setting of a streams group for which its tasks are assigned."""

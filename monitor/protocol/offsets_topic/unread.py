@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from monitor.model import CommitUnread, GroupKind, RecordUnread, UnreadEvent
-from monitor.protocol.kafka.kip848_groups import KINDS
+from monitor.model import CommitUnread, RecordUnread, UnreadEvent
+from monitor.protocol.kafka.kip848_groups import KINDS, RECORD_KINDS
 from monitor.protocol.kafka.records import RECORD_TYPES, RecordType
 from monitor.protocol.kafka.records.classic import GroupMetadataKey, OffsetCommitKey
 from monitor.protocol.kafka.records.consumer import GroupKey, MemberKey, RegularExpressionKey
@@ -54,7 +54,7 @@ def _event(record_type: RecordType, key: Message, version: int, timestamp_ms: in
                 stored_ms=timestamp_ms,
             )
         case GroupMetadataKey():
-            group, kind, subject = key.group, GroupKind.CLASSIC, ""
+            group, kind, subject = key.group, RECORD_KINDS[number], ""
         case GroupKey() | MemberKey() | RegularExpressionKey() if number in KINDS:
             group, kind, subject = key.group_id, KINDS[number], _subject(key)
         case _:

@@ -20,7 +20,7 @@ Reason = Literal[
     "bad_event",  # JSON, but not an event: a field is missing, of another type or out of range
     "newer_version",  # an event of a collector that is newer than this reader
     "bad_number",  # a number beyond sense: an offset, an epoch or a time below 0, an offset beyond all logs
-    "from_the_future",  # it tells of a time that is minutes later than the record was written
+    "from_the_future",  # it names a time that is minutes later than the record was written
     "other_source",  # the end of a pass over another cluster or system than the one that is watched
     "bad_text",  # text that is not of its form: no number where one has to be, a line of other words
 ]
@@ -30,7 +30,7 @@ REASONS: Final[tuple[Reason, ...]] = get_args(Reason)
 
 
 class Shortfall(Value):
-    """What an underflow asked for: the elements of an array, the bytes of a text, or one number; and the bytes left."""
+    """What an underflow required (array elements, bytes of a text, or one number), and how many bytes are left."""
 
     unit: Literal["elements", "bytes", "number"]
     wanted: int
@@ -44,7 +44,7 @@ class DecodeError(Exception):
         reason: One of ``REASONS``.
         position: Where the field begins that could not be read, in bytes from the start of ``where``.
         where: Which bytes: "key", "value", "subscription" or "assignment".
-        shortfall: What was asked for, if the reason is "underflow".
+        shortfall: What was required, if the reason is "underflow".
     """
 
     def __init__(self, reason: Reason, position: int, where: str = "value", shortfall: Shortfall | None = None) -> None:

@@ -92,7 +92,7 @@ def tagged(tag: int, *, since: int = 0) -> _Limits:
     return _Limits(first=since, tag=tag)
 
 
-# msgspec hands "frozen" down to subclasses; a type checker has to be told.
+# msgspec hands "frozen" down to subclasses, which a type checker cannot know.
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(msgspec.field,))
 class Message(msgspec.Struct, frozen=True, rename="camel"):
     """Base of all messages and of the structs inside them.
@@ -235,7 +235,7 @@ def _codec(kind: object, version: int, *, tagged: bool = False) -> tuple[Read, C
 
 
 def _is_null_by_byte(reader: Reader) -> bool:
-    """Before a struct that may be null stands a byte (KIP-893): -1 for null."""
+    """A byte precedes a struct that may be null (KIP-893): -1 for null."""
     return reader.int8() < 0
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from monitor.model import CONNECT, STREAM, ConnectConfigsState, GroupKind, GroupState
+from monitor.model import ConnectConfigsState, GroupState, traits_of
 from monitor.tracking.fold.kind_views import (
     KindView,
     view_classic_streams,
@@ -72,10 +72,11 @@ def _names(group: GroupState, topics: Topics) -> Mapping[str, str]:
 
 def _kind_view(group: GroupState, topics: Topics, configs: ConnectConfigsState | None) -> KindView:
     counts = {name: max(known.end, default=-1) + 1 for name, known in topics.items()}
-    if group.kind is GroupKind.SHARE:
+    traits = traits_of(group)
+    if traits.acknowledges_records:
         return view_share(group)
-    if group.kind is GroupKind.STREAMS:
+    if traits.broker_assigns_tasks:
         return view_streams(group, counts)
-    if group.protocol_type == CONNECT:
+    if traits.runs_connectors:
         return view_connect(group, configs)
-    return view_classic_streams(group, counts) if group.protocol == STREAM else KindView()
+    return view_classic_streams(group, counts) if traits.leader_assigns_tasks else KindView()

@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from monitor.model import CONNECT, ConnectConfigsState, GroupState
+from monitor.model import ConnectConfigsState, GroupState, traits_of
 from monitor.protocol.kafka.connect_configs import CONFIGS_SUFFIX
 from monitor.tracking.fold.captured_logs import CapturedLogs, RecordLine
 from monitor.tracking.fold.group_view import view_group
@@ -66,6 +66,6 @@ def _groups(logs: CapturedLogs, mark: Mark, label: object) -> Iterator[bytes]:
 
 def _cluster_configs(group: GroupState, configs: Mapping[str, ConnectConfigsState]) -> ConnectConfigsState | None:
     """The configurations of a Connect cluster, by the name of their topic: the group does not tell it."""
-    if group.protocol_type != CONNECT:
+    if not traits_of(group).runs_connectors:
         return None
     return configs.get(f"{group.group}{CONFIGS_SUFFIX}", configs.get(DEFAULT_CONFIGS))

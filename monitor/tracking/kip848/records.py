@@ -11,6 +11,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from monitor.model import (
+    KINDS,
     CurrentRemoved,
     CurrentStored,
     EpochStored,
@@ -36,6 +37,7 @@ from monitor.model import (
     TopicPartition,
     TopologyStored,
 )
+from monitor.protocol.kafka.kip848_groups import SOLE_KINDS
 from monitor.tracking.kip848.assignor_input import AssignorInputDraft
 from monitor.tracking.kip848.causes import (
     epoch_rebalance,
@@ -54,10 +56,10 @@ from monitor.tracking.streams import is_ready, with_topology, with_validation
 
 
 def kind_of(event: ModernEvent) -> GroupKind:
-    """The kind of group that has such records; only KIP-848 groups have topics and regular expressions of their own."""
-    if isinstance(event, SubscribedTopicsStored | RegexResolved):
-        return GroupKind.CONSUMER
-    return GroupKind.STREAMS if isinstance(event, TopologyStored) else event.kind
+    """The kind of group that has such records."""
+    if isinstance(event, SubscribedTopicsStored | RegexResolved | TopologyStored):
+        return SOLE_KINDS[type(event)]
+    return event.kind
 
 
 def is_deletion(event: ModernEvent) -> bool:
@@ -230,7 +232,7 @@ class ModernDraft:
         member = self._member(key)
         before = member.reconciliation or Reconciliation()
         after = replace(current, target=before.target, spare_target=before.spare_target)
-        if key in self._members and self._state.kind is GroupKind.CONSUMER:
+        if key in self._members and KINDS[self._state.kind].broker_assigns_partitions:
             self._moves.change(member, after)
         self._keep(member, after)
 
@@ -322,10 +324,11 @@ class ModernDraft:
         return rebalance and replace(rebalance, moved=rebalance.moved + self._moves.moved)
 
     def _phase_event(self) -> PhaseEvent:
+        traits = KINDS[self._state.kind]
         return epoch_phase_event(
             self._state,
             has_members=bool(self._members),
-            is_ready=self._state.kind is not GroupKind.STREAMS or is_ready(self._state.streams),
+            is_ready=not traits.broker_assigns_tasks or is_ready(self._state.streams),
             is_behind=bool(self._behind),
         )
 
@@ -346,6 +349,6 @@ class ModernDraft:
 
 def _assignor_input(state: GroupState) -> AssignorInputDraft | None:
     """What is kept of it; None: the group is of another kind, or the log does not tell of it."""
-    if state.kind is not GroupKind.STREAMS or state.source is not Source.LOG:
+    if not KINDS[state.kind].broker_assigns_tasks or state.source is not Source.LOG:
         return None
     return AssignorInputDraft(state.assignor_input)

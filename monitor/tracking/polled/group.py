@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from monitor.model import (
     CONSEQUENTIAL_CAUSES,
-    GroupKind,
+    KINDS,
     GroupObserved,
     GroupsListed,
     GroupState,
@@ -64,7 +64,7 @@ def apply_poll(state: GroupState, event: GroupObserved) -> GroupState:
     before = state if state.kind is event.kind and state.source is event.source else _new_group(state, event)
     if event.sharing is Sharing.EXCLUSIVE and not all(member.answers for member in event.members):
         event = replace(event, members=_keep_silent_members(before.members, event.members))
-    if event.kind is not GroupKind.SPARK and (before.phase is Phase.UNSEEN or not _is_same_generation(before, event)):
+    if KINDS[event.kind].has_members and (before.phase is Phase.UNSEEN or not _is_same_generation(before, event)):
         before = _next_generation(before, event)
     return replace(
         before,

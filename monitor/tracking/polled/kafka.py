@@ -14,11 +14,11 @@ from typing import Final
 from msgspec.structs import replace
 
 from monitor.model import (
+    KINDS,
     STATES_WITH_TARGETS,
     ConnectAssignment,
     CurrentStored,
     EpochStored,
-    GroupKind,
     GroupObserved,
     GroupState,
     Member,
@@ -67,7 +67,7 @@ def apply_kafka_poll(state: GroupState, event: GroupObserved) -> GroupState:
     """
     fresh = GroupState(cluster=state.cluster, group=state.group, source=Source.ADMIN)
     before = state if state.source is Source.ADMIN else fresh
-    after = _apply_classic(before, event) if event.kind is GroupKind.CLASSIC else _apply_modern(before, event)
+    after = (_apply_classic if KINDS[event.kind].has_generations else _apply_modern)(before, event)
     return replace(after, source=Source.ADMIN, observed_ms=event.observed_ms)
 
 
@@ -76,7 +76,7 @@ def _apply_classic(before: GroupState, event: GroupObserved) -> GroupState:
         return before
     if not event.members and not event.protocol_type:
         return _offsets_only(before, event)
-    known = before.kind is GroupKind.CLASSIC and before.phase in _WITH_MEMBERSHIP
+    known = KINDS[before.kind].has_generations and before.phase in _WITH_MEMBERSHIP
     if (
         known
         and _fingerprints(before.members) == _fingerprints(event.members)
@@ -91,7 +91,7 @@ def _apply_classic(before: GroupState, event: GroupObserved) -> GroupState:
         started_ms=event.observed_ms,
         ended_ms=event.observed_ms,
     )
-    base = before if before.kind is GroupKind.CLASSIC else without_membership(before)
+    base = before if KINDS[before.kind].has_generations else without_membership(before)
     after = with_connect_work(base, with_rebalance(base, generation), event.observed_ms)
     return _without_joins(after) if before.phase is Phase.UNSEEN else after
 
@@ -104,7 +104,7 @@ def _without_joins(state: GroupState) -> GroupState:
 
 def _offsets_only(before: GroupState, event: GroupObserved) -> GroupState:
     """A group that exists through its offsets; if it was another before, that one was deleted."""
-    if before.kind is GroupKind.CLASSIC and before.phase not in _WITH_MEMBERSHIP:
+    if KINDS[before.kind].has_generations and before.phase not in _WITH_MEMBERSHIP:
         return before
     return without_membership(enter_phase(before, PhaseEvent.CREATED, event.observed_ms))
 
@@ -127,7 +127,7 @@ def _apply_modern(before: GroupState, event: GroupObserved) -> GroupState:
     happened = REPORTED_STATES.get(event.state or "")
     if happened is not None:
         after = enter_phase(after, happened, event.observed_ms)
-    if event.kind is GroupKind.STREAMS:
+    if KINDS[event.kind].broker_assigns_tasks:
         is_ready = None if happened is PhaseEvent.EMPTIED else happened is not PhaseEvent.UNREADY
         after = with_polled_topology(after, event.topology, is_ready=is_ready)
     return replace(after, protocol=event.protocol if event.members else None)

@@ -12,8 +12,8 @@ from typing import Final
 from msgspec.structs import replace
 
 from monitor.model import (
+    KINDS,
     SAMPLE_LIFETIME_MS,
-    GroupKind,
     GroupState,
     Phase,
     RebalanceInProgress,
@@ -30,7 +30,7 @@ def with_sample(state: GroupState, event: RebalanceSampled) -> GroupState:
 
     Nothing changes for a group that the log does not know (it would never be forgotten), or that it calls another kind.
     """
-    if state.kind is not GroupKind.CLASSIC or state.phase in {Phase.UNSEEN, Phase.GONE}:
+    if not KINDS[state.kind].has_generations or state.phase in {Phase.UNSEEN, Phase.GONE}:
         return state
     if event.state is None:
         ended = state if state.sampled is None else replace(state, sampled=replace(state.sampled, over=True))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from monitor.model import GroupKind, GroupState, MembershipChange
+from monitor.model import DEFAULT_KIND, GroupKind, GroupState, MembershipChange
 from monitor.tracking.phases import enter_phase, generation_phase_event
 from monitor.tracking.rebalances.causes import rebalance_between
 from monitor.tracking.rebalances.generation import Generation
@@ -46,7 +46,7 @@ def with_generation(state: GroupState, generation: Generation) -> GroupState:
 
 
 def without_membership(
-    state: GroupState, *, kind: GroupKind = GroupKind.CLASSIC, pending: tuple[MembershipChange, ...] = ()
+    state: GroupState, *, kind: GroupKind = DEFAULT_KIND, pending: tuple[MembershipChange, ...] = ()
 ) -> GroupState:
     """The group without members and all that belongs to one kind of group; phase and rebalances stay."""
     return GroupState(

@@ -14,14 +14,13 @@ from monitor.messages.unknown_versions import group_sentence
 from monitor.model import (
     KINDS,
     STATIC_LEAVE_EPOCH,
-    STREAM,
     Certainty,
     ClientLibrary,
     Finding,
     FindingKind,
-    GroupKind,
     GroupSummary,
     GroupVerdict,
+    KindTraits,
     MemberState,
     MemberVerdict,
     OrphanReason,
@@ -62,10 +61,10 @@ _JUDGEMENTS: Final = {
 }
 
 
-_OF_KIND: Final = {
-    str(GroupKind.SHARE): "Members of a share group consume partitions together; a partition needs no exclusive owner.",
-    str(GroupKind.SPARK): "The query reads all partitions itself; no owner is expected.",
-}
+_CONSUMED_TOGETHER: Final = (
+    "Members of a share group consume partitions together; a partition needs no exclusive owner."
+)
+_WITHOUT_MEMBERS: Final = "The query reads all partitions itself; no owner is expected."
 
 _OF_SHARING: Final = {
     Sharing.BROADCAST: "The members use broadcasting: each consumes every partition and keeps its own offsets.",
@@ -211,14 +210,21 @@ def _judgement(verdict: GroupVerdict) -> str:
         return _NOT_FITTING
     if any(member.unreadable is not None for member in verdict.members):
         return _NOT_DECODED
-    if verdict.kind == GroupKind.CLASSIC and verdict.assignor == STREAM:
+    by_traits = _judgement_by_traits(verdict.traits, verdict.expectation)
+    return by_traits or _OF_SHARING.get(verdict.sharing) or _JUDGEMENTS.get(verdict.expectation, "")
+
+
+def _judgement_by_traits(traits: KindTraits, expectation: str) -> str | None:
+    """What is expected where members share something else than partitions, or nothing; None: partitions."""
+    if traits.leader_assigns_tasks:
         return _BY_TASKS
-    if verdict.kind == GroupKind.STREAMS and verdict.expectation == "target":
+    if traits.broker_assigns_tasks and expectation == "target":
         return _BY_THE_BROKERS_TASKS
-    if verdict.connect is not None:
+    if traits.runs_connectors:
         return _OF_WORKERS
-    of_all = _OF_KIND.get(verdict.kind) or _OF_SHARING.get(verdict.sharing)
-    return of_all or _JUDGEMENTS.get(verdict.expectation, "")
+    if traits.acknowledges_records:
+        return _CONSUMED_TOGETHER
+    return None if traits.has_members else _WITHOUT_MEMBERS
 
 
 def _topic_lines(verdict: GroupVerdict) -> tuple[TopicLine, ...]:

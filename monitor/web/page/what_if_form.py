@@ -15,7 +15,7 @@ from monitor.explain.what_if import Change, MemberChange, Move, PartitionCount, 
 from monitor.explain.what_if_text import consequences, held_after, held_before, mark, moving, sizes, task_move
 from monitor.kinds.streams import TASK_ASSIGNOR
 from monitor.messages.names import shown
-from monitor.model import KINDS, STREAM, Assigner, GroupKind, GroupVerdict, Value
+from monitor.model import KINDS, Assigner, GroupVerdict, Value
 from monitor.model.escaping import escaped
 from monitor.web.page.member_labels import Holder, Holders
 from monitor.web.views.query import NUMBERS, is_number
@@ -98,17 +98,13 @@ def _assignors(verdict: GroupVerdict) -> tuple[str, ...]:
 
     Kafka's own, and those of client libraries that have the same name on the wire as the group's.
     """
-    if verdict.kind is GroupKind.STREAMS and verdict.members:
+    traits = verdict.traits
+    if traits.broker_assigns_tasks and verdict.members:
         return (TASK_ASSIGNOR,)
-    if (
-        verdict.kind not in SYSTEM_OF
-        or not verdict.members
-        or verdict.assignor == STREAM
-        or verdict.connect is not None
-    ):
+    if not traits.assignors or not verdict.members:
         return ()
     own = offered_names(SYSTEM_OF[verdict.kind])
-    if KINDS[verdict.kind].assigns is not Assigner.LEADER:
+    if traits.assigns is not Assigner.LEADER:
         return own
     dialects = [row.name for row in dialects_of(verdict.assignor or "") if row.exactness is not Exactness.CHECKED]
     return (*own, *dialects)
@@ -130,12 +126,7 @@ def what_if_form(verdict: GroupVerdict, query: QueryParams) -> WhatIfForm:
         topic=_meant(query.get("grown", ""), sorted(subscribed)),
         partitions=query.get("to", ""),
         repeated=tuple(name for name in _ONE_VALUE if len(query.getlist(name)) > 1),
-        refusal=why_not_simulated(
-            verdict.group,
-            verdict.kind,
-            is_connect=verdict.is_connect,
-            is_classic_streams=verdict.assignor == STREAM,
-        ),
+        refusal=why_not_simulated(verdict.group, verdict.kind, verdict.traits),
     )
 
 

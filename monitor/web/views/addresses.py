@@ -1,7 +1,7 @@
 """Where the page and JSON of a group or a topic are, and which one an address means.
 
 A name may hold any character, slashes included, so it is percent-encoded as one piece of the path, and read from the
-path as it was sent: in a decoded path, a slash in the cluster's name could not be told from the one after it.
+path as it was sent: in a decoded path, a slash in the cluster's name could not be distinguished from the one after it.
 
 Pieces ``.`` and ``..``, also percent-encoded, are taken out of a path by every client before it asks (RFC 3986, 5.2.4;
 WHATWG URL). So these two names are written with a ``~`` before them; and names that look so, as ``~.``, with one more.

@@ -6,9 +6,8 @@ import msgspec
 from msgspec.structs import asdict, replace
 
 from monitor.detection.client_libraries.census import count_members
-from monitor.detection.ownership.tasks.connect import is_connect
 from monitor.findings.table import spec_of
-from monitor.model import KINDS, Finding, GroupState, GroupSummary, GroupVerdict, LibraryMembers, Phase
+from monitor.model import KINDS, Finding, GroupState, GroupSummary, GroupVerdict, LibraryMembers, Phase, traits_of
 from monitor.model.findings import Severity
 
 
@@ -72,7 +71,7 @@ def _unknown(group: GroupState) -> GroupSummary:
         members=None,
         lag=None,
         findings=(),
-        is_connect=is_connect(group),
+        is_connect=traits_of(group).runs_connectors,
     )
 
 

@@ -11,9 +11,10 @@ from typing import Final
 from monitor.detection.moment import Moment
 from monitor.detection.ownership.self_assigned.duplicate_ids import duplicates_of
 from monitor.detection.thresholds.thresholds import DetectionSettings
-from monitor.model import KINDS, GroupKind, GroupState, PartitionState, Phase, Source
+from monitor.model import KINDS, GroupState, PartitionState, Phase, Source
+from monitor.model.kinds import kinds_with
 
-_ROCKETMQ: Final = GroupKind.ROCKETMQ  # looked up once: this is asked for a million partitions
+_REPORT_ENDS: Final = kinds_with(lambda traits: traits.reports_ends)  # this is asked for a million partitions
 
 
 def as_of_ms(group: GroupState, pass_ms: int, now_ms: int) -> int:
@@ -40,7 +41,7 @@ def told_until(group: GroupState, state: PartitionState, as_of: Moment) -> Momen
     A RocketMQ broker tells both, where its queues end and what was committed there. While it tells neither, nobody is
     seen to commit, and that nothing is committed must not be said.
     """
-    if group.kind is not _ROCKETMQ or not state.ends:
+    if group.kind not in _REPORT_ENDS or not state.ends:
         return as_of
     return as_of if state.ends[-1].at_ms >= as_of.now_ms else Moment(state.ends[-1].at_ms)
 
@@ -53,9 +54,10 @@ def settles_ms(group: GroupState, grown_ms: int, settings: DetectionSettings) ->
         grown_ms: when the newest partition of its topics came, if after that (0: none).
         settings: the times.
     """
-    if not KINDS[group.kind].is_self_assigned or group.phase is not Phase.STABLE:
+    traits = KINDS[group.kind]
+    if not traits.is_self_assigned or group.phase is not Phase.STABLE:
         return 0
-    if group.kind is not GroupKind.ROCKETMQ:
+    if not traits.refreshes_routes:
         return max(group.generation_ms, grown_ms) + settings.zookeeper_settling_ms
     known_ms = grown_ms + settings.route_refresh_ms if grown_ms else 0
     return max(group.generation_ms, known_ms) + settings.rocketmq_settling_ms

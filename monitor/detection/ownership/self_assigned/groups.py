@@ -13,13 +13,14 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from monitor.assignors.registry import SYSTEM_OF, System
 from monitor.detection.ownership.catalog_view import first_seen_ms
 from monitor.detection.ownership.context import Expectation, Owners, Ownership
 from monitor.detection.ownership.inference import Candidate, OwnersOf, Place, best_fit
 from monitor.detection.ownership.self_assigned import metaq as metaq_groups
 from monitor.detection.ownership.self_assigned import rocketmq as rocketmq_groups
 from monitor.detection.ownership.self_assigned import zookeeper as zookeeper_groups
-from monitor.model import Catalog, GroupKind, GroupState, PartitionId, Sharing, TopicPartition, TopicState, Value
+from monitor.model import Catalog, GroupState, PartitionId, Sharing, TopicPartition, TopicState, Value
 from monitor.model.evidence import Growth
 
 Partitions = dict[str, tuple[PartitionId, ...]]
@@ -27,18 +28,22 @@ Partitions = dict[str, tuple[PartitionId, ...]]
 
 
 class _System(Value):
-    """How members of a system share: what they may take, and whether that is known or has to be tried."""
+    """How members of a system share: what they may take, and whether that is known or has to be tried.
+
+    ``presumed`` gives members that do not answer what they presumably hold; None: all members of the system answer.
+    """
 
     candidates: Callable[[GroupState, Mapping[str, Sequence[PartitionId]]], tuple[Candidate, ...]]
     is_told: Callable[[GroupState], bool]
+    presumed: Callable[[GroupState, Mapping[str, Sequence[PartitionId]]], GroupState] | None = None
 
 
-_SYSTEMS: Final[Mapping[GroupKind, _System]] = {
-    GroupKind.ROCKETMQ: _System(rocketmq_groups.candidates, rocketmq_groups.is_told),
-    GroupKind.METAQ: _System(metaq_groups.candidates, metaq_groups.is_told),
-    GroupKind.ZOOKEEPER: _System(zookeeper_groups.candidates, zookeeper_groups.is_told),
+_SYSTEMS: Final[Mapping[System, _System]] = {
+    System.ROCKETMQ: _System(rocketmq_groups.candidates, rocketmq_groups.is_told, rocketmq_groups.with_presumed),
+    System.METAQ: _System(metaq_groups.candidates, metaq_groups.is_told),
+    System.KAFKA_ZOOKEEPER: _System(zookeeper_groups.candidates, zookeeper_groups.is_told),
 }
-"""One for each kind whose members assign themselves."""
+"""One for each system whose members assign themselves."""
 
 
 class Found(Value):
@@ -56,10 +61,15 @@ def readable(group: GroupState, catalog: Catalog) -> GroupState:
     """
     if group.sharing is not Sharing.EXCLUSIVE:
         return replace(group, protocol_type="")
-    if group.kind is GroupKind.ROCKETMQ:
-        topics = frozenset[str]().union(*[member.topics for member in group.members])
-        return rocketmq_groups.with_presumed(group, partitions_now(catalog, topics))
-    return group
+    presumed = _system_of(group).presumed
+    if presumed is None:
+        return group
+    topics = frozenset[str]().union(*[member.topics for member in group.members])
+    return presumed(group, partitions_now(catalog, topics))
+
+
+def _system_of(group: GroupState) -> _System:
+    return _SYSTEMS[SYSTEM_OF[group.kind]]
 
 
 def expect_shares(group: GroupState, catalog: Catalog, ownership: Ownership) -> Found:
@@ -84,7 +94,7 @@ def expect_shares(group: GroupState, catalog: Catalog, ownership: Ownership) -> 
             kind="exact", current=grown, replayed=owners, stale_metadata=True, changes=changes, fit=then
         )
         return Found(known, then.candidate)
-    told = _SYSTEMS[group.kind].is_told(group)
+    told = _system_of(group).is_told(group)
     expected = _named_owners(candidates, fit.candidate) if told else _agreed(candidates, _actual(owners, now))
     if expected is None:
         return Found(Expectation(kind="invariants", fit=fit), _named(group))
@@ -106,7 +116,7 @@ def _agreed(candidates: Sequence[Candidate], actual: OwnersOf) -> OwnersOf | Non
 
 def offered(group: GroupState, partitions: Partitions) -> tuple[Candidate, ...]:
     """What the members may take of these partitions; nothing where that cannot be computed."""
-    return _SYSTEMS[group.kind].candidates(group, partitions)
+    return _system_of(group).candidates(group, partitions)
 
 
 def partitions_now(catalog: Catalog, topics: frozenset[str]) -> Partitions:

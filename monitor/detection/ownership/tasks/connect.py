@@ -29,14 +29,12 @@ from monitor.kinds.connect import (
     worker_work,
 )
 from monitor.model import (
-    CONNECT,
     THE_CONNECTOR,
     Catalog,
     ConnectConfigsState,
     ConnectorConfig,
     ConnectorVerdict,
     ConnectVerdict,
-    GroupKind,
     GroupState,
     Member,
     OrphanReason,
@@ -44,15 +42,11 @@ from monitor.model import (
     SinkState,
     SinkVerdict,
     TaskVerdict,
+    traits_of,
 )
 
 OVERDUE_MS: Final = 60_000
 """For how long the next generation may be awaited once it is due. Where a delay of 14 s ended, it came within 0.2 s."""
-
-
-def is_connect(group: GroupState) -> bool:
-    """Whether the members of the group are the workers of a Connect cluster."""
-    return group.kind is GroupKind.CLASSIC and group.protocol_type == CONNECT
 
 
 def view_connect(group: GroupState, catalog: Catalog) -> TaskView:
@@ -91,7 +85,7 @@ def sinks_of(group: GroupState) -> tuple[SinkVerdict, ...]:
 
 def sink_of(group: GroupState, topics: Topics) -> SinkState | None:
     """The connector whose consumer group this is by its name; None: it is of none that is known."""
-    if group.protocol_type == CONNECT:
+    if traits_of(group).runs_connectors:
         return None
     found = topics.sinks.get(group.group)
     return None if found is None else SinkState(found.connector, found.target_state, found.changed_ms)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from monitor.detection.ownership.tasks.classic_streams import view_classic_streams
-from monitor.detection.ownership.tasks.connect import is_connect, view_connect
+from monitor.detection.ownership.tasks.connect import view_connect
 from monitor.detection.ownership.tasks.streams import view_streams
 from monitor.detection.ownership.tasks.task_view import TaskView
-from monitor.kinds.classic_streams import is_classic_streams
 from monitor.kinds.streams import topology_of
-from monitor.model import Catalog, GroupState
+from monitor.model import Catalog, GroupState, traits_of
 
 
 def view_tasks(group: GroupState, catalog: Catalog) -> TaskView | None:
@@ -18,9 +17,10 @@ def view_tasks(group: GroupState, catalog: Catalog) -> TaskView | None:
         group: with its topics by name.
         catalog: the topics that exist now. Nothing that moves with their records is read.
     """
-    if is_classic_streams(group):
+    traits = traits_of(group)
+    if traits.leader_assigns_tasks:
         return view_classic_streams(group, catalog)
-    if is_connect(group):
+    if traits.runs_connectors:
         return view_connect(group, catalog)
     topology = topology_of(group)
     return None if topology is None else view_streams(group, topology, catalog)
