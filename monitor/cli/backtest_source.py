@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from monitor.cli.errors import SourceError
-from monitor.cli.snapshot_source import answering
+from monitor.cli.sources.source import answering
 from monitor.config import ConfigError, Settings, detection_rules, load
 from monitor.history.backtest.cluster import (
     Backtest,

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from monitor.cli.answering import now_ms, tell_answer
+from monitor.cli.answering import tell_answer
 from monitor.cli.source_options import SourceOptions, source_command
 
 if TYPE_CHECKING:  # loaded when a question is asked: --help must be quick
-    from monitor.detection.evaluation_input import GroupInputs
     from monitor.explain.what_if import PartitionCount
 
 Cluster = Annotated[str, typer.Argument(help="The cluster's name in the configuration.")]
@@ -46,8 +44,10 @@ def explain(
         raise typer.BadParameter("give both a topic and a partition, or neither")
     from monitor.cli.render_answer import explanation_shown  # noqa: PLC0415 -- --help must be quick
     from monitor.explain.query import explained  # noqa: PLC0415 -- as above
+    from monitor.web.views.addresses import GroupAddress  # noqa: PLC0415 -- as above
 
-    found = explained(_inputs(options, cluster, group), topic, partition)
+    inputs = options.group_source.inputs(GroupAddress(cluster, group), options.at)
+    found = explained(inputs, topic, partition)
     tell_answer(found, options.as_json, lambda: explanation_shown(found))
 
 
@@ -78,11 +78,13 @@ def what_if(  # noqa: PLR0913, PLR0917 -- each is an argument or an option
     counts = _counts(partitions or [])
     from monitor.cli.render_answer import what_if_shown  # noqa: PLC0415 -- as above
     from monitor.explain import what_if as asked  # noqa: PLC0415 -- as above
+    from monitor.web.views.addresses import GroupAddress  # noqa: PLC0415 -- as above
 
     change = asked.Change(
         assignor=assignor, leader=leader, members=members, without=tuple(without or ()), partitions=counts
     )
-    found = asked.what_if(_inputs(options, cluster, group), change)
+    inputs = options.group_source.inputs(GroupAddress(cluster, group), options.at)
+    found = asked.what_if(inputs, change)
     tell_answer(found, options.as_json, lambda: what_if_shown(found))
 
 
@@ -98,21 +100,13 @@ def snapshot(
     """Save the input of the verdicts for explain and what-if, later or elsewhere: groupwatch snapshot > file."""
     if (cluster is None) != (group is None):
         raise typer.BadParameter("give both a cluster and a group, or neither")
-    if options.at is not None and group is None and options.recording is None:
+    if options.at is not None and group is None and not options.is_recording:
         raise typer.BadParameter("--at needs a cluster and a group, or --history: a job answers for one group")
-    from monitor.cli.snapshot_source import lines_from_recording, saved_from_job  # noqa: PLC0415 -- as above
-    from monitor.snapshot_file import group_lines  # noqa: PLC0415 -- as above
     from monitor.web.views.addresses import GroupAddress  # noqa: PLC0415 -- as above
 
     address = GroupAddress(cluster, group) if cluster is not None and group is not None else None
-    at, folder = options.at, options.recording
-    if at is None or folder is None:
-        lines: Iterable[bytes] = saved_from_job(options.url, address, options.way_in, partial=partial, at=at)
-    elif address is not None:
-        lines = [group_lines(_inputs(options, address.cluster, address.group))]
-    else:
-        lines = lines_from_recording(folder, at, now_ms())
-    for line in lines:
+    source = options.job if options.at is None else options.past_source
+    for line in source.snapshot_lines(address, options.at, partial=partial):
         sys.stdout.buffer.write(line)
     sys.stdout.buffer.flush()
 
@@ -125,13 +119,8 @@ def census(
 ) -> None:
     """Count the members of Kafka groups by client library and release."""
     from monitor.cli.render_answer import census_shown  # noqa: PLC0415 -- as above
-    from monitor.cli.snapshot_source import census_from_file, census_from_job  # noqa: PLC0415 -- as above
 
-    found = (
-        census_from_job(options.url, cluster, options.way_in, partial=partial)
-        if options.snapshot is None
-        else census_from_file(options.snapshot, cluster)
-    )
+    found = options.census_source.census(cluster, partial=partial)
     tell_answer(found, options.as_json, lambda: census_shown(found))
 
 
@@ -141,15 +130,10 @@ def history(
 ) -> None:
     """List what happened to a group in a span of the recording: rebalances, findings, its lag."""
     from monitor.cli.render_answer import story_shown  # noqa: PLC0415 -- as above
-    from monitor.cli.snapshot_source import story_from_job, story_from_recording  # noqa: PLC0415 -- as above
+    from monitor.cli.sources.source import Span  # noqa: PLC0415 -- as above
     from monitor.web.views.addresses import GroupAddress  # noqa: PLC0415 -- as above
 
-    address, folder = GroupAddress(cluster, group), options.recording
-    found = (
-        story_from_job(options.url, address, since, until, options.way_in)
-        if folder is None
-        else story_from_recording(folder, address, since, until, now_ms())
-    )
+    found = options.past_source.story(GroupAddress(cluster, group), Span(since, until))
     tell_answer(found, options.as_json, lambda: story_shown(found))
 
 
@@ -161,16 +145,3 @@ def _counts(typed: list[str]) -> tuple[PartitionCount, ...]:
         return counts_typed(typed)
     except QuestionError as error:
         raise typer.BadParameter(str(error).rstrip("."), param_hint="--partitions") from error
-
-
-def _inputs(options: SourceOptions, cluster: str, group: str) -> GroupInputs:
-    from monitor.cli import snapshot_source as source  # noqa: PLC0415 -- as above
-    from monitor.cli.errors import SourceError  # noqa: PLC0415 -- as above
-
-    if options.snapshot is not None:
-        if options.at is not None:
-            raise SourceError("A snapshot is of one instant: --at cannot be combined with --snapshot.")
-        return source.inputs_from_file(options.snapshot, cluster, group)
-    if options.recording is not None and options.at is not None:
-        return source.inputs_from_recording(options.recording, cluster, group, options.at, now_ms())
-    return source.inputs_from_job(options.url, cluster, group, options.way_in, options.at)

@@ -17,8 +17,7 @@ def mcp(options: SourceOptions) -> None:
     """Serve a running job to agents by the Model Context Protocol, on stdin and stdout. Read-only."""
     from monitor.cli.agents.answers import JobAnswers  # noqa: PLC0415 -- --help must be quick
     from monitor.cli.agents.server import create_server  # noqa: PLC0415 -- as above
-    from monitor.cli.snapshot_source import check_way_in  # noqa: PLC0415 -- as above
     from monitor.metrics.version import installed_version  # noqa: PLC0415 -- as above
 
-    check_way_in(options.url, options.way_in)
+    options.job.api.check()
     create_server(JobAnswers(options.url, options.way_in), installed_version()).run("stdio")

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 import typer
 
-from monitor.cli.answering import now_ms
 from monitor.cli.commands import Cluster, Since, Until
 from monitor.cli.source_options import SourceOptions, source_command
 
@@ -44,13 +43,9 @@ def report(  # noqa: PLR0913, PLR0917 -- each is an argument or an option
     ] = Format.MARKDOWN,
 ) -> None:
     """Write a report on an incident: what happened to which members, what it did, and how it ended."""
-    from monitor.cli import report_source as source  # noqa: PLC0415 -- --help must be quick
+    from monitor.cli.sources.source import Span  # noqa: PLC0415 -- --help must be quick
 
-    asked = source.ReportQuery(cluster, group, since, until, now_ms())
-    if options.recording is not None:
-        found = source.report_from_recording(options.recording, asked, _progress())
-    else:
-        found = source.report_from_job(source.Job(options.url, options.way_in), asked, _progress())
+    found = options.past_source.report(cluster, group, Span(since, until), _progress())
     sys.stdout.buffer.write(report_bytes(found, format_))
     sys.stdout.buffer.flush()
 

@@ -14,6 +14,8 @@ from monitor.cli.answering import exit_with
 
 if TYPE_CHECKING:  # loaded when a question is asked: --help must be quick
     from monitor.cli.http_client import WayIn
+    from monitor.cli.sources.job import Job
+    from monitor.cli.sources.source import CensusSource, GroupSource, PastSource
 
 DEFAULT_URL: Final = "http://127.0.0.1:9464"
 
@@ -49,9 +51,40 @@ class SourceOptions(NamedTuple):
     ] = None
 
     @property
-    def recording(self) -> str | None:
-        """The folder of the recording that answers about the past; None: a job does."""
-        return self.history if self.url == DEFAULT_URL else None
+    def is_recording(self) -> bool:
+        """Whether a recording answers about the past, and no job: only where none is named."""
+        return self.history is not None and self.url == DEFAULT_URL
+
+    @property
+    def group_source(self) -> GroupSource:
+        """What answers about a group at one instant: now, if none is named."""
+        if self.snapshot is not None:
+            from monitor.cli.sources.saved_file import SavedFile  # noqa: PLC0415 -- --help must be quick
+
+            return SavedFile(self.snapshot)
+        return self.job if self.at is None else self.past_source
+
+    @property
+    def past_source(self) -> PastSource:
+        """What answers about the past."""
+        from monitor.cli.sources.recording import Recording  # noqa: PLC0415 -- as above
+
+        return self.job if self.history is None or not self.is_recording else Recording(self.history)
+
+    @property
+    def census_source(self) -> CensusSource:
+        """What answers about client libraries."""
+        from monitor.cli.sources.saved_file import SavedFile  # noqa: PLC0415 -- as above
+
+        return self.job if self.snapshot is None else SavedFile(self.snapshot)
+
+    @property
+    def job(self) -> Job:
+        """The job."""
+        from monitor.cli.sources.job import Job  # noqa: PLC0415 -- as above
+        from monitor.cli.sources.job_api import JobApi  # noqa: PLC0415 -- as above
+
+        return Job(JobApi(self.url, self.way_in))
 
     @property
     def way_in(self) -> WayIn:

@@ -8,26 +8,19 @@ from msgspec.structs import replace
 
 from monitor.cli.agents.marking import FROM_CLUSTER, marked_rows, marked_value
 from monitor.cli.http_client import WayIn
-from monitor.cli.report_source import Job
-from monitor.cli.snapshot_source import JobList, Row, inputs_from_job, list_from_job, story_from_job, value_from_job
+from monitor.cli.sources.job import Job
+from monitor.cli.sources.job_api import JobApi, JobList, Row
+from monitor.cli.sources.source import Span
 from monitor.explain.query import explained
 from monitor.explain.what_if import Change, what_if
-from monitor.history.report.facts import IncidentReport
 from monitor.model import FindingKind, GroupSummary
 from monitor.web.api.types import ClusterCondition, OpenFinding
-from monitor.web.views.addresses import API, REPORT_API, GroupAddress, query_text
+from monitor.web.views.addresses import API, GroupAddress, query_text
 
 CLUSTERS_API: Final = "/api/v1/clusters"
 FINDINGS_API: Final = "/api/v1/findings"
 
 Order = Literal["name", "worst", "lag", "members"]
-
-
-class Instants(NamedTuple):
-    """A span of the recording, as a person types its ends."""
-
-    since: str
-    until: str
 
 
 class Chosen(NamedTuple):
@@ -51,11 +44,11 @@ class JobAnswers:
     """
 
     def __init__(self, url: str, way_in: WayIn) -> None:
-        self._job = Job(url, way_in)
+        self._job = Job(JobApi(url, way_in))
 
     def clusters(self) -> dict[str, Any]:
         """The state of each cluster."""
-        rows = value_from_job(*self._request(CLUSTERS_API), tuple[ClusterCondition, ...])
+        rows = self._job.api.value(CLUSTERS_API, tuple[ClusterCondition, ...])
         return {"clusters": marked_rows(rows)}
 
     def findings(self, chosen: Chosen, kinds: tuple[FindingKind, ...]) -> dict[str, Any]:
@@ -72,29 +65,23 @@ class JobAnswers:
         self, address: GroupAddress, topic: str | None, partition: str | None, at: str | None
     ) -> dict[str, Any]:
         """The owners of a group, or of one partition, with reasons, and its findings with what to do."""
-        inputs = inputs_from_job(self._job.url, address.cluster, address.group, self._job.way_in, at)
-        return marked_value(explained(inputs, topic, partition))
+        return marked_value(explained(self._job.inputs(address, at), topic, partition))
 
     def simulation(self, address: GroupAddress, change: Change, at: str | None) -> dict[str, Any]:
         """The assignment of a group after a change."""
-        inputs = inputs_from_job(self._job.url, address.cluster, address.group, self._job.way_in, at)
-        return marked_value(what_if(inputs, change))
+        return marked_value(what_if(self._job.inputs(address, at), change))
 
-    def history(self, address: GroupAddress, span: Instants) -> dict[str, Any]:
+    def history(self, address: GroupAddress, span: Span) -> dict[str, Any]:
         """What happened to a group in a span of the recording."""
-        return marked_value(story_from_job(self._job.url, address, span.since, span.until, self._job.way_in))
+        return marked_value(self._job.story(address, span))
 
-    def report(self, address: GroupAddress, span: Instants) -> dict[str, Any]:
+    def report(self, address: GroupAddress, span: Span) -> dict[str, Any]:
         """The report on an incident, without the points of its diagrams."""
-        path = f"{address.under(REPORT_API)}?{query_text({'since': span.since, 'until': span.until})}"
-        found = value_from_job(*self._request(path), IncidentReport)
+        found = self._job.group_report(address, span)
         return marked_value(replace(found, points=(), owners=(), offsets=(), instants=(), alike=()))
 
-    def _request(self, path: str) -> tuple[str, str, WayIn]:
-        return self._job.url, path, self._job.way_in
-
     def _rows(self, path: str, query: list[tuple[str, str]], kind: type[Row]) -> JobList[Row]:
-        return list_from_job(self._job.url, f"{path}?{query_text(query)}", self._job.way_in, kind)
+        return self._job.api.rows(f"{path}?{query_text(query)}", kind)
 
 
 def _list_answer(name: str, found: JobList[Row]) -> dict[str, Any]:

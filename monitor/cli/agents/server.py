@@ -16,9 +16,10 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import CallToolResult, InputRequiredResult, TextContent, ToolAnnotations
 from pydantic import BaseModel, Field, ValidationError
 
-from monitor.cli.agents.answers import Chosen, Instants, JobAnswers, Order
+from monitor.cli.agents.answers import Chosen, JobAnswers, Order
 from monitor.cli.agents.marking import FROM_CLUSTER, NOTICE
 from monitor.cli.errors import SourceError
+from monitor.cli.sources.source import Span
 from monitor.detection.evaluation_input import QuestionError
 from monitor.explain.query import counts_typed
 from monitor.explain.what_if import Change
@@ -150,11 +151,11 @@ class Tools:
 
     def group_history(self, cluster: Cluster, group: Group, since: Since = "-1h", until: Until = "now") -> Answer:
         """What happened to a group in a span of the recording: rebalances, findings, its lag."""
-        return _result(lambda: self._answers.history(GroupAddress(cluster, group), Instants(since, until)))
+        return _result(lambda: self._answers.history(GroupAddress(cluster, group), Span(since, until)))
 
     def incident_report(self, cluster: Cluster, group: Group, since: Since = "-1h", until: Until = "now") -> Answer:
         """A report on an incident of the recording: what happened to which members, what it did, how it ended."""
-        return _result(lambda: self._answers.report(GroupAddress(cluster, group), Instants(since, until)))
+        return _result(lambda: self._answers.report(GroupAddress(cluster, group), Span(since, until)))
 
 
 def _result(work: Callable[[], dict[str, Any]]) -> CallToolResult:

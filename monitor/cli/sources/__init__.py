@@ -1,0 +1,1 @@
+"""What answers the commands: a running job, the folder of a recording, or a saved snapshot."""
