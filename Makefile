@@ -34,6 +34,7 @@ test: java $(INSTALLED) ## Run the test suite: with a real broker and a real job
 	$(RUN) -m pytest --durations=10 $(if $(PROFILE),--hypothesis-profile=$(PROFILE)) --numprocesses=auto $(SHARED_OUT) $(ARGS)
 
 test-jobs: java $(INSTALLED) ## Run whole jobs on real brokers (scenarios, the demo, chaos, failures), secured brokers, ZooKeeper, Kerberos (half an hour)
+	GROUPWATCH_KAFKA_CLASSES=$$($(RUN) -m tests.support.kafka_classes) \
 	$(RUN) -m pytest --durations=20 $(WORKERS) $(ONLY_TESTS) -m "jobs and not long" $(ARGS)
 
 test-long: java $(INSTALLED) ## Run the tests that the suite leaves out because they take long (GROUPWATCH_ENDURANCE_MINUTES=120 of them count what leaks)

@@ -8,9 +8,11 @@ they keep to a clock. Without workers the programs run beside all other tests.
 
 import logging
 import os
+import re
 import secrets
 import signal
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -57,6 +59,9 @@ NOT_IN_THE_SUITE: Final = (
 )
 """What else takes long: servers of other sorts, a million partitions, runs of pytest, more of what is seen in a
 browser."""
+
+OF_A_JOB: Final = re.compile(r"\bmark\.(broker|spark|jobs)\b")
+"""The text of a file with tests that `make test-jobs` runs, but for those of NOT_IN_THE_SUITE."""
 
 _FOLDERS: Final = ("chaos", "hostile", "kind_churn", "live", "scenarios")
 PROGRAMS: Final = (*(f"tests/{folder}/" for folder in _FOLDERS), "tests/demo/test_demo.py")
@@ -113,6 +118,21 @@ def pytest_xdist_auto_num_workers() -> int:
     return min((os.cpu_count() or 1) + 1, MOST_WORKERS)
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Where only jobs are chosen, the files without any need not be collected: four of five, 11 s for each worker."""
+    chooses_jobs = str(config.getoption("markexpr")) in ("jobs", "jobs and not long")
+    is_of_tests = collection_path.match("test_*.py")
+    return True if chooses_jobs and is_of_tests and not may_have_jobs(collection_path) else None
+
+
+@cache
+def may_have_jobs(file: Path) -> bool:
+    """Whether a file of tests has some that `make test-jobs` runs, by its text."""
+    place = file.relative_to(Path(__file__).parents[1]).as_posix()
+    left_out = tuple(each.partition("::")[0] for each in NOT_IN_THE_SUITE)
+    return place.startswith(left_out) or OF_A_JOB.search(file.read_text(encoding="utf-8")) is not None
+
+
 @pytest.hookimpl(tryfirst=True)  # before -m chooses by the marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what is left to ``make test-jobs``, and put all tests into their order.
@@ -127,6 +147,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=_turn, reverse=IS_WORKER)
     strays = [item.nodeid for item in items if awaits_a_program(item) and not item.nodeid.startswith(PROGRAMS)]
     assert not strays, f"these await a program, and are not in PROGRAMS: {strays}"
+    jobs = [item for item in items if item.get_closest_marker("jobs")]
+    unseen = [item.nodeid for item in jobs if not may_have_jobs(item.path)]
+    assert not unseen, f"make test-jobs collects no such file: {unseen}"
 
 
 def pytest_collection_finish() -> None:

@@ -26,6 +26,9 @@ from monitor.lifecycle import Lifecycle
 START_LIMIT_S: Final = 90
 """When a start is given up; it takes 3-5 s here, several times that on a machine that does other things."""
 
+CLASSES_VARIABLE: Final = "GROUPWATCH_KAFKA_CLASSES"
+"""An archive of Java's classes with which brokers start: for tests, which start many."""
+
 _LOGGING = ("slf4j-api", "log4j-slf4j2-impl", "log4j-api", "log4j-core")
 """Kafka's jars on their own have no binding between slf4j and log4j, and would log nothing: PySpark's have one."""
 
@@ -181,7 +184,9 @@ class EmbeddedKafka(Lifecycle):
 
     def _options(self) -> list[str]:
         logging = f"-Dlog4j2.configurationFile={self.data_dir / 'log4j2.xml'}"
-        return [f"-Xmx{self.settings.heap_mb}m", logging, *self.settings.jvm_options]
+        classes = os.environ.get(CLASSES_VARIABLE)
+        archive = [f"-XX:SharedArchiveFile={classes}"] if classes else []
+        return [f"-Xmx{self.settings.heap_mb}m", logging, *archive, *self.settings.jvm_options]
 
     def _format(self, command: list[str]) -> None:
         """Give the folder its identity, as KRaft demands before the first start."""
