@@ -31,9 +31,9 @@ class DetectionSettings(Value):
     many."""
     storm_window_ms: int = 600_000
     rocketmq_settling_ms: int = 30_000
-    """For so long after the members of a RocketMQ group or what they hold have changed, nothing is said of who should
-    have what. A client shares its queues out every 20 s (``RebalanceService``; most are told of a change at once, but
-    such a notice may get lost), and groups are read every 10 s."""
+    """For so long after the members of a RocketMQ group or what they hold have changed, the expected owners are not
+    judged. A client allocates its queues every 20 s (``RebalanceService``; a broker notifies most of a change at once,
+    but a notice may get lost), and groups are read every 10 s."""
     zookeeper_settling_ms: int = 45_000
     """The same of MetaQ and of Kafka's consumers with ZooKeeper. A consumer that finds a partition still taken gives
     all of its own back, waits and tries again: in MetaQ up to seven times with 5 s between
