@@ -134,7 +134,7 @@ def _phases(chronicle: Chronicle) -> Iterator[Happened]:
 
 
 def _rebalances(chronicle: Chronicle) -> Iterator[Happened]:
-    """As a report tells them: the log of a classic group has no beginning of a rebalance, so none is claimed."""
+    """In the sentences of a report: the log of a classic group has no beginning of a rebalance, so none is claimed."""
     era, unit = KINDS[chronicle.kind].era.value, unit_of(chronicle.kind)
     for rebalance in rebalances_then(chronicle):
         yield Happened(rebalance.at_ms, HappenedKind.REBALANCE, rebalance_sentence(rebalance, era, unit))

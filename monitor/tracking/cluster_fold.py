@@ -86,10 +86,10 @@ class ClusterFold:
                 return fold_decode_errors(self.cluster, name, before, events)
 
     def take_pass(self, event: PassTopicsCounted | PassCompleted) -> list[Key]:
-        """Take what the log tells of a pass, behind the topics that it saw; what has changed.
+        """Take an event of a pass, behind the topics that it saw; what has changed.
 
         A complete pass marks the topics that it did not see, and drops those that it is the second to miss. Events of
-        a pass that names more topics than were counted were lost: it drops nothing. Where nobody counted, as in older
+        a pass that names more topics than were counted were lost: it drops nothing. Without a count, as in older
         recordings, a pass is taken for complete. A pass whose end was written twice ends once.
         """
         if isinstance(event, PassTopicsCounted):
@@ -122,7 +122,7 @@ class ClusterFold:
         return gone
 
     def move_groups(self, before: int, partitions: int) -> list[Key]:
-        """Drop what the log told of groups that the brokers look for elsewhere by now; what has changed.
+        """Drop what came from the log of groups that the brokers look for elsewhere by now; what has changed.
 
         Args:
             before: by how many partitions of the offsets topic groups were placed.
@@ -183,7 +183,7 @@ def _has_lost_topics(history: PassHistory, completed: PassCompleted) -> bool:
 
 
 def _with_end(history: PassHistory, completed: PassCompleted, *, is_first: bool) -> PassHistory:
-    """A clock that was set back dates the first pass anew: what is seen from now on is not older than it."""
+    """After a step back of the clock, the first pass has the date of now: nothing seen later is older than it."""
     first_ms = completed.completed_ms if is_first else min(history.first_ms, completed.completed_ms)
     counts = tuple(each for each in history.counts if each.pass_ms != completed.pass_ms)
     return replace(history, first_ms=first_ms, counts=counts)

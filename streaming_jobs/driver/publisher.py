@@ -94,7 +94,7 @@ class MicroBatchPublisher:
         stall: takes when micro-batches begin, end and evaluate.
         findings: are published once the store has them.
         gate: holds the end of a micro-batch until there is a reason for the next one.
-        log_topic: the topic that tells of the groups.
+        log_topic: the topic with the records of the groups.
         own_topics: topics that grow by what groupwatch does.
         connect_topics: the topics of configurations of Connect clusters, by group.
         recording: how the recording goes; None: nothing is recorded.

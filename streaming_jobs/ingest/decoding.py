@@ -130,7 +130,7 @@ class EventChunk:
         self._counts.clear()
 
     def end_piece(self) -> None:
-        """Let what follows begin rows of its own: it stands behind an event that concerns all of a bucket."""
+        """Let what follows begin rows of its own: it comes after an event that concerns all of a bucket."""
         self._open.clear()
         self._own.clear()
 

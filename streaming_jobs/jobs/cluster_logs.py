@@ -34,7 +34,7 @@ class LogsAtStart(Value):
     """The logs as a query found them when it started.
 
     Attributes:
-        backlog: the log that tells of the groups, as far as it had not been read.
+        backlog: the log of the groups, as far as it had not been read.
         partitions: how many partitions each log of groups has; empty where groups come by polls.
         events_end: where the events of the collectors ended.
         starts: where logs start that were created again.
@@ -71,7 +71,7 @@ class ClusterLogs:
 
     @property
     def groups_topic(self) -> str:
-        """The topic that tells of the groups: the warm-up is over when it has been read."""
+        """The topic with the records of the groups: the warm-up is over when it has been read."""
         return OFFSETS_TOPIC if self._target.reads_log else self._cluster.events_topic
 
     def begin(self) -> LogsAtStart:

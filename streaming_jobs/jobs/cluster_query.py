@@ -95,7 +95,7 @@ class ClusterQuery:
             store: takes what the micro-batches show.
             findings: publishes them.
             recording: how the recording goes; None: nothing is recorded.
-            stopping: is set when the job is told to end.
+            stopping: is set when the job is to end.
         """
         self._is_ending = lambda: self.gate.is_open or stopping.is_set()
         publisher = self._publisher(store, findings, recording)

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from monitor.collectors.kafka.leader_table import Place
-from monitor.collectors.kafka.log_ends import NOBODY_ANSWERS, Silence
+from monitor.collectors.kafka.log_ends import NOBODY_ANSWERS
+from monitor.collectors.kafka.silence import Silence
 from monitor.messages.formatting import counted
 from monitor.messages.notification import utc
 from streaming_jobs.buckets.batch_context import Unread

@@ -13,26 +13,30 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import partial
 from typing import Any, Final
 
 import msgspec
 from kafka.admin import KafkaAdminClient
 from kafka.errors import (
-    ClusterAuthorizationFailedError,
     IncompatibleBrokerVersion,
-    KafkaError,
     SaslAuthenticationFailedError,
-    TopicAuthorizationFailedError,
     for_code,
 )
-from kafka.future import Future
-from kafka.protocol.consumer import IsolationLevel, ListOffsetsRequest, OffsetForLeaderEpochRequest
 
 from monitor.collectors.clock import wall_clock_ms
 from monitor.collectors.errors import AnotherSource, ConnectionFailed
+from monitor.collectors.kafka.leader_requests import (
+    LeaderRequests,
+    epoch_ends_in,
+    epoch_ends_request,
+    is_throttled,
+    offsets_in,
+    offsets_request,
+    send,
+    throttles,
+)
 from monitor.collectors.kafka.leader_table import (
     NO_EPOCH,
     NO_LEADERS,
@@ -42,15 +46,10 @@ from monitor.collectors.kafka.leader_table import (
     leaders_request,
 )
 from monitor.collectors.kafka.preflight import READ_UNCOMMITTED, LogBounds, PartitionBounds, require_described
+from monitor.collectors.kafka.silence import Silence, SilenceHistory
 from monitor.collectors.kafka_client.connection import error_name, explain_request_errors, open_admin
 from monitor.config import ClusterSettings
 from monitor.model import Outage, Value
-
-ANSWER_S: Final = 2.0
-"""How long a leader that has answered before may take. Kafka's own clients wait for 30 s, and for every partition."""
-
-AGAIN_S: Final = 0.05
-"""How long one may take that has not answered lately. Its answer counts at the next question, too."""
 
 DESCRIBE_S: Final = 1.0
 """How long one broker may take to name the leaders; then the next one gets the request."""
@@ -61,27 +60,12 @@ KNOWN_LEADERS_S: Final = 5.0
 ROUNDS: Final = 2
 """How many requests one call makes: a second one for partitions whose leader has changed."""
 
-OUTAGE_MS: Final = 3_000
-"""How long a partition must have been silent for clients to have noticed it."""
-
-THROTTLED_S: Final = 30.0
-"""How long a throttled response explains that other requests take too long."""
-
 NOBODY_ANSWERS: Final = "no broker answers"
 """Why no partition is read. The collectors report that of the cluster."""
-
-FORBIDDEN: Final = frozenset({TopicAuthorizationFailedError.errno, ClusterAuthorizationFailedError.errno})
 
 LATEST: Final = -1
 EARLIEST: Final = -2
 """Kafka's timestamps for the end and the start of a log."""
-
-
-class Silence(Value, frozen=True):
-    """That a partition cannot be read: why, as the beginning of a sentence, and since when (ms since the epoch)."""
-
-    reason: str
-    since_ms: int
 
 
 class Ends(Value, frozen=True):
@@ -125,15 +109,9 @@ class LogEnds:
         self._last_led: dict[Place, str] = {}
         """The broker that led each partition last, as sentences name it."""
         self._described_s = float("-inf")
-        self._under_way: dict[tuple[int, str], Any] = {}
-        """The newest request to each broker, by what it asks for."""
-        self._quiet: set[int] = set()
-        self._throttled: tuple[float, str] | None = None
-        """When a broker last throttled requests, and which."""
+        self._requests = LeaderRequests(self._name_of)
         self._epochs: dict[Place, int] = {}
-        self._silent: dict[Place, Silence] = {}
-        self._over: dict[Place, Outage] = {}
-        """The newest outage of each partition that is over."""
+        self._silences = SilenceHistory()
         self._cut: dict[Place, int] = {}
         """Where logs were cut, until whoever reads them has gone back to there."""
         self._recreated: dict[Place, int] = {}
@@ -146,27 +124,21 @@ class LogEnds:
     @property
     def silent(self) -> Mapping[Place, Silence]:
         """The partitions whose newest request failed, for any thread. They are not read."""
-        return dict(self._silent)
+        return self._silences.silent
 
     @property
     def is_read_elsewhere(self) -> bool:
         """Whether a partition of any topic is not silent, by the newest requests. For any thread."""
-        return not self._epochs.keys() <= self._silent.keys()
+        return not self._epochs.keys() <= self.silent.keys()
 
     @property
     def throttling(self) -> str | None:
         """That a broker has just throttled groupwatch's requests, as the beginning of a sentence. For any thread."""
-        throttled = self._throttled
-        is_new = throttled is not None and time.monotonic() - throttled[0] <= THROTTLED_S
-        return _throttles(throttled[1]) if throttled is not None and is_new else None
+        return self._requests.throttling
 
     def outages(self, topic: str) -> dict[int, Outage]:
-        """The newest outage of each partition of a topic that was silent. For any thread.
-
-        A leader that moves makes none that is over: it is away for a second or two.
-        """
-        now = {place: Outage(began_ms=silence.since_ms) for place, silence in self.silent.items()}
-        return {place[1]: outage for place, outage in sorted({**self._over, **now}.items()) if place[0] == topic}
+        """The newest outage of each partition of a topic that was silent. For any thread."""
+        return self._silences.outages(topic)
 
     def partition_count(self, topic: str) -> int:
         """How many partitions a topic has by the brokers' newest response; 0: unknown. For any thread."""
@@ -222,7 +194,7 @@ class LogEnds:
     @property
     def answering(self) -> tuple[str, ...]:
         """The addresses of the brokers that answer, if one does not; empty: all do. For any thread."""
-        quiet, addresses = set(self._quiet), self._table.addresses
+        quiet, addresses = set(self._requests.quiet), self._table.addresses
         return tuple(address for broker, address in sorted(addresses.items()) if broker not in quiet) if quiet else ()
 
     def close(self) -> None:
@@ -249,7 +221,8 @@ class LogEnds:
                 self._cut[place] = start
         self._cut = {place: end for place, end in self._cut.items() if place not in read or read[place] > end}
         cut = {place: end for place, end in self._cut.items() if place in ends}
-        silent = {place: self._silent[place] for place in read if place not in ends}
+        known = self.silent
+        silent = {place: known[place] for place in read if place not in ends}
         return Ends(ends=ends, cut=cut, silent=silent)
 
     async def _answered_ends(self, manager: Any, read: Mapping[Place, int]) -> dict[Place, int]:  # noqa: ANN401 -- as above
@@ -304,21 +277,13 @@ class LogEnds:
     def _note(self, ends: Collection[Place], silent: Mapping[Place, str]) -> None:
         """Keep what is silent, each since it first was, and the epochs in which the others answered."""
         now_ms = self._clock()
-        unread_ms = min(now_ms, self._read_until())
-        known = {place: silence for place, silence in self._silent.items() if place not in ends}
-        for place, reason in silent.items():
-            since_ms = known[place].since_ms if place in known else unread_ms
-            known[place] = Silence(reason=reason, since_ms=since_ms)
-        for place, silence in self._silent.items():
-            if place in ends and now_ms - silence.since_ms >= OUTAGE_MS:
-                self._over[place] = Outage(began_ms=silence.since_ms, ended_ms=now_ms)
-        self._silent = known
+        self._silences.note(ends, silent, now_ms, min(now_ms, self._read_until()))
         for place in ends:  # a later epoch counts once the logs have been compared
             self._epochs.setdefault(place, self._epoch(place))
 
     async def _know_leaders(self, manager: Any, *, anew: bool = False) -> None:  # noqa: ANN401 -- as above
         """Ask who leads, if that is not known, is old, or has just turned out to be wrong."""
-        limit_s = 0.0 if anew else DESCRIBE_S if self._silent else KNOWN_LEADERS_S
+        limit_s = 0.0 if anew else DESCRIBE_S if self.silent else KNOWN_LEADERS_S
         if time.monotonic() - self._described_s < limit_s:
             return
         response = await self._metadata_response(manager)
@@ -352,9 +317,9 @@ class LogEnds:
         """The first response in time; brokers that were quiet get the request last."""
         request = leaders_request(self._topics)
         brokers = sorted(broker.node_id for broker in manager.cluster.brokers())
-        for broker in sorted(brokers, key=self._quiet.__contains__):
-            future = _send(manager, request, broker)
-            answer = await self._answer(manager, broker, future, DESCRIBE_S)
+        for broker in sorted(brokers, key=self._requests.quiet.__contains__):
+            future = send(manager, request, broker)
+            answer = await self._requests.answer(manager, broker, future, DESCRIBE_S)
             if answer is not None:
                 return answer
             if isinstance(future.exception, SaslAuthenticationFailedError):
@@ -366,8 +331,8 @@ class LogEnds:
 
     def _forget_client(self) -> None:
         """Begin with the bootstrap servers at the next question: the brokers may be elsewhere by then."""
-        admin, self._admin, self._under_way = self._admin, None, {}
-        self._quiet.clear()
+        admin, self._admin = self._admin, None
+        self._requests.forget()
         if admin is not None:
             threading.Thread(target=admin.close, name="close-log-ends", daemon=True).start()  # not in its own thread
 
@@ -383,19 +348,18 @@ class LogEnds:
         level = isolation or self._cluster.offsets_isolation
         # What of a question goes to a leader is one request: the topics tell which question it was.
         scope = f"{timestamp} {level} {' '.join(sorted({topic for topic, _ in places}))}"
-        for broker, of_broker in asked.items():
-            if not self._has_late_answer(broker, scope):
-                self._under_way[broker, scope] = _send(
-                    manager, self._offsets_request(of_broker, timestamp, level), broker
-                )
-        deadline = time.monotonic() + ANSWER_S
+        answers = await self._requests.ask_all(
+            manager,
+            scope,
+            {
+                broker: partial(offsets_request, of_broker, timestamp, level, self._epoch)
+                for broker, of_broker in asked.items()
+            },
+        )
         offsets: dict[Place, int] = {}
         reasons: dict[Place, str] = {}
         for broker, of_broker in asked.items():
-            limit_s = AGAIN_S if broker in self._quiet else max(0.0, deadline - time.monotonic())
-            answer = await self._answer(manager, broker, self._under_way[broker, scope], limit_s)
-            self._note_broker(broker, has_answered=answer is not None)
-            told = dict(_told_offsets(answer)) if answer is not None else {}
+            told = dict(offsets_in(answers[broker])) if answers[broker] is not None else {}
             for place in of_broker:
                 code, offset = told.get(place, (None, -1))
                 if code == 0 and offset >= 0:
@@ -404,47 +368,8 @@ class LogEnds:
                     reasons[place] = self._reason(manager, broker, code)
         return offsets, reasons
 
-    def _has_late_answer(self, broker: int, scope: str) -> bool:
-        """Whether no new request is needed: one is under way, or its response came after its limit."""
-        newest = self._under_way.get((broker, scope))
-        return newest is not None and (not newest.is_done or (broker in self._quiet and newest.succeeded()))
-
-    def _note_broker(self, broker: int, *, has_answered: bool) -> None:
-        """One that has not answered in time is not waited for again until it does."""
-        if has_answered:
-            self._quiet.discard(broker)
-        else:
-            self._quiet.add(broker)
-
-    async def _answer(self, manager: Any, broker: int, future: Any, limit_s: float) -> Any:  # noqa: ANN401 -- as above
-        """The response, or None: it has not come in time, or will not come."""
-        response = None
-        with suppress(KafkaError):
-            response = await manager.wait_for(future, limit_s * 1000)
-        if _is_throttled(manager, broker) or (response is not None and response.throttle_time_ms):
-            self._throttled = time.monotonic(), self._table.name_of(broker)
-        return response
-
-    def _offsets_request(self, places: Iterable[Place], timestamp: int, level: str) -> Any:  # noqa: ANN401 -- as above
-        isolation = IsolationLevel.build_from(level).value
-        of_topic = ListOffsetsRequest.ListOffsetsTopic
-        return ListOffsetsRequest(
-            replica_id=-1,
-            isolation_level=isolation,
-            topics=[
-                of_topic(
-                    name=topic,
-                    partitions=[
-                        of_topic.ListOffsetsPartition(
-                            partition_index=place[1], current_leader_epoch=self._epoch(place), timestamp=timestamp
-                        )
-                        for place in its_places
-                    ],
-                )
-                for topic, its_places in _by_topic(places)
-            ],
-            min_version=max(1, ListOffsetsRequest.min_version_for_isolation_level(isolation)),
-        )
+    def _name_of(self, broker: int) -> str:
+        return self._table.name_of(broker)
 
     def _epoch(self, place: Place) -> int:
         return self._table.leaders[place].epoch
@@ -462,17 +387,18 @@ class LogEnds:
         name = self._table.name_of(broker)
         if code is not None:
             return f"{name} leads it and answers {_words(code)}"
-        return _throttles(name) if _is_throttled(manager, broker) else f"{name} does not answer"
+        return throttles(name) if is_throttled(manager, broker) else f"{name} does not answer"
 
     async def _cuts(self, manager: Any, read: Mapping[Place, int]) -> dict[Place, int | None]:  # noqa: ANN401 -- as above
         """Where logs were cut below what was read, of those with another leader than before. None: it does not say."""
         changed = [place for place, offset in read.items() if offset > 0 and self._has_new_leader(place)]
         cut: dict[Place, int | None] = dict.fromkeys(changed)
         for broker, places in self._table.by_broker(changed).items():
-            future = _send(manager, self._cut_request(places), broker)
-            answer = await self._answer(manager, broker, future, DESCRIBE_S)
+            request = epoch_ends_request(places, self._epoch, self._epochs)
+            future = send(manager, request, broker)
+            answer = await self._requests.answer(manager, broker, future, DESCRIBE_S)
             is_too_old = isinstance(future.exception, IncompatibleBrokerVersion)
-            told = dict(_told_epoch_ends(answer)) if answer is not None else {}
+            told = dict(epoch_ends_in(answer)) if answer is not None else {}
             for place in places if is_too_old else told:
                 self._epochs[place] = self._epoch(place)
                 del cut[place]
@@ -483,73 +409,6 @@ class LogEnds:
     def _has_new_leader(self, place: Place) -> bool:
         known, leader = self._epochs.get(place, NO_EPOCH), self._table.leaders.get(place)
         return leader is not None and NO_EPOCH < known < leader.epoch
-
-    def _cut_request(self, places: Iterable[Place]) -> Any:  # noqa: ANN401 -- as above
-        of_topic = OffsetForLeaderEpochRequest.OffsetForLeaderTopic
-        return OffsetForLeaderEpochRequest(
-            replica_id=-1,
-            topics=[
-                of_topic(
-                    topic=topic,
-                    partitions=[
-                        of_topic.OffsetForLeaderPartition(
-                            partition=place[1],
-                            current_leader_epoch=self._epoch(place),
-                            leader_epoch=self._epochs[place],
-                        )
-                        for place in its_places
-                    ],
-                )
-                for topic, its_places in _by_topic(places)
-            ],
-        )
-
-
-def _is_throttled(manager: Any, broker: int) -> bool:  # noqa: ANN401 -- kafka-python has no types
-    """Whether the client delays its next request to a broker, as that has throttled it."""
-    connection = manager._conns.get(broker)
-    return connection is not None and "throttle" in connection.paused
-
-
-def _throttles(name: str) -> str:
-    """Why a broker does not answer in time that slows its clients down, as the beginning of a sentence."""
-    return f"{name} throttles groupwatch's requests (a client quota)"
-
-
-def _send(manager: Any, request: Any, broker: int) -> Any:  # noqa: ANN401 -- as above
-    """The future answer of a broker; one that has failed, if there is no way to it."""
-    try:
-        return manager.send(request, node_id=broker)
-    except KafkaError as error:
-        return Future().failure(error)
-
-
-def _by_topic(places: Iterable[Place]) -> Iterator[tuple[str, list[Place]]]:
-    found: dict[str, list[Place]] = defaultdict(list)
-    for place in places:
-        found[place[0]].append(place)
-    yield from found.items()
-
-
-def _told_offsets(response: Any) -> Iterator[tuple[Place, tuple[int, int]]]:  # noqa: ANN401 -- as above
-    """The error code and the offset of each place in a ListOffsetsResponse."""
-    for topic in response.topics:
-        for each in topic.partitions:
-            yield (topic.name, each.partition_index), (each.error_code, each.offset)
-
-
-def _told_epoch_ends(response: Any) -> Iterator[tuple[Place, int]]:  # noqa: ANN401 -- as above
-    """The end of the log of the requested epoch, of each partition in the response; -1: it is not known.
-
-    A leader that was elected a moment ago may respond with an error, and gets the request again. Without permission,
-    the end stays unknown.
-    """
-    for topic in response.topics:
-        for each in topic.partitions:
-            if each.error_code == 0:
-                yield (topic.topic, each.partition), each.end_offset
-            elif each.error_code in FORBIDDEN:
-                yield (topic.topic, each.partition), -1
 
 
 def _words(code: int) -> str:

@@ -10,6 +10,7 @@ from kafka.errors import KafkaError
 from kafka.future import Future
 
 from monitor.collectors.errors import ConnectionFailed, OffsetsTopicMissing
+from monitor.collectors.kafka.leader_requests import LeaderRequests
 from monitor.collectors.kafka.log_ends import LogEnds
 from monitor.config import ClusterSettings
 from monitor.demo.servers.broker import EmbeddedKafka
@@ -85,19 +86,20 @@ def test_a_log_that_was_created_again_is_read_from_its_start_where_it_ends_befor
     assert not ends.ask({("log", 0): 0, ("log", 1): 2}).cut
 
 
-def test_an_answer_that_came_between_two_questions_counts(ends: LogEnds):
+def test_an_answer_that_came_between_two_questions_counts():
     """Else a broker that needs longer than the later questions wait would never be heard again."""
     late, failed, other = Future().success("ends"), Future().failure(KafkaError()), Future()
-    ends._under_way = {(1, "late"): late, (1, "failed"): failed, (1, "under way"): other}
-    ends._quiet = {1}
-    assert [ends._has_late_answer(1, each) for each in ("late", "failed", "under way", "none")] == [
+    requests = LeaderRequests(str)
+    requests._under_way = {(1, "late"): late, (1, "failed"): failed, (1, "under way"): other}
+    requests.quiet = {1}
+    assert [requests._has_late_answer(1, each) for each in ("late", "failed", "under way", "none")] == [
         True,
         False,
         True,
         False,
     ]
-    ends._quiet = set()
-    assert not ends._has_late_answer(1, "late"), "one that answers in time is asked anew"
+    requests.quiet = set()
+    assert not requests._has_late_answer(1, "late"), "one that answers in time is asked anew"
 
 
 def test_while_no_broker_answers_all_partitions_are_away(cluster: tuple[EmbeddedKafka, EmbeddedKafka]):

@@ -6,7 +6,8 @@ import logging
 
 import pytest
 
-from monitor.collectors.kafka.log_ends import NOBODY_ANSWERS, Silence
+from monitor.collectors.kafka.log_ends import NOBODY_ANSWERS
+from monitor.collectors.kafka.silence import Silence
 from streaming_jobs.jobs.unread_partitions import UnreadLog, unread_partitions, unread_problem
 
 AWAY = "broker 2 (b2:9092) does not answer"
