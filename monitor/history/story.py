@@ -41,33 +41,43 @@ class Happened(Value):
     """Something that happened, in a sentence. Of a finding: its kind and reason as ``kind/reason``."""
 
     at_ms: int
+    """When it happened (ms since the epoch)."""
     about: HappenedKind
+    """What it is about: a rebalance, a finding that opened or closed, the group itself, or a log that went back."""
     sentence: str
     finding: str | None = None
+    """The kind and reason of the finding."""
 
 
 class LagThen(Value):
-    """The lag of a group at an instant; None: not known."""
+    """The lag of a group at an instant."""
 
     at_ms: int
+    """The instant (ms since the epoch)."""
     lag: int | None
 
 
 class GroupStory(Value):
     """What happened to a group from one instant to another.
 
-    ``lag`` has one point a step, that of the first and the last instant, and that of the highest lag, the oldest first,
-    in ``unit``. ``step_ms`` is how far apart the steps are (see :func:`accuracy`).
+    Regular instants: see :func:`accuracy`.
     """
 
     cluster: str
     group: str
     since_ms: int
+    """The beginning of the span (ms since the epoch)."""
     until_ms: int
+    """Its end (ms since the epoch)."""
     happened: tuple[Happened, ...] = ()
+    """What happened, the oldest first."""
     lag: tuple[LagThen, ...] = ()
+    """The lag at regular instants, at the first and the last one, and when it was highest; the oldest first."""
     unit: str = "record"
+    """The unit of the lag."""
     step_ms: int = 0
+    """How far apart the regular instants are (ms): a finding that lasted less may be missing. Findings have their times
+    to the second."""
 
 
 def tell_story(  # noqa: PLR0913, PLR0917 -- as GroupWalk

@@ -85,19 +85,20 @@ class DriftKind(StrEnum):
 
 
 class Finding(Value):
-    """One thing that is wrong: where, since when, and the sentence a person reads. ``cause`` is that of a drift.
-
-    ``tasks`` are those of Kafka Streams or Kafka Connect, by name.
-    """
+    """One thing that is wrong: where, since when, and the sentence a person reads."""
 
     kind: FindingKind
+    """The kind of finding."""
     reason: str
     since_ms: int
     sentence: str
     partitions: tuple[TopicPartition, ...] = ()
+    """The partitions of the finding."""
     members: tuple[str, ...] = ()
+    """The member ids of the finding."""
     cause: DriftCause | None = None
     tasks: tuple[str, ...] = ()
+    """The tasks of the finding, by name (Kafka Streams, Kafka Connect)."""
 
 
 class FindingNews(StrEnum):

@@ -46,16 +46,22 @@ class MemberThen(Value):
     """Who a member was.
 
     ``session_ms``: after how long without a sign of life it is removed. ``rebalance_ms``: how long a rebalance waits
-    for it. Both are 0 where the log does not tell it.
+    for it. Both are 0 where the log does not have it.
     """
 
     member_id: str
     instance_id: str | None = None
+    """The instance id of a static member."""
     client_id: str = ""
+    """The client id."""
     host: str = ""
+    """The host that it connected from."""
     library: ClientLibrary = UNKNOWN_LIBRARY
+    """The client library that it used, as far as that is known."""
     session_ms: int = 0
+    """Its session timeout (ms); absent: unknown."""
     rebalance_ms: int = 0
+    """Its rebalance timeout (ms); absent: unknown."""
 
 
 class MembersChanged(Value):
@@ -77,36 +83,43 @@ class PhaseBegun(Value):
 
 
 class OwnerSpan(Value):
-    """Who owned a partition for a while: member ids, sorted; none: nobody.
-
-    ``orphan`` is why nobody did at its beginning, although somebody should have.
-    """
+    """Who owned a partition for a while."""
 
     topic: str
     partition: PartitionId
     owners: tuple[str, ...]
+    """The ids of the owners, sorted; empty: none."""
     from_ms: int
+    """Since when (ms since the epoch)."""
     until_ms: int
+    """Until when (ms since the epoch)."""
     orphan: OrphanReason | None = None
+    """Why it had no owner at first, if it should have had one."""
 
 
 class GroupPoint(Value):
-    """A group at an instant. ``lag`` None: not known. ``orphaned`` counts partitions that nobody owns, but should.
-
-    ``lost`` is that of the verdict: records that retention removed before they were committed, at most.
-    """
+    """A group at an instant."""
 
     at_ms: int
+    """The instant (ms since the epoch)."""
     phase: Phase
+    """The state of the group."""
     generation: int
+    """The generation or epoch."""
     members: int
+    """Number of members."""
     partitions: int
+    """Number of partitions."""
     orphaned: int
+    """Number of partitions without an owner that should have one."""
     lag: int | None
     lag_ms: int | None
     imbalance_ratio: float | None = None
+    """As in ToldVerdict."""
     is_rebalancing: bool = False
+    """Whether a rebalance was known to be in progress."""
     lost: int | None = None
+    """As in ToldVerdict."""
 
 
 class PartitionPoint(Value, gc=False):
@@ -127,30 +140,40 @@ class RewindThen(Value):
     """A commit of a lower offset than the one before it: what lies between was read again."""
 
     at_ms: int
+    """When it was committed (ms since the epoch)."""
     topic: str
     partition: PartitionId
     before: int
+    """The committed offset before."""
     after: int
+    """The committed offset after."""
 
 
 class TopicChanged(Value):
-    """A topic of the group has another number of partitions: 0 if it is gone. ``at_ms``: when that was first seen."""
+    """A topic of the group has another number of partitions."""
 
     at_ms: int
+    """When that was found (ms since the epoch)."""
     topic: str
     before: int
+    """The number of partitions before."""
     after: int
+    """The number of partitions after; 0: the topic was deleted."""
 
 
 class LogTruncated(Value):
-    """The end of a partition of the group went back: polls saw it at ``before`` last at ``from_ms``, and then lower."""
+    """The end of a partition of the group went back."""
 
     at_ms: int
+    """When a poll first found the end lower than before (ms since the epoch)."""
     topic: str
     partition: PartitionId
     before: int
+    """The end before, by the last poll that saw it."""
     after: int
+    """The lowest end after it, by the polls. At least the records between are gone."""
     from_ms: int
+    """When the end was last seen where it was before (ms since the epoch)."""
 
 
 class CommitGap(Value):

@@ -16,8 +16,6 @@ from typing import Final, get_args
 
 import msgspec
 
-from monitor.web.api.fields import ELSEWHERE
-
 COMMON: Final[Mapping[str, str]] = {
     "cluster": "The cluster, as the configuration names it.",
     "group": "The group.",
@@ -55,9 +53,9 @@ def meaning(described: type[msgspec.Struct], field: str) -> str:
         KeyError: it is not described.
     """
     for each in described.__mro__:
-        texts = {**ELSEWHERE.get(each.__name__, {}), **_texts(each.__module__).get(each.__qualname__, {})}
-        if field in texts:
-            return texts[field]
+        text = _texts(each.__module__).get(each.__qualname__, {}).get(field)
+        if text is not None:
+            return text
     return COMMON[field]
 
 
