@@ -29,6 +29,7 @@ from monitor.config import Settings, detection_rules
 from monitor.config.settings import ClusterSettings, DetectionOptions, SparkSettings
 from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.java_runtime.jars import spark_kafka_jars
+from monitor.readiness import trigger_lag
 from streaming_jobs.buckets.catalog_server import CatalogServer
 from streaming_jobs.driver.served_before import ServedBefore
 from streaming_jobs.driver.shared import SharedEvaluation
@@ -392,13 +393,27 @@ def test_a_job_that_chose_no_number_of_buckets_goes_on_with_those_of_the_checkpo
 
 
 def test_a_job_whose_micro_batches_take_longer_than_the_trigger_says_so_once(
-    spark: SparkSession, broker: EmbeddedKafka, root: Path, caplog: pytest.LogCaptureFixture
+    spark: SparkSession,
+    broker: EmbeddedKafka,
+    root: Path,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
 ):
+    """A second of slow micro-batches is news here. Commits begin one after the other."""
+    monkeypatch.setattr(trigger_lag, "LASTS_MS", 1_000)
     warning = "longer than spark.trigger_s = 0.001"
+
+    def commit_until(condition: Callable[[], bool], what: str) -> None:
+        def look() -> bool:
+            commit(broker.bootstrap_servers, "watching", "watched", {0: 0})
+            return condition()
+
+        eventually(look, what)
+
     with caplog.at_level(logging.WARNING, "streaming_jobs"), watching(spark, broker, root, trigger_s=0.001):
-        eventually(lambda: warning in caplog.text, "the warning")
+        commit_until(lambda: warning in caplog.text, "the warning")
         told = newest(root / "test/commits")
-        eventually(lambda: newest(root / "test/commits") > told + 2, "micro-batches after it")
+        commit_until(lambda: newest(root / "test/commits") > told + 2, "micro-batches after it")
     assert caplog.text.count(warning) == 1
 
 
