@@ -5,15 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from operator import itemgetter
 from typing import Any, Final
-from urllib.parse import urlsplit
-from urllib.request import url2pathname
 
-import pyarrow as pa
 import pyarrow.compute as pc
-from deltalake import DeltaTable
-from deltalake.exceptions import DeltaError, TableNotFoundError
-from pyarrow import fs
 
+from monitor.history.delta_reader import DeltaReader, bounds_in_files, recorded_bounds
 from monitor.history.held import HeldRecording, StateRow, base_of
 from monitor.history.recorded import (
     EVENTS_VERSION,
@@ -26,7 +21,6 @@ from monitor.history.recorded import (
 )
 from monitor.history.replay import Base
 from monitor.history.tables import EVALUATED, EVENTS, REACH, SETTINGS, STATES, Table, day_of
-from monitor.history.work_limit import TooMuchWorkError
 from monitor.messages.names import shown
 from monitor.model import Entity
 from monitor.tracking.cluster_fold import Key
@@ -36,12 +30,6 @@ _ALWAYS: Final = 2**62
 
 BEYOND_EVENTS_MS: Final = 60_000
 """How long after the newest event it is known that there was no other: portions are a minute apart."""
-
-BATCH_ROWS: Final = 16
-"""A row of a group in a storm has up to a megabyte."""
-
-FRAGMENTS: Final = 1
-"""So many files are read at once, and as many are read ahead."""
 
 
 class DeltaRecording:
@@ -53,12 +41,11 @@ class DeltaRecording:
         Raises:
             RecordingError: there is none, or it cannot be read.
         """
-        self._folder = folder.rstrip("/")
-        self._most_bytes = most_bytes
-        self._events = self._open_table(EVENTS.name)
-        self._states = self._open_table(STATES.name)
-        self._settings = self._open_table(SETTINGS.name)
-        self._reach = self._open_table(REACH.name)
+        self._reader = DeltaReader(folder, most_bytes)
+        self._events = self._reader.open_table(EVENTS.name)
+        self._states = self._reader.open_table(STATES.name)
+        self._settings = self._reader.open_table(SETTINGS.name)
+        self._reach = self._reader.open_table(REACH.name)
         self._version_known: dict[int, bool] = {}
         if self._events is None:
             where = shown(folder)  # Delta does not tell a folder that is missing from one that is closed
@@ -84,7 +71,7 @@ class DeltaRecording:
         chosen = (pc.field("cluster") == cluster) & (pc.field("day") == day_of(recorded_ms))
         chosen &= (pc.field("recorded_ms") == recorded_ms) & of & pc.field("state").is_valid()
         files = f"recorded_ms = {recorded_ms}"
-        return map(StateRow._make, self._read(self._states, ["entity", "name", "state"], chosen, files, most))
+        return map(StateRow._make, self._reader.rows(self._states, ["entity", "name", "state"], chosen, files, most))
 
     def hold(self, cluster: str, since_ms: int, until_ms: int, groups: Collection[str] | None = None) -> HeldRecording:
         """All that verdicts between two instants are made of; ``groups`` None: those on all groups.
@@ -138,7 +125,9 @@ class DeltaRecording:
             return []
         chosen = _since(cluster, since_ms) & (pc.field("recorded_ms") <= until_ms)
         files = f"recorded_ms > {since_ms} AND recorded_ms <= {until_ms}"
-        return sorted({recorded_ms for (recorded_ms,) in self._read(self._states, ["recorded_ms"], chosen, files)})
+        return sorted(
+            {recorded_ms for (recorded_ms,) in self._reader.rows(self._states, ["recorded_ms"], chosen, files)}
+        )
 
     def _newest_states(self, cluster: str, at_ms: int) -> int | None:
         """When the newest states from before an instant were recorded; None: there are none that can be read.
@@ -159,14 +148,14 @@ class DeltaRecording:
         """When the newest states were recorded, whoever did. Only a file with later ones, too, is read."""
         if self._states is None:
             return None
-        bounds = _recorded_bounds(self._states, cluster)
+        bounds = recorded_bounds(self._states, cluster)
         newest = max([last_ms for _, last_ms in bounds if last_ms <= at_ms], default=None)
         mixed = [first_ms for first_ms, last_ms in bounds if first_ms <= at_ms < last_ms]
         if newest is None or (mixed and max(mixed) > newest):
             own = (pc.field("cluster") == cluster) & (pc.field("recorded_ms") <= at_ms)
             own &= pc.field("recorded_ms") > (newest or 0)
             files = f"recorded_ms > {newest or 0} AND recorded_ms <= {at_ms}"
-            read = [recorded_ms for (recorded_ms,) in self._read(self._states, ["recorded_ms"], own, files)]
+            read = [recorded_ms for (recorded_ms,) in self._reader.rows(self._states, ["recorded_ms"], own, files)]
             newest = max(read, default=newest)
         return newest
 
@@ -190,7 +179,7 @@ class DeltaRecording:
     def _recorded_settings(self, cluster: str) -> list[tuple[int, bytes]]:
         if self._settings is None:
             return []
-        known = self._read(self._settings, ["recorded_ms", "settings"], pc.field("cluster") == cluster)
+        known = self._reader.rows(self._settings, ["recorded_ms", "settings"], pc.field("cluster") == cluster)
         return sorted((recorded_ms, bytes(settings)) for recorded_ms, settings in known)
 
     def clusters(self) -> list[str]:
@@ -202,7 +191,7 @@ class DeltaRecording:
         return (
             []
             if self._events is None
-            else sorted({cluster for cluster, _ in _in_files(self._events, "max.recorded_ms")})
+            else sorted({cluster for cluster, _ in bounds_in_files(self._events, "max.recorded_ms")})
         )
 
     def begin_ms(self, cluster: str) -> int:
@@ -221,21 +210,20 @@ class DeltaRecording:
     def _events_end_ms(self, cluster: str) -> int:
         """When the newest event happened. A portion of an older groupwatch may be dated by a clock that was ahead."""
         assert self._events is not None, "there are bounds of its portions"
-        return max(
-            [last_ms for own, last_ms in _in_files(self._events, "max.last_ms") if own == cluster], default=_ALWAYS
-        )
+        ends = bounds_in_files(self._events, "max.last_ms")
+        return max([last_ms for own, last_ms in ends if own == cluster], default=_ALWAYS)
 
     def _bounds(self, cluster: str) -> list[tuple[int, int]]:
-        found = [] if self._events is None else _recorded_bounds(self._events, cluster)
+        found = [] if self._events is None else recorded_bounds(self._events, cluster)
         if not found:
-            raise NotRecordedError(f"The recording in {shown(self._folder)} has no cluster {shown(cluster)}.")
+            raise NotRecordedError(f"The recording in {shown(self._reader.folder)} has no cluster {shown(cluster)}.")
         return found
 
     def _complete_ms(self, cluster: str) -> int:
         """Until when all is recorded that was logged: while a backlog is read, that is not until the newest portion."""
         if self._reach is None:
             return _ALWAYS
-        found = self._read(self._reach, ["recorded_ms", "until_ms"], pc.field("cluster") == cluster)
+        found = self._reader.rows(self._reach, ["recorded_ms", "until_ms"], pc.field("cluster") == cluster)
         _, until_ms = max(found, key=itemgetter(0), default=(0, None))
         if until_ms == 0:
             raise NotRecordedError(f"The logs of cluster {shown(cluster)} have not been read to their ends yet.")
@@ -274,20 +262,20 @@ class DeltaRecording:
         if self._events is None:
             return iter(())
         chosen = _since(cluster, after_ms) & (pc.field("first_ms") <= at_ms) & of
-        return self._read(self._events, names, chosen, f"recorded_ms > {after_ms} AND first_ms <= {at_ms}")
+        return self._reader.rows(self._events, names, chosen, f"recorded_ms > {after_ms} AND first_ms <= {at_ms}")
 
     def evaluated_span(self, cluster: str) -> tuple[int, int]:
         """From when until when the tables for SQL have all rows; see monitor.history.sql.days.ToldTables."""
-        table = self._open_table(EVALUATED.name)
+        table = self._reader.open_table(EVALUATED.name)
         own = pc.field("cluster") == cluster
-        found = [] if table is None else list(self._read(table, ["since_ms", "until_ms"], own))
+        found = [] if table is None else list(self._reader.rows(table, ["since_ms", "until_ms"], own))
         if not found:
             raise NotRecordedError(f"Nothing of cluster {shown(cluster)} has been evaluated for the tables yet.")
         return int(min(since_ms for since_ms, _ in found)), int(max(until_ms for _, until_ms in found))
 
     def group_rows(self, table: Table, cluster: str, group: str, since_ms: int, until_ms: int) -> list[dict[str, Any]]:
         """The group's rows of some days; see monitor.history.sql.days.ToldTables."""
-        found = self._open_table(table.name)
+        found = self._reader.open_table(table.name)
         if found is None:
             return []
         chosen = (pc.field("cluster") == cluster) & (pc.field("group_name") == recorded_name(group))
@@ -295,101 +283,7 @@ class DeltaRecording:
         there = {field.name for field in found.schema().fields}  # an older groupwatch knew fewer columns
         names = [column.name for column in table.columns if column.name in there]
         empty = dict.fromkeys(column.name for column in table.columns)
-        return [empty | dict(zip(names, row, strict=True)) for row in self._read(found, names, chosen)]
-
-    def _open_table(self, table: str) -> DeltaTable | None:
-        try:
-            return DeltaTable(f"{self._folder}/{table}")
-        except TableNotFoundError:
-            return None
-        except (DeltaError, OSError) as error:
-            raise self._unreadable(error) from error
-
-    def _unreadable(self, error: Exception) -> RecordingError:
-        return RecordingError(f"The recording in {shown(self._folder)} cannot be read: {_first_line(error)}.")
-
-    def _files(self, table: DeltaTable) -> fs.FileSystem | None:
-        """The files of a table on a disk; None: elsewhere, where Delta's own reader knows the way.
-
-        Arrow's threads then call no Python, which may have ended when they do: that aborted the process.
-        """
-        return None if "://" in self._folder else fs.SubTreeFileSystem(_path_of(table), fs.LocalFileSystem())
-
-    def _read(
-        self,
-        table: DeltaTable,
-        names: list[str],
-        chosen: Any,  # noqa: ANN401 -- Arrow has no types
-        files: str | None = None,
-        most: int | None = None,
-    ) -> Iterator[tuple[Any, ...]]:
-        """The chosen rows, at most so many. ``files``: which have them, by the bounds in the table's log."""
-        try:
-            dataset = table.to_pyarrow_dataset(filesystem=self._files(table), file_pruning_predicate=files)
-            found = self._read_all(dataset, names, chosen, most)
-        except pa.ArrowMemoryError:
-            raise  # which is a MemoryError, too
-        except (DeltaError, OSError, pa.ArrowException) as error:
-            raise self._unreadable(error) from error
-        return zip(*(found.column(name).to_pylist() for name in names), strict=True)
-
-    def _read_all(
-        self,
-        dataset: Any,  # noqa: ANN401 -- as above
-        names: list[str],
-        chosen: Any,  # noqa: ANN401 -- as above
-        most: int | None,
-    ) -> pa.Table:
-        """The chosen rows. With a limit, they are read a few at a time: no more are in memory than it allows."""
-        if most is not None:
-            return dataset.head(most, columns=names, filter=chosen)
-        if self._most_bytes is None:
-            return dataset.to_table(names, filter=chosen)
-        scanner = dataset.scanner(
-            names, filter=chosen, batch_size=BATCH_ROWS, batch_readahead=1, fragment_readahead=FRAGMENTS
-        )
-        batches: list[pa.RecordBatch] = []
-        size = 0
-        for batch in scanner.to_batches():
-            size += _weight(batch)
-            if size > self._most_bytes:
-                del batch, batches
-                pa.default_memory_pool().release_unused()
-                raise TooMuchWorkError
-            batches += [batch] if batch.num_rows else []
-        return pa.Table.from_batches(batches, schema=scanner.projected_schema)
-
-
-def _weight(batch: pa.RecordBatch) -> int:
-    """The bytes of a batch; those of topics and listings count a quarter, as far less follows from them."""
-    if not batch.num_rows:
-        return 0
-    if "entity" not in batch.schema.names:
-        return int(batch.nbytes)
-    own = batch.filter(pc.equal(batch.column("entity"), Entity.GROUP.value))
-    return int(own.nbytes + (batch.nbytes - own.nbytes) // 4)
-
-
-def _first_line(error: Exception) -> str:
-    """What an error says first: Delta's go on with hints in colors."""
-    return shown(str(error).splitlines()[0]) if str(error) else type(error).__name__
-
-
-def _path_of(table: DeltaTable) -> str:
-    return url2pathname(urlsplit(table.table_uri).path) if "://" in table.table_uri else table.table_uri
-
-
-def _recorded_bounds(table: DeltaTable, cluster: str) -> list[tuple[int, int]]:
-    """The first and the last recorded_ms of each file of a cluster."""
-    files = _in_files(table, "min.recorded_ms", "max.recorded_ms")
-    return [(first_ms, last_ms) for own, first_ms, last_ms in files if own == cluster]
-
-
-def _in_files(table: DeltaTable, *bounds: str) -> Iterator[tuple[Any, ...]]:
-    """The cluster of each file, with such bounds of what is in it, by the table's log; without files that lack some."""
-    files = table.get_add_actions(flatten=True)  # as a table of pyarrow it would load pandas: 0.2 s
-    columns = [files.column(name).to_pylist() for name in ("partition.cluster", *bounds)]
-    yield from (row for row in zip(*columns, strict=True) if None not in row)
+        return [empty | dict(zip(names, row, strict=True)) for row in self._reader.rows(found, names, chosen)]
 
 
 def _since(cluster: str, after_ms: int) -> Any:  # noqa: ANN401 -- as above
