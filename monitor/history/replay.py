@@ -19,6 +19,7 @@ from msgspec.structs import replace
 from monitor.detection.evaluation_input import GroupInputs, only_concerned
 from monitor.history.recorded import (
     NotRecordedError,
+    RecordedEvent,
     RecordedRow,
     RecordedSettings,
     decode_events,
@@ -144,7 +145,7 @@ def fold_group_rows(
 def _fold_portion(
     cluster: str, group: str, state: GroupState | None, rows: Sequence[RecordedRow], at_ms: int
 ) -> GroupState | None:
-    """The group after one portion. A listing comes after what was read before it: what it lacks, begins anew then."""
+    """The group after one portion. A listing without the group drops it; later events start it anew."""
     key: Key = (Entity.GROUP, group)
     fold = ClusterFold(cluster, {} if state is None else {key: state})
     rest = in_order([row for row in rows if (row.entity, row.name) == key])
@@ -272,6 +273,12 @@ def topics_of(group: GroupState) -> frozenset[str]:
 CatalogChange = TopicObserved | PassTopicsCounted | PassCompleted | ConnectConfigEvent
 
 
+@lru_cache(maxsize=LISTINGS_KEPT)
+def _passes_of(events: bytes) -> tuple[RecordedEvent, ...]:
+    """The events of passes in a row: they concern each topic, and are decoded once for many."""
+    return tuple(decode_events(RecordedRow(0, Entity.PASS, "", 0, events)))
+
+
 class CatalogEvent(NamedTuple):
     """An event of a topic, a pass or a Connect cluster; ``name`` is that of its row. Passes end behind their topics."""
 
@@ -288,7 +295,7 @@ def catalog_events(rows: Iterable[RecordedRow]) -> list[CatalogEvent]:
         CatalogEvent(recorded.at_ms, row.entity is Entity.PASS, row.name, recorded.event)
         for row in ordered
         if row.entity in (Entity.TOPIC, Entity.PASS, Entity.CONNECT)
-        for recorded in decode_events(row)
+        for recorded in (_passes_of(row.events) if row.entity is Entity.PASS else decode_events(row))
         if isinstance(recorded.event, CatalogChange)
     ]
     return sorted(found, key=lambda each: (each.at_ms, each.is_pass))

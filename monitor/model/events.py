@@ -505,6 +505,15 @@ class PassTopicsCounted(Event):
     topics: int
 
 
+class PieceBegun(Event):
+    """What follows in a row of events stands behind the end of a pass, or a listing, from ``position`` on.
+
+    No log has it: whoever puts events together by entity says so where that hides their order.
+    """
+
+    position: int
+
+
 class DecodeFailed(Event):
     """A record could not be read. ``reason`` is a word from a short fixed list; the place lets a person find it."""
 
@@ -559,7 +568,16 @@ Each has a ``version``, that of docs/events.md; it is written only where it is n
 not know refuses the event, and counts it.
 """
 
-AnyEvent = GroupEvent | TopicEvent | PassTopicsCounted | GroupsListed | LogGrown | ConnectConfigEvent | DecodeFailed
+AnyEvent = (
+    GroupEvent
+    | TopicEvent
+    | PassTopicsCounted
+    | PieceBegun
+    | GroupsListed
+    | LogGrown
+    | ConnectConfigEvent
+    | DecodeFailed
+)
 
 
 class ResolvedRegex(Value):

@@ -168,10 +168,12 @@ class PassHistory(Value):
         first_ms: When the first complete pass ended, in ms since the epoch; 0: not known, as in states of an older
             groupwatch.
         counts: How many topics the log has of the newest passes, the newest last.
+        lost: How many topics the newest complete pass names whose events the log does not have.
     """
 
     first_ms: int = 0
     counts: tuple[PassTopicsCounted, ...] = ()
+    lost: int = 0
     version: int = STATE_VERSION
 
 

@@ -11,7 +11,7 @@ from monitor.readiness.warm_up import WarmUp
 
 
 class Missing(Enum):
-    """What a cluster lacks, in the order in which it comes."""
+    """What a cluster lacks, in the order in which it is checked."""
 
     BACKLOG = "the log of its groups has not been read up to where it ended when the job started"
     TOPICS = "no poll of this run has listed its topics"

@@ -98,10 +98,10 @@ class EvaluationData:
 
     @property
     def has_news(self) -> bool:
-        """Whether a verdict by the newest catalog may differ from one by the other, ages apart.
+        """Whether a verdict by the newest catalog may differ from one by the other, apart from ages.
 
-        The verdict on a group that collectors read is as of their newest pass. On one that has changed since the pass
-        before began, the newest is the first that may know what its generation lacks.
+        The verdict on a polled group is as of the newest pass. Where a group has changed since the pass before began,
+        the newest is the first that may have partitions that the group's generation did not know.
         """
         if self.newest is None or self.newest is self.judged_by:
             return False

@@ -1,8 +1,9 @@
 """All that is known of a cluster, or of a part of it, and how each event changes it.
 
 This is the only place that knows what a pass, a listing and a growth of the offsets topic do to the entities of a
-cluster. The job's buckets, the recording, the doctor and captured logs fold by it, each with its own storage. All give
-it the events of the events log in the order of that log. How events are cut into pieces then makes no difference.
+cluster. The job's buckets, the recording, the doctor and captured logs fold by it, each with its own storage. The job
+gives it events in the order of their log, the recording by the times of the records, which the brokers set in that
+order. How events are cut into micro-batches or portions then makes no difference.
 """
 
 from __future__ import annotations
@@ -41,6 +42,10 @@ PASS_HISTORY: Final[Key] = (Entity.PASSES, "")
 
 MAX_COUNTED_PASSES: Final = 4
 """How many passes have their topics counted at a time: several collectors may read one cluster."""
+
+MISSED_MS: Final = 3_600_000
+"""For so long a topic stays that only passes miss whose events are incomplete. Where an event of each pass is refused,
+deleted topics would otherwise stay for ever."""
 
 
 class ClusterFold:
@@ -85,12 +90,17 @@ class ClusterFold:
                 assert before is None or isinstance(before, SourceState)
                 return fold_decode_errors(self.cluster, name, before, events)
 
-    def take_pass(self, event: PassTopicsCounted | PassCompleted) -> list[Key]:
-        """Take an event of a pass, behind the topics that it saw; what has changed.
+    def take_pass(
+        self, event: PassTopicsCounted | PassCompleted, unfolded: AbstractSet[Key] = frozenset()
+    ) -> list[Key]:
+        """Take an event of a pass, after the topics that it saw; what has changed.
 
-        A complete pass marks the topics that it did not see, and drops those that it is the second to miss. Events of
-        a pass that names more topics than were counted were lost: it drops nothing. Without a count, as in older
-        recordings, a pass is taken for complete. A pass whose end was written twice ends once.
+        A complete pass marks the topics that it did not see. A topic that two in a row have missed is dropped. A pass
+        is not complete if it names more topics than were counted, as their events were lost: it drops only topics that
+        no pass has seen for MISSED_MS. Without a count, as in older recordings, a pass is taken for complete. A pass
+        whose end was written twice ends once.
+
+        ``unfolded``: topics whose events could not be folded; whether the pass saw them is not known.
         """
         if isinstance(event, PassTopicsCounted):
             return [PASS_HISTORY] if self._put(PASS_HISTORY, _with_count(self.pass_history, event)) else []
@@ -98,14 +108,15 @@ class ClusterFold:
         if event == before:
             return []
         before_ms = None if before is None else before.pass_ms
-        has_lost = _has_lost_topics(self.pass_history, event)
+        lost = _lost_topics(self.pass_history, event)
         changed = []
         for key, state in list(self.states.items()):
-            if isinstance(state, TopicState):
+            if isinstance(state, TopicState) and key not in unfolded:
                 after = expire_topic(state, event.pass_ms, before_ms)
-                if self._put(key, state if after is None and has_lost else after):
+                is_kept = after is None and lost > 0 and event.pass_ms - state.pass_ms < MISSED_MS
+                if self._put(key, state if is_kept else after):
                     changed.append(key)
-        if self._put(PASS_HISTORY, _with_end(self.pass_history, event, is_first=before is None)):
+        if self._put(PASS_HISTORY, _with_end(self.pass_history, event, lost, is_first=before is None)):
             changed.append(PASS_HISTORY)
         self._put(NEWEST_PASS, event)
         return [*changed, NEWEST_PASS]
@@ -178,12 +189,13 @@ def _with_count(history: PassHistory, counted: PassTopicsCounted) -> PassHistory
     return replace(history, counts=counts[-MAX_COUNTED_PASSES:])
 
 
-def _has_lost_topics(history: PassHistory, completed: PassCompleted) -> bool:
-    return any(each.pass_ms == completed.pass_ms and each.topics < completed.topics for each in history.counts)
+def _lost_topics(history: PassHistory, completed: PassCompleted) -> int:
+    """How many topics the pass names that were not counted; 0 where nothing was."""
+    counted = [each.topics for each in history.counts if each.pass_ms == completed.pass_ms]
+    return max(0, completed.topics - counted[0]) if counted else 0
 
 
-def _with_end(history: PassHistory, completed: PassCompleted, *, is_first: bool) -> PassHistory:
+def _with_end(history: PassHistory, completed: PassCompleted, lost: int, *, is_first: bool) -> PassHistory:
     """After a step back of the clock, the first pass has the date of now: nothing seen later is older than it."""
     first_ms = completed.completed_ms if is_first else min(history.first_ms, completed.completed_ms)
-    counts = tuple(each for each in history.counts if each.pass_ms != completed.pass_ms)
-    return replace(history, first_ms=first_ms, counts=counts)
+    return replace(history, first_ms=first_ms, lost=lost)

@@ -96,11 +96,10 @@ def expire_topic(state: TopicState, pass_ms: int, before_ms: int | None = None) 
 def catalog_of(cluster: str, pass_ms: int, topics: Iterable[TopicState], first_pass_ms: int = 0) -> Catalog:
     """The topics that the completed pass which began at ``pass_ms`` saw, or the one after it that is under way.
 
-    ``first_pass_ms`` is when the first pass ended. If that is not known (0), the oldest topic tells.
+    It includes topics that only the newest pass has missed (:func:`expire_topic`), and excludes topics that an older
+    pass saw last. A topic that is much older than the pass was seen since, by a clock that was set back.
 
-    With those that it alone has missed: what two passes did not see has expired (:func:`expire_topic`). What is told
-    late of an older pass has been seen by none since. A topic that is much older than the pass was seen since, by a
-    clock that was set back.
+    ``first_pass_ms`` is when the first pass ended. If that is not known (0), it is taken from the oldest topic.
     """
     existing = {
         topic.topic: topic

@@ -23,6 +23,7 @@ from monitor.model import (
     PassCompleted,
     PassTopicsCounted,
     Phase,
+    PieceBegun,
     Source,
     TopicObserved,
 )
@@ -33,8 +34,8 @@ from monitor.tracking.serialization import STATE_DECODERS, EntityState, StateCor
 
 _EVENT_DECODERS: Final[Mapping[Entity, Callable[[bytes], list[Any]]]] = MappingProxyType(
     {
-        Entity.GROUP: msgspec.msgpack.Decoder(list[GroupEvent]).decode,
-        Entity.TOPIC: msgspec.msgpack.Decoder(list[TopicObserved]).decode,
+        Entity.GROUP: msgspec.msgpack.Decoder(list[GroupEvent | PieceBegun]).decode,
+        Entity.TOPIC: msgspec.msgpack.Decoder(list[TopicObserved | PieceBegun]).decode,
         Entity.PASS: msgspec.msgpack.Decoder(list[PassTopicsCounted | PassCompleted]).decode,
         Entity.LISTING: msgspec.msgpack.Decoder(list[GroupsListed]).decode,
         Entity.SOURCE: msgspec.msgpack.Decoder(list[DecodeFailed]).decode,
@@ -43,13 +44,13 @@ _EVENT_DECODERS: Final[Mapping[Entity, Callable[[bytes], list[Any]]]] = MappingP
 )
 
 _ENDED_BY: Final = MappingProxyType({Entity.GROUP: Entity.LISTING, Entity.TOPIC: Entity.PASS})
-"""What concerns all entities of a kind, as of its place in the events log."""
+"""What ends a poll: a listing that of groups, the end of a pass that of topics."""
 
 
 class EventRow(NamedTuple):
     """Some events of one entity, and where the first of them stood in its log.
 
-    No row of the events log goes on behind the end of a pass or a listing.
+    Where a row of the events log goes on behind the end of a pass or a listing, it has a PieceBegun.
     """
 
     position: int
@@ -80,6 +81,14 @@ def pack_entries(entries: Sequence[Entry]) -> bytes:
     return msgspec.msgpack.encode(entries)
 
 
+class _Piece(NamedTuple):
+    """The events of a row up to the end of a pass or a listing, and where the first of them stood."""
+
+    position: int
+    name: str
+    events: list[Any]
+
+
 class _OffsetChange(NamedTuple):
     """The offsets of a group that a micro-batch moved. Until then it was what it had been ``since`` another one."""
 
@@ -103,6 +112,8 @@ class Bucket:
     had_reading: bool = False
     _fold: ClusterFold = field(init=False)
     _moved: dict[Key, _OffsetChange] = field(default_factory=dict)
+    _failed: set[Key] = field(default_factory=set)
+    """The entities whose events could not be folded in this micro-batch."""
 
     def __post_init__(self) -> None:
         self._fold = ClusterFold(self.cluster)
@@ -120,7 +131,7 @@ class Bucket:
             StateCorruptError: one is no state.
         """
         for entry in entries:
-            entity = Entity(entry.entity)
+            entity = _known_entity(entry.entity)
             if entity is Entity.OFFSETS:
                 self._replace((Entity.GROUP, entry.name), self._apply_offset_change(entry), batch)
             else:
@@ -136,30 +147,51 @@ class Bucket:
     def fold_all(self, rows: Iterable[EventRow], batch: int) -> None:
         """Fold the events of a micro-batch, those of each log in its order."""
         self.failures.clear()
+        self._failed.clear()
         self.had_reading = False
-        found: dict[Entity, list[EventRow]] = defaultdict(list)
-        for row in sorted(rows, key=_position):
-            found[row.entity].append(row)
-        for entity in (*_ENDED_BY, Entity.SOURCE, Entity.CONNECT):
-            ends = found[_ENDED_BY[entity]] if entity in _ENDED_BY else []
-            self._fold_in_order(found[entity], ends, batch)
-
-    def _fold_in_order(self, rows: list[EventRow], ends: Sequence[EventRow], batch: int) -> None:
-        """Fold the rows of all entities of a kind, and between them what concerns each of these."""
-        begin = 0
-        for end in ends:
-            place = bisect_left(rows, end.position, lo=begin, key=_position)
-            self._fold_by_name(rows[begin:place], batch)
-            self.fold(end.entity, end.name, [end.payload], batch)
-            begin = place
-        self._fold_by_name(rows[begin:], batch)
-
-    def _fold_by_name(self, rows: Iterable[EventRow], batch: int) -> None:
-        payloads: dict[Key, list[bytes]] = defaultdict(list)
+        found: dict[Entity, list[_Piece]] = defaultdict(list)
         for row in rows:
-            payloads[row.entity, row.name].append(row.payload)
-        for (entity, name), own in payloads.items():
-            self.fold(entity, name, own, batch)
+            found[row.entity] += self._pieces(row)
+        for pieces in found.values():
+            pieces.sort(key=_position)
+        for entity in (*_ENDED_BY, Entity.SOURCE, Entity.CONNECT):
+            end = _ENDED_BY.get(entity)
+            self._fold_in_order(entity, found[entity], end, found[end] if end is not None else [], batch)
+
+    def _pieces(self, row: EventRow) -> list[_Piece]:
+        """The events of a row, cut where it goes on behind the end of a pass or a listing."""
+        try:
+            events = _EVENT_DECODERS[row.entity](row.payload)
+        except Exception as error:
+            self._note_failure((row.entity, row.name), error)
+            return []
+        pieces = [_Piece(row.position, row.name, [])]
+        for event in events:
+            if isinstance(event, PieceBegun):
+                pieces.append(_Piece(event.position, row.name, []))
+            else:
+                pieces[-1].events.append(event)
+        return pieces
+
+    def _fold_in_order(
+        self, entity: Entity, pieces: list[_Piece], end: Entity | None, ends: Sequence[_Piece], batch: int
+    ) -> None:
+        """Fold the pieces of all entities of a kind, and between them what ends a poll of these."""
+        begin = 0
+        for each in ends:
+            place = bisect_left(pieces, each.position, lo=begin, key=_position)
+            self._fold_by_name(entity, pieces[begin:place], batch)
+            assert end is not None
+            self._take(end, each.name, each.events, batch)
+            begin = place
+        self._fold_by_name(entity, pieces[begin:], batch)
+
+    def _fold_by_name(self, entity: Entity, pieces: Iterable[_Piece], batch: int) -> None:
+        events: dict[str, list[Any]] = defaultdict(list)
+        for piece in pieces:
+            events[piece.name] += piece.events
+        for name, own in events.items():
+            self._take(entity, name, own, batch)
 
     def place_groups(self, partitions: int, batch: int, now_ms: int) -> None:
         """Drop the groups that the brokers look for elsewhere, if they place groups by more partitions than before.
@@ -180,17 +212,25 @@ class Bucket:
 
     def fold(self, entity: Entity, name: str, payloads: Sequence[bytes], batch: int) -> None:
         """Fold the events of one entity, given in log order. Its failure is noted and leaves its state as it was."""
-        try:
-            events = [event for payload in payloads for event in _EVENT_DECODERS[entity](payload)]
-            self._take(entity, name, events, batch)
-        except Exception as error:
-            self.failures[f"{entity}/{name}"] = f"{type(error).__name__}: {error}"
+        pieces = [piece for payload in payloads for piece in self._pieces(EventRow(0, entity, name, payload))]
+        self._take(entity, name, [event for piece in pieces for event in piece.events], batch)
 
     def _take(self, entity: Entity, name: str, events: list[Any], batch: int) -> None:
+        try:
+            self._take_events(entity, name, events, batch)
+        except Exception as error:
+            self._note_failure((entity, name), error)
+
+    def _note_failure(self, key: Key, error: Exception) -> None:
+        entity, name = key
+        self.failures[f"{entity}/{name}"] = f"{type(error).__name__}: {error}"
+        self._failed.add(key)
+
+    def _take_events(self, entity: Entity, name: str, events: list[Any], batch: int) -> None:
         match entity:
             case Entity.PASS:
                 for event in events:
-                    self._note(self._fold.take_pass(event), batch)
+                    self._note(self._fold.take_pass(event, self._failed), batch)
             case Entity.LISTING:
                 for listed in events:
                     self.had_reading |= listed.source in WHOLE_GROUP_SOURCES
@@ -253,6 +293,18 @@ class Bucket:
             for (_, name), state in self.states.items()
             if isinstance(state, GroupState) and state.phase is not Phase.UNSEEN
         }
+
+
+def _known_entity(entity: str) -> Entity:
+    """The entity of a stored entry.
+
+    Raises:
+        StateCorruptError: this groupwatch knows none of that name; a newer one may.
+    """
+    try:
+        return Entity(entity)
+    except ValueError as error:
+        raise StateCorruptError(f"state that this groupwatch knows ({entity})") from error
 
 
 def unpack_entries(row: bytes) -> list[Entry]:

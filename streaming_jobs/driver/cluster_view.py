@@ -123,7 +123,7 @@ class ClusterView:
         if completed is None:
             return None
         topics = [topic for bucket in self._buckets.values() for topic in bucket.topics.values()]
-        self.unseen = max(0, completed.topics - sum(topic.pass_ms >= completed.pass_ms for topic in topics))
+        self.unseen = max((bucket.passes.lost for bucket in self._buckets.values()), default=0)
         return catalog_of(self.cluster, completed.pass_ms, topics, self._first_pass_ms())
 
     def _first_pass_ms(self) -> int:

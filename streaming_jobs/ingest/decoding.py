@@ -25,6 +25,7 @@ from monitor.model import (
     OffsetsListed,
     PassCompleted,
     PassTopicsCounted,
+    PieceBegun,
     RebalanceSampled,
     Shard,
     ShareGroupRead,
@@ -60,9 +61,13 @@ _SCHEMA = pa.schema(
 
 @dataclass(slots=True)
 class _EventColumns:
-    """The events of one entity within one chunk, and where in the log the first of them stood."""
+    """The events of one entity within one chunk, and where in the log the first of them stood.
+
+    ``piece`` is the piece of the chunk that the newest of them is of (EventChunk.end_piece).
+    """
 
     position: int
+    piece: int
     events: list[AnyEvent] = field(default_factory=list)
 
 
@@ -75,12 +80,13 @@ class EventChunk:
 
     buckets: int
     _rows: list[tuple[int, Entity, str, _EventColumns]] = field(default_factory=list)
-    _open: dict[tuple[int, Entity, str], _EventColumns] = field(default_factory=dict)
-    """The rows of the piece at hand; what follows of the same entity goes into the same row."""
     _own: dict[tuple[Entity, str], _EventColumns] = field(default_factory=dict)
-    """The same, of entities that live in one bucket each."""
+    """The row of each entity that lives in one bucket."""
+    _of_all: dict[tuple[int, Entity, str], _EventColumns] = field(default_factory=dict)
+    """The rows, since the last end of a piece, of what concerns all of a bucket."""
+    _piece: int = 0
     _counts: dict[int, int] = field(default_factory=dict)
-    """How many topics each pass has in the records so far, as far as no event says it yet."""
+    """Topics per pass that no PassTopicsCounted has yet."""
 
     def begin_record(self, record: Record) -> None:
         """What follows is told by this record. Of commits, which come by column, it is not told."""
@@ -92,7 +98,10 @@ class EventChunk:
         """Append the event to its entity's row."""
         row = self._own.get((entity, name))
         if row is None:
-            row = self._own[entity, name] = self._row(bucket_of(entity, name, self.buckets), entity, name, position)
+            row = self._own[entity, name] = self._new_row(bucket_of(entity, name, self.buckets), entity, name, position)
+        elif row.piece != self._piece:
+            row.events.append(PieceBegun(position))
+            row.piece = self._piece
         row.events.append(event)
 
     def add_to_all(self, entity: Entity, position: int, event: AnyEvent) -> None:
@@ -102,13 +111,14 @@ class EventChunk:
 
     def add_to(self, bucket: int, entity: Entity, name: str, position: int, event: AnyEvent) -> None:
         """Append the event to the entity's row in this bucket."""
-        self._row(bucket, entity, name, position).events.append(event)
-
-    def _row(self, bucket: int, entity: Entity, name: str, position: int) -> _EventColumns:
-        row = self._open.get((bucket, entity, name))
+        row = self._of_all.get((bucket, entity, name))
         if row is None:
-            row = self._open[bucket, entity, name] = _EventColumns(position)
-            self._rows.append((bucket, entity, name, row))
+            row = self._of_all[bucket, entity, name] = self._new_row(bucket, entity, name, position)
+        row.events.append(event)
+
+    def _new_row(self, bucket: int, entity: Entity, name: str, position: int) -> _EventColumns:
+        row = _EventColumns(position, self._piece)
+        self._rows.append((bucket, entity, name, row))
         return row
 
     def add_topic(self, position: int, event: TopicObserved) -> None:
@@ -130,9 +140,9 @@ class EventChunk:
         self._counts.clear()
 
     def end_piece(self) -> None:
-        """Let what follows begin rows of its own: it comes after an event that concerns all of a bucket."""
-        self._open.clear()
-        self._own.clear()
+        """Let what follows be known for later than the end of a pass, or the listing, that was added last."""
+        self._of_all.clear()
+        self._piece += 1
 
     def to_arrow(self) -> pa.RecordBatch:
         """The rows in the schema ENTITY_EVENTS."""
@@ -310,14 +320,16 @@ class EventsDecoder(LogDecoder):
         These hold secrets: what monitor.protocol.kafka.connect_configs does not decode goes no further than this.
         """
         topics = batch.column("topic").to_pylist() if self.config_topics else repeat(None)
-        position = 0
+        newest: Record | None = None
         for topic, record in zip(topics, _records(batch), strict=False):
             if topic is not None and topic in self.config_topics:
                 self._place_config(chunk, topic, record)
             else:
                 self.place_or_count(chunk, record)
-                position = record.offset
-        chunk.flush_counts(position)
+                newest = record
+        if newest is not None:
+            chunk.begin_record(newest)  # the counts have its time, and not that of another log
+            chunk.flush_counts(newest.offset)
 
     def _place_config(self, chunk: EventChunk, topic: str, record: Record) -> None:
         chunk.begin_record(record)

@@ -33,8 +33,9 @@ BETWEEN_CHUNKS_MS: Final = 60_000
 
 OF_ONE: Final = ("group", "topic", "connect", "pass")
 OF_ALL: Final = ("pass", "listing")
+"""Events of these concern every entity."""
 OF_PASSES: Final = ("pass", "passes")
-"""What rows of these tell concerns every entity."""
+"""The states of passes, by which topics are folded."""
 
 NEVER_OLD: Final = (SETTINGS, REACH)
 """Tables of which only the newest rows count, however old these are. They have few."""

@@ -34,7 +34,7 @@ class SilenceHistory:
     def outages(self, topic: str) -> dict[int, Outage]:
         """The newest outage of each partition of a topic that was silent.
 
-        A leader that moves makes none that is over: it is away for a second or two.
+        Silences of less than OUTAGE_MS are not kept as outages: a leader that moves is away for a second or two.
         """
         now = {place: Outage(began_ms=silence.since_ms) for place, silence in self.silent.items()}
         return {place[1]: outage for place, outage in sorted({**self._over, **now}.items()) if place[0] == topic}

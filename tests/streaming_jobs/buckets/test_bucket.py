@@ -16,6 +16,7 @@ from monitor.model import (
     PartitionObserved,
     PassCompleted,
     PassTopicsCounted,
+    PieceBegun,
     ReadablePartitionsStored,
     SharedTopic,
     Source,
@@ -147,6 +148,52 @@ def test_a_pass_whose_events_were_lost_takes_no_topic_away():
     assert bucket.states[T].missed
     bucket.fold_all(rows((P, counted(300, 1)), (P, completed(300))), 3)
     assert T not in bucket.states
+
+
+def test_a_row_that_goes_on_behind_passes_is_cut_there():
+    """One row has all that a chunk tells of the topic, which three passes do not see in between."""
+    seen = [TopicObserved("c", "t", at_ms, at_ms, (PartitionObserved(partition=0),)) for at_ms in (100, 500)]
+    row = msgspec.msgpack.encode([seen[0], PieceBegun(9), seen[1]])
+    ends = [EventRow(position, *P, completed(100 * n)) for n, position in enumerate((2, 4, 6, 8, 10), start=1)]
+    bucket = Bucket("c")
+    bucket.fold_all([*reversed(ends), EventRow(1, *T, row)], 1)
+    assert bucket.failures == {}
+    assert (bucket.states[T].pass_ms, bucket.states[T].partitions[0].first_seen_ms) == (500, 500)
+
+
+def test_deleted_topics_go_within_an_hour_where_an_event_of_each_pass_is_refused():
+    bucket, minute = Bucket("c"), 60_000
+    for number in range(100):
+        at_ms = minute * number
+        key = (Entity.TOPIC, f"t{number}")
+        short = msgspec.msgpack.encode([PassCompleted(cluster="c", pass_ms=at_ms, completed_ms=at_ms, topics=2)])
+        bucket.fold_all(rows((key, topic(key[1], at_ms)), (P, counted(at_ms, 1)), (P, short)), number)
+    left = [name for entity, name in bucket.states if entity is Entity.TOPIC]
+    assert left == [f"t{number}" for number in range(40, 100)]
+    assert bucket.states[Entity.PASSES, ""].lost == 1
+
+
+def test_a_topic_whose_events_cannot_be_folded_is_not_taken_for_missed():
+    bucket = Bucket("c")
+    bucket.fold_all(rows((T, topic("t", 100)), (P, counted(100, 1)), (P, completed(100))), 1)
+    for at_ms in (200, 300, 400):
+        bucket.fold_all(rows((T, b"\xc1 not MessagePack"), (P, counted(at_ms, 1)), (P, completed(at_ms))), at_ms)
+        assert list(bucket.failures) == ["topic/t"]
+    assert not bucket.states[T].missed
+
+
+def test_an_end_that_another_program_wrote_too_early_does_not_make_the_pass_incomplete():
+    bucket = Bucket("c")
+    bucket.fold_all(rows((T, topic("t", 100)), (P, counted(100, 1)), (P, completed(100))), 1)
+    for at_ms in (200, 300):
+        early = msgspec.msgpack.encode([PassCompleted(cluster="c", pass_ms=at_ms, completed_ms=at_ms - 9, topics=0)])
+        bucket.fold_all(rows((P, early), (P, counted(at_ms, 1)), (P, completed(at_ms))), at_ms)
+    assert T not in bucket.states
+
+
+def test_an_entity_of_a_newer_groupwatch_is_refused():
+    with pytest.raises(StateCorruptError, match="tomorrow"):
+        Bucket("c").load([Entry("tomorrow", "", b"")], batch=1)
 
 
 def test_groups_that_a_listing_lacks_are_gone_and_begin_anew_in_the_one_after_it():

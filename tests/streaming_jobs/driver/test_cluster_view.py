@@ -86,13 +86,10 @@ def test_it_counts_the_micro_batches_that_had_something_of_a_reading():
         assert view.readings == count
 
 
-def test_it_counts_the_topics_of_a_pass_that_nobody_has_seen():
-    """Two topics were seen by the pass that began at 100; the one at 200 says three and shows one."""
+def test_it_knows_how_many_topics_of_the_newest_pass_are_missing():
     view = ClusterView("c")
-    view.take([topic(0, "a", 100), topic(0, "b", 100), completed(0, 100, topics=2)])
-    assert view.catalog() is not None
-    assert view.unseen == 0
-    view.take([topic(0, "b", 200), completed(0, 200, topics=3)])
+    lost = [BucketRow(bucket, RowKind.PASSES, "", encode_state(PassHistory(first_ms=1, lost=2))) for bucket in (0, 1)]
+    view.take([topic(0, "b", 200), completed(0, 200, topics=3), *lost])
     assert view.catalog() is not None
     assert view.unseen == 2
 

@@ -19,6 +19,7 @@ from monitor.model import (
     PartitionObserved,
     PassCompleted,
     PassTopicsCounted,
+    PieceBegun,
     RecordUnread,
     Rewind,
     Source,
@@ -200,19 +201,17 @@ def test_an_event_with_partitions_of_another_system_is_counted_and_not_folded():
     assert decoded(EventsDecoder("other", 4), batch) == []
 
 
-def test_no_row_of_the_events_log_goes_on_behind_a_listing_or_the_end_of_a_pass():
-    """And the pass has behind its topics how many of them the log has, where it ends and where the chunk does."""
+def test_a_row_of_the_events_log_says_where_it_goes_on_behind_a_listing_or_the_end_of_a_pass():
+    """And the pass has how many of its topics the log has, where it ends and where the chunk does."""
     seen = [TopicObserved("c", "t", pass_ms, pass_ms, (PartitionObserved(partition=0),)) for pass_ms in (1, 1, 5, 9)]
     listing = GroupsListed("c", Source.ADMIN, 1, 2)
     ended = PassCompleted("c", pass_ms=1, completed_ms=3, topics=2)
     told = [seen[0], listing, seen[1], ended, seen[2], seen[3]]
     rows = decoded(EventsDecoder("c", 1), records(*[(0, 10 + n, None, encode_event(e)) for n, e in enumerate(told)]))
     assert [(row["position"], row["entity"], row["payload"]) for row in rows] == [
-        (10, "topic", [seen[0]]),
+        (10, "topic", [seen[0], PieceBegun(12), seen[1], PieceBegun(14), *seen[2:]]),
         (11, "listing", [listing]),
-        (12, "topic", [seen[1]]),
         (13, "pass", [PassTopicsCounted(1, 2), ended]),
-        (14, "topic", seen[2:]),
         (15, "pass", [PassTopicsCounted(5, 1), PassTopicsCounted(9, 1)]),
     ]
 

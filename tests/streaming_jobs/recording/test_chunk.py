@@ -8,9 +8,10 @@ import pyarrow as pa
 import pytest
 
 from monitor.history.recorded import RecordedRow, decode_events
-from monitor.model import CommitRun, Entity, GroupsListed, OffsetCommitted, TopicObserved
+from monitor.model import CommitRun, Entity, GroupsListed, OffsetCommitted, PassTopicsCounted, TopicObserved
 from monitor.model.group_choice import GroupChoice
-from streaming_jobs.ingest.decoding import OffsetsLogDecoder
+from monitor.protocol.events_topic import encode_event
+from streaming_jobs.ingest.decoding import EventsDecoder, OffsetsLogDecoder
 from streaming_jobs.recording.chunk import RecordingChunk
 from tests.streaming_jobs.ingest.test_decoding import KEY_G1_T0_7
 
@@ -76,3 +77,23 @@ def test_a_group_that_is_left_out_by_name_is_not_recorded_and_not_listed():
     assert rows.keys() == {("group", "team-a"), ("topic", "other"), ("listing", "")}
     (listed,) = decode_events(RecordedRow(0, Entity.LISTING, "", 0, rows["listing", ""]))
     assert listed.event == GroupsListed("c", "admin", START, START, ("team-a",))
+
+
+def test_the_topics_of_a_pass_are_counted_at_the_time_of_their_log_and_not_of_one_that_is_read_beside_it():
+    """Kafka Connect dates its own records. The end of the pass may be recorded with an earlier time than these."""
+    seen = TopicObserved("c", "t", START, START, (), None)
+    given = pa.RecordBatch.from_pydict(
+        {
+            "partition": pa.array([0, 0], pa.int32()),
+            "offset": pa.array([7, 0], pa.int64()),
+            "timestamp_ms": pa.array([START + 100, START + 90_000], pa.int64()),
+            "key": pa.array([None, b"connector-s3"], pa.binary()),
+            "value": pa.array([encode_event(seen), b"{}"], pa.binary()),
+            "topic": pa.array(["groupwatch.events", "connect-configs"]),
+        }
+    )
+    decoder = EventsDecoder("c", 1, config_topics=frozenset({"connect-configs"}), chunks=RecordingChunk)
+    (batch,) = decoder([given])
+    (events,) = [row["events"] for row in batch.to_pylist() if row["entity"] == "pass"]
+    (counted,) = decode_events(RecordedRow(0, Entity.PASS, "", 0, events))
+    assert (counted.at_ms, counted.event) == (START + 100, PassTopicsCounted(START, 1))
