@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
+from typing import Any
 
 import pytest
 from kafka.errors import KafkaError
@@ -55,6 +56,21 @@ def test_every_leader_is_asked_for_its_own_partitions(ends: LogEnds):
     assert ends.partition_count("log") == 3
     assert ends.starts(READ) == dict.fromkeys(READ, 0)
     assert ends.bounds("log").ends == {0: 3, 1: 4, 2: 5}
+
+
+def test_leaders_that_have_answered_are_not_looked_up_again(ends: LogEnds, monkeypatch: pytest.MonkeyPatch):
+    """What has been answered is asked in one round, and the next poll begins with the same leaders."""
+    requests = []
+    response = ends._metadata_response
+
+    async def counted(manager: Any) -> Any:
+        requests.append(manager)
+        return await response(manager)
+
+    monkeypatch.setattr(ends, "_metadata_response", counted)
+    for _ in range(2):
+        assert len(ends.ask(READ).ends) == len(READ)
+    assert len(requests) == 1
 
 
 def test_a_broker_that_hangs_is_named_and_the_others_are_told(

@@ -41,8 +41,10 @@ pytestmark = [pytest.mark.broker, pytest.mark.spark]
 CLUSTER: Final = "main"
 READ, LEFT = "orders", "returns"
 PARTITIONS: Final = range(4)
+SILENCE_S: Final = 15.0
+"""By default a minute. The groups that commit no more wait for records, and the others have none to wait for."""
 GRACE_S: Final = 240.0
-"""A minute without a commit, ends that are kept 20 s apart, and a slow machine."""
+"""The silence, ends that are kept 20 s apart, and a slow machine."""
 PROTOCOLS: Final = {
     "classic-fine": "classic",
     "classic-hung": "classic",
@@ -145,7 +147,8 @@ def job(kafka: EmbeddedKafka, tasks: TaskGroups, tmp_path_factory: pytest.TempPa
         "collect_interval_s": 2.0,
         "connect_configs": {WORKERS.group: WORKERS.configs_topic},
     }
-    with running(JobProcess(tmp_path_factory.mktemp("job"), {CLUSTER: table})) as process:
+    detection = {"commit_silence_s": SILENCE_S}
+    with running(JobProcess(tmp_path_factory.mktemp("job"), {CLUSTER: table}, detection=detection)) as process:
         yield process
 
 
