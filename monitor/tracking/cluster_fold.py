@@ -12,8 +12,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from typing import Any, Final
 
-from msgspec.structs import replace
-
 from monitor.model import (
     Catalog,
     ConnectConfigsState,
@@ -103,7 +101,8 @@ class ClusterFold:
         ``unfolded``: topics whose events could not be folded; whether the pass saw them is not known.
         """
         if isinstance(event, PassTopicsCounted):
-            return [PASS_HISTORY] if self._put(PASS_HISTORY, _with_count(self.pass_history, event)) else []
+            self.states[PASS_HISTORY] = _with_count(self.pass_history, event)
+            return [PASS_HISTORY]
         before = self.newest_pass
         if event == before:
             return []
@@ -116,10 +115,9 @@ class ClusterFold:
                 is_kept = after is None and lost > 0 and event.pass_ms - state.pass_ms < MISSED_MS
                 if self._put(key, state if is_kept else after):
                     changed.append(key)
-        if self._put(PASS_HISTORY, _with_end(self.pass_history, event, lost, is_first=before is None)):
-            changed.append(PASS_HISTORY)
-        self._put(NEWEST_PASS, event)
-        return [*changed, NEWEST_PASS]
+        self.states[PASS_HISTORY] = _with_end(self.pass_history, event, lost, is_first=before is None)
+        self.states[NEWEST_PASS] = event
+        return [*changed, PASS_HISTORY, NEWEST_PASS]
 
     def take_listing(self, listed: GroupsListed, named: AbstractSet[str] | None = None) -> list[Key]:
         """Drop the groups that the collector's source no longer has, behind what was read of them; what has changed.
@@ -183,19 +181,27 @@ class ClusterFold:
 
 
 def _with_count(history: PassHistory, counted: PassTopicsCounted) -> PassHistory:
-    known = sum(each.topics for each in history.counts if each.pass_ms == counted.pass_ms)
-    others = [each for each in history.counts if each.pass_ms != counted.pass_ms]
-    counts = (*others, replace(counted, topics=known + counted.topics))
-    return replace(history, counts=counts[-MAX_COUNTED_PASSES:])
+    """The history with one more count. Each entity of a recording takes each of them: it is made without a search."""
+    counts = history.counts
+    if counts and counts[-1].pass_ms == counted.pass_ms:
+        before, counts = counts[-1], counts[:-1]
+        counted = PassTopicsCounted(counted.pass_ms, before.topics + counted.topics)
+    elif any(each.pass_ms == counted.pass_ms for each in counts):
+        topics = counted.topics + sum(each.topics for each in counts if each.pass_ms == counted.pass_ms)
+        counts = tuple(each for each in counts if each.pass_ms != counted.pass_ms)
+        counted = PassTopicsCounted(counted.pass_ms, topics)
+    return PassHistory(history.first_ms, (*counts, counted)[-MAX_COUNTED_PASSES:], history.lost)
 
 
 def _lost_topics(history: PassHistory, completed: PassCompleted) -> int:
     """How many topics the pass names that were not counted; 0 where nothing was."""
-    counted = [each.topics for each in history.counts if each.pass_ms == completed.pass_ms]
-    return max(0, completed.topics - counted[0]) if counted else 0
+    for each in reversed(history.counts):
+        if each.pass_ms == completed.pass_ms:
+            return max(0, completed.topics - each.topics)
+    return 0
 
 
 def _with_end(history: PassHistory, completed: PassCompleted, lost: int, *, is_first: bool) -> PassHistory:
     """After a step back of the clock, the first pass has the date of now: nothing seen later is older than it."""
     first_ms = completed.completed_ms if is_first else min(history.first_ms, completed.completed_ms)
-    return replace(history, first_ms=first_ms, lost=lost)
+    return PassHistory(first_ms, history.counts, lost)

@@ -87,6 +87,8 @@ class EventChunk:
     _piece: int = 0
     _counts: dict[int, int] = field(default_factory=dict)
     """Topics per pass that no PassTopicsCounted has yet."""
+    _whole: set[int] = field(default_factory=set)
+    """The passes of which the records have all topics, and the end."""
 
     def begin_record(self, record: Record) -> None:
         """What follows is told by this record. Of commits, which come by column, it is not told."""
@@ -127,16 +129,24 @@ class EventChunk:
         self._counts[event.pass_ms] = self._counts.get(event.pass_ms, 0) + 1
 
     def end_pass(self, position: int, event: PassCompleted) -> None:
-        """Append the end of a pass to every bucket, behind the number of topics that the records have of it."""
-        self._counts.setdefault(event.pass_ms, 0)
-        self.flush_counts(position)
+        """Append the end of a pass to every bucket; behind the number of its topics, where these are not all here."""
+        counted = self._counts.get(event.pass_ms, 0)
+        if counted < event.topics:
+            self._counts.pop(event.pass_ms, None)
+            self.add_to_all(Entity.PASS, position, PassTopicsCounted(event.pass_ms, counted))
+        else:
+            self._whole.add(event.pass_ms)
         self.add_to_all(Entity.PASS, position, event)
         self.end_piece()
 
     def flush_counts(self, position: int) -> None:
-        """Append to every bucket how many topics of each pass the records have; ``position``: that of the last one."""
+        """Append to every bucket how many topics the records have of passes that go on behind them.
+
+        ``position`` is that of the last record.
+        """
         for pass_ms, topics in self._counts.items():
-            self.add_to_all(Entity.PASS, position, PassTopicsCounted(pass_ms=pass_ms, topics=topics))
+            if pass_ms not in self._whole:
+                self.add_to_all(Entity.PASS, position, PassTopicsCounted(pass_ms, topics))
         self._counts.clear()
 
     def end_piece(self) -> None:

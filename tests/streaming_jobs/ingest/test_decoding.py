@@ -201,17 +201,18 @@ def test_an_event_with_partitions_of_another_system_is_counted_and_not_folded():
     assert decoded(EventsDecoder("other", 4), batch) == []
 
 
-def test_a_row_of_the_events_log_says_where_it_goes_on_behind_a_listing_or_the_end_of_a_pass():
-    """And the pass has how many of its topics the log has, where it ends and where the chunk does."""
+@pytest.mark.parametrize(("topics", "counted"), [(2, []), (3, [PassTopicsCounted(1, 2)])], ids=["all", "one more"])
+def test_a_row_of_the_events_log_says_where_it_goes_on_behind_a_listing_or_the_end_of_a_pass(topics, counted):
+    """And how many topics of a pass are there, where that is not all of them: some may be in the chunk before."""
     seen = [TopicObserved("c", "t", pass_ms, pass_ms, (PartitionObserved(partition=0),)) for pass_ms in (1, 1, 5, 9)]
     listing = GroupsListed("c", Source.ADMIN, 1, 2)
-    ended = PassCompleted("c", pass_ms=1, completed_ms=3, topics=2)
+    ended = PassCompleted("c", pass_ms=1, completed_ms=3, topics=topics)
     told = [seen[0], listing, seen[1], ended, seen[2], seen[3]]
     rows = decoded(EventsDecoder("c", 1), records(*[(0, 10 + n, None, encode_event(e)) for n, e in enumerate(told)]))
     assert [(row["position"], row["entity"], row["payload"]) for row in rows] == [
         (10, "topic", [seen[0], PieceBegun(12), seen[1], PieceBegun(14), *seen[2:]]),
         (11, "listing", [listing]),
-        (13, "pass", [PassTopicsCounted(1, 2), ended]),
+        (13, "pass", [*counted, ended]),
         (15, "pass", [PassTopicsCounted(5, 1), PassTopicsCounted(9, 1)]),
     ]
 
