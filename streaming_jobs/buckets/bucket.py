@@ -38,8 +38,8 @@ _EVENT_DECODERS: Final[Mapping[Entity, Callable[[bytes], list[Any]]]] = MappingP
         Entity.TOPIC: msgspec.msgpack.Decoder(list[TopicObserved | PieceBegun]).decode,
         Entity.PASS: msgspec.msgpack.Decoder(list[PassTopicsCounted | PassCompleted]).decode,
         Entity.LISTING: msgspec.msgpack.Decoder(list[GroupsListed]).decode,
-        Entity.SOURCE: msgspec.msgpack.Decoder(list[DecodeFailed]).decode,
-        Entity.CONNECT: msgspec.msgpack.Decoder(list[ConnectConfigEvent]).decode,
+        Entity.SOURCE: msgspec.msgpack.Decoder(list[DecodeFailed | PieceBegun]).decode,
+        Entity.CONNECT: msgspec.msgpack.Decoder(list[ConnectConfigEvent | PieceBegun]).decode,
     }
 )
 

@@ -14,17 +14,24 @@ from monitor.model import (
     ConnectorTasksSet,
     DecodeFailed,
     Entity,
+    GroupKind,
+    GroupObserved,
+    GroupsListed,
+    PartitionObserved,
     PassCompleted,
     Shard,
+    Source,
     TargetState,
+    TopicObserved,
 )
 from monitor.protocol.events_topic import encode_event
-from streaming_jobs.buckets.bucket import Bucket, unpack_entries
+from streaming_jobs.buckets.bucket import Bucket, EventRow, unpack_entries
 from streaming_jobs.driver.cluster_view import ClusterView
 from streaming_jobs.ingest.decoding import EventsDecoder
 from streaming_jobs.ingest.schemas import BucketRow, RowKind
 
 CONFIGS = "connect-configs"
+EVENTS = "groupwatch.events"
 SECRET = "hunter2-do-not-tell"
 SECRETS = (
     (
@@ -91,6 +98,23 @@ def test_names_counts_states_and_the_group_are_read():
         ConnectorTasksSet("s3", 2, stored_ms=1_000),
         ConnectorTargetSet("s3", TargetState.STARTED, stored_ms=1_000),
     ]
+
+
+def test_what_stands_before_and_behind_a_listing_is_folded_whatever_it_is_about():
+    """Configurations, a record that cannot be read, a topic and a group, each before and after the listing."""
+    topic = TopicObserved("c", "t", 1, 2, (PartitionObserved(partition=0),))
+    group = GroupObserved("c", "g", GroupKind.CLASSIC, Source.ADMIN, 1, 2, state="Stable")
+    listing = GroupsListed("c", Source.ADMIN, 1, 2, ("g",))
+    own = [(EVENTS, None, encode_event(each)) for each in (topic, group)]
+    around = [*((CONFIGS, key, json.dumps(value).encode()) for key, value in SECRETS), *own, (EVENTS, None, b"no JSON")]
+    (out,) = decoder()([batch(*around, (EVENTS, None, encode_event(listing)), *around)])
+    rows = [EventRow(r["position"], Entity(r["entity"]), r["name"], r["payload"]) for r in out.to_pylist()]
+    bucket = Bucket("c")
+    bucket.fold_all(rows, 1)
+    assert bucket.failures == {}
+    kinds = {Entity.CONNECT, Entity.GROUP, Entity.TOPIC, Entity.SOURCE, Entity.PASSES}
+    assert {entity for entity, _ in bucket.states} == kinds
+    assert [error.count for error in bucket.states[Entity.SOURCE, EVENTS].errors] == [2]
 
 
 def test_no_secret_leaves_the_decoder_or_is_stored_or_shown():
