@@ -154,9 +154,10 @@ class Bucket:
             found[row.entity] += self._pieces(row)
         for pieces in found.values():
             pieces.sort(key=_position)
-        for entity in (*_ENDED_BY, Entity.SOURCE, Entity.CONNECT):
-            end = _ENDED_BY.get(entity)
-            self._fold_in_order(entity, found[entity], end, found[end] if end is not None else [], batch)
+        for entity, end in _ENDED_BY.items():
+            self._fold_in_order(entity, found[entity], end, found[end], batch)
+        for entity in (Entity.SOURCE, Entity.CONNECT):
+            self._fold_by_name(entity, found[entity], batch)
 
     def _pieces(self, row: EventRow) -> list[_Piece]:
         """The events of a row, cut where it goes on behind the end of a pass or a listing."""
@@ -165,23 +166,20 @@ class Bucket:
         except Exception as error:
             self._note_failure((row.entity, row.name), error)
             return []
-        pieces = [_Piece(row.position, row.name, [])]
-        for event in events:
-            if isinstance(event, PieceBegun):
-                pieces.append(_Piece(event.position, row.name, []))
-            else:
-                pieces[-1].events.append(event)
-        return pieces
+        cuts = [place for place, event in enumerate(events) if isinstance(event, PieceBegun)]
+        positions = [row.position, *[events[cut].position for cut in cuts]]
+        begins, ends = [0, *[cut + 1 for cut in cuts]], [*cuts, len(events)]
+        spans = zip(positions, begins, ends, strict=True)
+        return [_Piece(position, row.name, events[begin:end]) for position, begin, end in spans]
 
     def _fold_in_order(
-        self, entity: Entity, pieces: list[_Piece], end: Entity | None, ends: Sequence[_Piece], batch: int
+        self, entity: Entity, pieces: list[_Piece], end: Entity, ends: Sequence[_Piece], batch: int
     ) -> None:
         """Fold the pieces of all entities of a kind, and between them what ends a poll of these."""
         begin = 0
         for each in ends:
             place = bisect_left(pieces, each.position, lo=begin, key=_position)
             self._fold_by_name(entity, pieces[begin:place], batch)
-            assert end is not None
             self._take(end, each.name, each.events, batch)
             begin = place
         self._fold_by_name(entity, pieces[begin:], batch)
@@ -210,12 +208,8 @@ class Bucket:
         self._replace(key, note_growth(known, partitions, now_ms, groups), batch)
         self._note(self._fold.move_groups(known.partitions, partitions), batch)
 
-    def fold(self, entity: Entity, name: str, payloads: Sequence[bytes], batch: int) -> None:
-        """Fold the events of one entity, given in log order. Its failure is noted and leaves its state as it was."""
-        pieces = [piece for payload in payloads for piece in self._pieces(EventRow(0, entity, name, payload))]
-        self._take(entity, name, [event for piece in pieces for event in piece.events], batch)
-
     def _take(self, entity: Entity, name: str, events: list[Any], batch: int) -> None:
+        """Fold the events of one entity. Its failure is noted and leaves its state as it was."""
         try:
             self._take_events(entity, name, events, batch)
         except Exception as error:

@@ -332,7 +332,7 @@ class EventsDecoder(LogDecoder):
         topics = batch.column("topic").to_pylist() if self.config_topics else repeat(None)
         newest: Record | None = None
         for topic, record in zip(topics, _records(batch), strict=False):
-            if topic is not None and topic in self.config_topics:
+            if topic in self.config_topics:
                 self._place_config(chunk, topic, record)
             else:
                 self.place_or_count(chunk, record)

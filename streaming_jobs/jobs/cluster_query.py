@@ -80,7 +80,6 @@ class ClusterQuery:
         self._problems = problems
         self.at_start: Final = logs.begin()
         self.gate: Final = self._new_gate()
-        self._is_ending: Callable[[], bool] = lambda: self.gate.is_open
 
     def start(
         self,
@@ -97,7 +96,10 @@ class ClusterQuery:
             recording: how the recording goes; None: nothing is recorded.
             stopping: is set when the job is to end.
         """
-        self._is_ending = lambda: self.gate.is_open or stopping.is_set()
+
+        def is_ending() -> bool:
+            return self.gate.is_open or stopping.is_set()
+
         publisher = self._publisher(store, findings, recording)
         self._problems.lateness = lambda: publisher.lateness
         writer = (
@@ -107,8 +109,8 @@ class ClusterQuery:
             .trigger(processingTime="0 seconds")
         )
         with self._shared.start_turn:
-            query = start_planned(writer, f"groupwatch-{self._target.name}", self._logs.ends, self._is_ending)
-            self._await_begin(query, publisher.begun)
+            query = start_planned(writer, f"groupwatch-{self._target.name}", self._logs.ends, is_ending)
+            _await_begin(query, publisher.begun, is_ending)
         return query
 
     def _publisher(
@@ -154,13 +156,6 @@ class ClusterQuery:
         new_ends = partial(self._logs.new_ends, found.starts)
         ids = self._checkpoint.layout.ids
         return RecordedLogs(self._recorded_rows(), known, found.partitions, new_ends, ids, away)
-
-    def _await_begin(self, query: StreamingQuery, begun: threading.Event) -> None:
-        """Return when the query runs its first micro-batch, or has ended; or after a while, to hold nobody up."""
-        deadline = time.monotonic() + BEGIN_LIMIT_S
-        while not begun.wait(POLL_S) and time.monotonic() < deadline:
-            if self._is_ending() or not query.isActive:
-                return
 
     def _freshness(self) -> Freshness | None:
         """A log of offsets is read as it is written; what comes by readings is as new as those are."""
@@ -214,3 +209,11 @@ class ClusterQuery:
 
     def _isolation(self) -> dict[str, str]:
         return {"kafka.isolation.level": self._cluster.offsets_isolation}
+
+
+def _await_begin(query: StreamingQuery, begun: threading.Event, is_ending: Callable[[], bool]) -> None:
+    """Return when the query runs its first micro-batch, or has ended; or after a while, to hold nobody up."""
+    deadline = time.monotonic() + BEGIN_LIMIT_S
+    while not begun.wait(POLL_S) and time.monotonic() < deadline:
+        if is_ending() or not query.isActive:
+            return

@@ -68,22 +68,25 @@ class RecordedTables:
         """Rows of events, and the states after a portion (0: none), in the columns HELD."""
         require_known_versions(events)
         rows = events.select(*EVENT_COLUMNS, F.lit(None).cast("binary").alias("state"))
-        states = self.read(STATES)
-        if not states_ms or states is None:
+        before = self._states(states_ms)
+        if before is None:
             return rows
-        before = states.where(_at_states(states_ms) & F.col("state").isNotNull())
         nothing = F.lit(None).cast("binary").alias("events")
         own = before.select("recorded_ms", "entity", "name", F.lit(0).cast("long").alias("position"), nothing, "state")
         return rows.unionByName(own)
 
     def states_of(self, entities: Collection[str], states_ms: int) -> tuple[StateRow, ...]:
         """The states of a few entities after a portion (0: none)."""
-        states = self.read(STATES)
-        if not states_ms or states is None:
+        before = self._states(states_ms)
+        if before is None:
             return ()
-        own = F.col("entity").isin(*entities) & F.col("state").isNotNull()
-        rows = states.where(_at_states(states_ms) & own).select("entity", "name", "state").collect()
+        rows = before.where(F.col("entity").isin(*entities)).select("entity", "name", "state").collect()
         return tuple(StateRow(entity, name, bytes(state)) for entity, name, state in rows)
+
+    def _states(self, states_ms: int) -> DataFrame | None:
+        """All states after a portion; None: there are none (``states_ms`` 0)."""
+        states = self.read(STATES) if states_ms else None
+        return None if states is None else states.where(_at_states(states_ms) & F.col("state").isNotNull())
 
     def states_by(self, at_ms: int | None = None) -> int:
         """The number of the newest states, or of the newest by an instant; 0: there are none that can be read.
@@ -91,12 +94,11 @@ class RecordedTables:
         States of another version of groupwatch are none: all that is recorded is folded again.
         """
         by_then = None if at_ms is None else F.col("recorded_ms") <= at_ms
-        newest_ms = self.only_value(STATES, F.max("recorded_ms"), by_then)
-        states = self.read(STATES)
-        if newest_ms is None or states is None:
+        newest_ms = self.only_value(STATES, F.max("recorded_ms"), by_then) or 0
+        states = self._states(newest_ms)
+        if states is None:
             return 0
-        versioned = states.where(_at_states(newest_ms) & F.col("state").isNotNull() & (F.col("entity") != PASS))
-        row = versioned.select("state").first()
+        row = states.where(F.col("entity") != PASS).select("state").first()
         return newest_ms if row is None or is_current_state(bytes(row[0])) else 0
 
     def only_value(self, table: Table, value: Column, where: Column | None = None) -> int | None:

@@ -31,6 +31,7 @@ from streaming_jobs.buckets.judge import BucketEvaluator
 from streaming_jobs.buckets.processor import changed_rows
 from streaming_jobs.buckets.store import CachedBucket
 from streaming_jobs.ingest.schemas import RowKind
+from tests.streaming_jobs.buckets.folding import fold
 
 G, L, T, P = (Entity.GROUP, "g"), (Entity.LISTING, "any"), (Entity.TOPIC, "t"), (Entity.PASS, "")
 
@@ -69,16 +70,16 @@ def test_what_moved_is_told_only_to_who_knows_what_it_moved_from(monkeypatch: py
     monkeypatch.setattr("streaming_jobs.buckets.bucket.MANY_OFFSETS", 2)
     bucket = Bucket("c")
     both = [OffsetCommitted(group="g", topic=topic, partition=0, offset=1, committed_ms=1) for topic in ("t", "u")]
-    bucket.fold(Entity.GROUP, "g", [msgspec.msgpack.encode(both)], batch=1)
-    bucket.fold(Entity.GROUP, "g", [offset_deleted("v"), commit(2)], batch=2)
-    bucket.fold(Entity.GROUP, "g", [commit(3)], batch=3)
+    fold(bucket, Entity.GROUP, "g", [msgspec.msgpack.encode(both)], batch=1)
+    fold(bucket, Entity.GROUP, "g", [offset_deleted("v"), commit(2)], batch=2)
+    fold(bucket, Entity.GROUP, "g", [commit(3)], batch=3)
     told = {known: [entry.entity for entry in bucket.changes_since(known)] for known in (0, 1, 2)}
     assert told == {0: ["group"], 1: ["group"], 2: ["offsets"]}
 
 
 def test_the_last_commit_in_log_order_stands():
     bucket = Bucket("c")
-    bucket.fold(Entity.GROUP, "g", [commit(10), commit(7)], batch=1)
+    fold(bucket, Entity.GROUP, "g", [commit(10), commit(7)], batch=1)
     (group,) = bucket.groups().values()
     assert [offset.offset for offset in group.offsets] == [7]
 
@@ -87,18 +88,18 @@ def test_a_group_is_there_once_its_own_log_has_it():
     """After compaction, the partitions that a share group can read may come before the group itself."""
     bucket = Bucket("c")
     readable = ReadablePartitionsStored(group="g", stored_ms=1, initialized=(SharedTopic("id", "t", (0,)),))
-    bucket.fold(Entity.GROUP, "g", [msgspec.msgpack.encode([readable])], batch=1)
+    fold(bucket, Entity.GROUP, "g", [msgspec.msgpack.encode([readable])], batch=1)
     assert bucket.groups() == {}
     epoch = EpochStored(group="g", kind=GroupKind.SHARE, epoch=1, stored_ms=2)
-    bucket.fold(Entity.GROUP, "g", [msgspec.msgpack.encode([epoch])], batch=2)
+    fold(bucket, Entity.GROUP, "g", [msgspec.msgpack.encode([epoch])], batch=2)
     assert bucket.groups()["g"].share.initialized == readable.initialized
 
 
 def test_what_changed_is_known_by_micro_batch():
     bucket = Bucket("c")
-    bucket.fold(Entity.GROUP, "g", [commit(10)], batch=1)
-    bucket.fold(Entity.GROUP, "h", [commit(10)], batch=2)
-    bucket.fold(Entity.GROUP, "g", [offset_deleted("never seen")], batch=3)
+    fold(bucket, Entity.GROUP, "g", [commit(10)], batch=1)
+    fold(bucket, Entity.GROUP, "h", [commit(10)], batch=2)
+    fold(bucket, Entity.GROUP, "g", [offset_deleted("never seen")], batch=3)
     assert bucket.changed_since(0) == [(Entity.GROUP, "g"), (Entity.GROUP, "h")]
     assert bucket.changed_since(1) == [(Entity.GROUP, "h")]
     bucket.forget_changes_until(1)
@@ -107,12 +108,12 @@ def test_what_changed_is_known_by_micro_batch():
 
 def test_a_topic_that_two_completed_passes_did_not_see_is_gone_and_that_is_a_change():
     bucket = Bucket("c")
-    bucket.fold(Entity.TOPIC, "gone", [topic("gone", 100)], batch=1)
-    bucket.fold(Entity.TOPIC, "there", [topic("there", 200)], batch=1)
-    bucket.fold(Entity.PASS, "", [completed(200)], batch=2)
+    fold(bucket, Entity.TOPIC, "gone", [topic("gone", 100)], batch=1)
+    fold(bucket, Entity.TOPIC, "there", [topic("there", 200)], batch=1)
+    fold(bucket, Entity.PASS, "", [completed(200)], batch=2)
     assert bucket.changed_since(1) == [(Entity.TOPIC, "gone"), (Entity.PASSES, ""), (Entity.PASS, "")]
-    bucket.fold(Entity.TOPIC, "there", [topic("there", 300)], batch=3)
-    bucket.fold(Entity.PASS, "", [completed(300)], batch=3)
+    fold(bucket, Entity.TOPIC, "there", [topic("there", 300)], batch=3)
+    fold(bucket, Entity.PASS, "", [completed(300)], batch=3)
     assert [name for entity, name in bucket.states if entity is Entity.TOPIC] == ["there"]
     assert Entry("topic", "gone", None) in bucket.entries(bucket.changed_since(2))
 
@@ -236,9 +237,8 @@ def test_a_pass_after_the_clock_was_set_back_takes_no_topic_while_a_micro_batch_
 
 def test_events_that_cannot_be_folded_leave_the_state_and_the_others_alone():
     bucket = Bucket("c")
-    bucket.fold(Entity.GROUP, "g", [commit(10)], batch=1)
-    bucket.fold(Entity.GROUP, "g", [b"\xc1 not MessagePack"], batch=2)
-    bucket.fold(Entity.GROUP, "h", [commit(11)], batch=2)
+    fold(bucket, Entity.GROUP, "g", [commit(10)], batch=1)
+    bucket.fold_all(rows((G, b"\xc1 not MessagePack"), ((Entity.GROUP, "h"), commit(11))), batch=2)
     assert list(bucket.failures) == ["group/g"]
     assert list(bucket.groups()) == ["g", "h"]
     assert bucket.changed_since(1) == [(Entity.GROUP, "h")]
@@ -246,9 +246,9 @@ def test_events_that_cannot_be_folded_leave_the_state_and_the_others_alone():
 
 def test_entries_are_the_entities_again_once_they_are_loaded():
     bucket = Bucket("c")
-    bucket.fold(Entity.GROUP, "g", [commit(10)], batch=1)
-    bucket.fold(Entity.TOPIC, "t", [topic("t", 100)], batch=1)
-    bucket.fold(Entity.PASS, "", [completed(100)], batch=1)
+    fold(bucket, Entity.GROUP, "g", [commit(10)], batch=1)
+    fold(bucket, Entity.TOPIC, "t", [topic("t", 100)], batch=1)
+    fold(bucket, Entity.PASS, "", [completed(100)], batch=1)
     again = Bucket("c")
     again.load(unpack_entries(pack_entries(bucket.entries(bucket.states))), batch=5)
     assert again.states == bucket.states

@@ -22,6 +22,7 @@ from streaming_jobs.buckets.judge import BucketEvaluator
 from streaming_jobs.buckets.processor import changed_rows
 from streaming_jobs.buckets.store import BucketStore, CachedBucket
 from streaming_jobs.driver.cluster_view import ClusterView
+from tests.streaming_jobs.buckets.folding import fold
 
 
 @dataclass
@@ -89,7 +90,7 @@ def turn(handle: Handle, kept: CachedBucket | None, batch: int, commits: dict[st
     store = BucketStore(handle)
     now = store.load_newest(kept, "c", batch)
     for group, offset in commits.items():
-        now.bucket.fold(Entity.GROUP, group, [commit(group, offset)], batch)
+        fold(now.bucket, Entity.GROUP, group, [commit(group, offset)], batch)
     store.save(now, batch)
     return now
 
@@ -109,7 +110,7 @@ def test_workers_that_take_turns_see_what_one_alone_would_see(batches, data):
             workers[other] = turn(deepcopy(handle), workers[other], batch, commits)
         workers[worker] = turn(handle, workers[worker], batch, commits)
         for group, offset in commits.items():
-            alone.fold(Entity.GROUP, group, [commit(group, offset)], batch)
+            fold(alone, Entity.GROUP, group, [commit(group, offset)], batch)
         assert workers[worker].bucket.states == alone.states
     assert turn(handle, None, len(batches), {}).bucket.states == alone.states
 
@@ -140,7 +141,7 @@ def test_of_a_group_with_many_partitions_a_micro_batch_writes_and_tells_only_wha
     handle, orders = Handle(), BatchContext(run="r", batch=2, now_ms=0, known=1, catalog="some")
     kept = turn(handle, None, 0, {})
     many = [OffsetCommitted(group="g", topic="t", partition=p, offset=7, committed_ms=7) for p in range(10_000)]
-    kept.bucket.fold(Entity.GROUP, "g", [msgspec.msgpack.encode(many)], 1)
+    fold(kept.bucket, Entity.GROUP, "g", [msgspec.msgpack.encode(many)], 1)
     BucketStore(handle).save(kept, 1)
     whole = len(encode_state(kept.bucket.groups()["g"]))
     kept = turn(handle, kept, 2, {"g": 8})

@@ -86,6 +86,10 @@ def decoder(**more):
     return EventsDecoder("c", 4, config_topics=frozenset({CONFIGS}), **more)
 
 
+def event_rows(rows):
+    return [EventRow(row["position"], Entity(row["entity"]), row["name"], row["payload"]) for row in rows]
+
+
 def events_of(out):
     decode = msgspec.msgpack.Decoder(list[AnyEvent]).decode
     return {(row["entity"], row["name"]): decode(row["payload"]) for row in out.to_pylist()}
@@ -108,9 +112,8 @@ def test_what_stands_before_and_behind_a_listing_is_folded_whatever_it_is_about(
     own = [(EVENTS, None, encode_event(each)) for each in (topic, group)]
     around = [*((CONFIGS, key, json.dumps(value).encode()) for key, value in SECRETS), *own, (EVENTS, None, b"no JSON")]
     (out,) = decoder()([batch(*around, (EVENTS, None, encode_event(listing)), *around)])
-    rows = [EventRow(r["position"], Entity(r["entity"]), r["name"], r["payload"]) for r in out.to_pylist()]
     bucket = Bucket("c")
-    bucket.fold_all(rows, 1)
+    bucket.fold_all(event_rows(out.to_pylist()), 1)
     assert bucket.failures == {}
     kinds = {Entity.CONNECT, Entity.GROUP, Entity.TOPIC, Entity.SOURCE, Entity.PASSES}
     assert {entity for entity, _ in bucket.states} == kinds
@@ -122,8 +125,7 @@ def test_no_secret_leaves_the_decoder_or_is_stored_or_shown():
     (out,) = decoder()([secrets()])
     rows = out.to_pylist()
     bucket = Bucket("c")
-    for row in rows:
-        bucket.fold(Entity(row["entity"]), row["name"], [row["payload"]], 1)
+    bucket.fold_all(event_rows(rows), 1)
     entries = bucket.entries(bucket.states)
     view = ClusterView("c")
     view.take([BucketRow(0, RowKind(each.entity), each.name, each.state) for each in entries])
@@ -157,8 +159,7 @@ def test_events_of_collectors_are_read_beside_them_and_without_such_topics():
 def test_a_stored_bucket_has_them_again_after_a_restart():
     bucket = Bucket("c")
     (out,) = decoder()([secrets()])
-    for row in out.to_pylist():
-        bucket.fold(Entity(row["entity"]), row["name"], [row["payload"]], 1)
+    bucket.fold_all(event_rows(out.to_pylist()), 1)
     again = Bucket("c")
     again.load(unpack_entries(msgspec.msgpack.encode(bucket.entries(bucket.states))), 1)
     assert again.states == bucket.states
