@@ -199,6 +199,42 @@ def _retention(pace: Pace) -> tuple[AlertRule, ...]:
                 "an upper bound: compaction and transaction markers leave offsets without a record."
             ),
         ),
+        row_rule(
+            alerts.RECORDS_OVERTAKEN,
+            pace,
+            summary=(
+                f"Retention overtook {GROUP} {AGE} ago"
+                f"{looked_up(': at least # records were not read', specs.GROUP_SKIPPED_AT_LEAST)}"
+            ),
+            description=(
+                f"Retention removed records before group {GROUP} of cluster {CLUSTER} read them, and the group has "
+                "continued behind them. Its lag does not show the loss."
+            ),
+        ),
+        row_rule(
+            alerts.RECORDS_SKIPPED,
+            pace,
+            summary=(
+                f"{GROUP} skipped records in a rebalance {AGE} ago"
+                f"{looked_up(': at least # were not read', specs.GROUP_SKIPPED_AT_LEAST)}"
+            ),
+            description=(
+                f"The first commits of group {GROUP} of cluster {CLUSTER} after a rebalance passed more records than "
+                "it can have read in the time. Its lag does not show them."
+            ),
+        ),
+        row_rule(
+            alerts.RECORDS_PERHAPS_SKIPPED,
+            pace,
+            summary=(
+                f"{GROUP} read many records at once {AGE} ago, or skipped them"
+                f"{looked_up(': # at most', specs.GROUP_SKIPPED_AT_MOST)}"
+            ),
+            description=(
+                f"The first commits of group {GROUP} of cluster {CLUSTER} passed many records, after a rebalance or in "
+                "a new partition. Commits do not tell whether the group read them."
+            ),
+        ),
     )
 
 

@@ -43,6 +43,7 @@ FINDINGS: Final = {
     "poison": "records that share groups do not accept",
     "unreadable_members": "members that cannot be read",
     "config_behind": "Connect workers behind on configurations",
+    "skipped": "records passed without being read, or perhaps so",
 }
 """All kinds of findings, as they are called here."""
 

@@ -89,13 +89,20 @@ def retention() -> Panel:
 
 
 def lost_records() -> Panel:
-    """What retention took before the group read it, in the partitions that lost most."""
+    """What retention took before the group read it, in the partitions that lost most; and what the group skipped."""
     return graph(
         "Lost records",
-        described(specs.GROUP_LOST_RECORDS, specs.PARTITION_LOST_RECORDS),
+        described(
+            specs.GROUP_LOST_RECORDS,
+            specs.PARTITION_LOST_RECORDS,
+            specs.GROUP_SKIPPED_AT_LEAST,
+            specs.GROUP_SKIPPED_AT_MOST,
+        ),
         "short",
         Query(expr=most(specs.GROUP_LOST_RECORDS), legend=GROUP_NAME),
         Query(expr=most(specs.PARTITION_LOST_RECORDS), legend=PARTITION_NAME),
+        Query(expr=most(specs.GROUP_SKIPPED_AT_LEAST), legend=f"{GROUP_NAME}: skipped, at least"),
+        Query(expr=most(specs.GROUP_SKIPPED_AT_MOST), legend=f"{GROUP_NAME}: skipped, at most"),
         steps=True,
     )
 

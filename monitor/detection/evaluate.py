@@ -23,6 +23,7 @@ from monitor.detection.lag.lag import (
     lag_records,
     total,
 )
+from monitor.detection.lag.skips import skips_of
 from monitor.detection.lag.throughput import lag_status, last_catch_up_ms, pace_of, paced_rows, progress_of, total_pace
 from monitor.detection.moment import Moment
 from monitor.detection.ownership.assignment_view import AssignmentView, view_assignment
@@ -43,6 +44,7 @@ from monitor.detection.rules import (
     orphaned,
     rebalance,
     retention,
+    skipped,
     stalled_commits,
     task_balance,
     unattended,
@@ -83,6 +85,7 @@ _OK: Final = LagStatus.OK
 
 RULES: Final[tuple[Rule, ...]] = (
     *retention.RULES,
+    *skipped.RULES,
     *double_owned.RULES,
     *not_ready.RULES,
     *connect_work.RULES,
@@ -241,6 +244,7 @@ def _verdict_of(facts: Facts, view: AssignmentView, now_ms: int) -> GroupVerdict
         sinks=facts.sinks,
         sink=facts.sink,
         unknown_versions=unknown_versions(group),
+        skips=skips_of(facts),
     )
 
 

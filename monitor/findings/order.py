@@ -57,6 +57,8 @@ class Rank(Enum):
 
     WAS_TWICE = _WARNING
     """It has ended by the time that it is known; what was written twice remains."""
+    PASSED_OVER = _WARNING
+    """The group passed them without reading; while the log retains them, setting back its offsets brings them back."""
     UNKNOWN_POSITION = _WARNING
     """Where the group reads on is not known: it may pass records over."""
     REBALANCING = _WARNING
@@ -84,6 +86,8 @@ class Rank(Enum):
     """The leader waits on purpose: a worker that restarts gets its tasks back."""
     IDLE = _INFO
     """Costs money and no time; with more members than partitions it is often intended."""
+    PERHAPS_PASSED_OVER = _INFO
+    """Commits do not tell whether these records were read: only the application knows."""
     ABANDONED = _INFO
     """Mostly intended: the group has turned to other topics."""
     TIE = _INFO

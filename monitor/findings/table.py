@@ -16,6 +16,7 @@ from monitor.findings import (
     rebalances,
     retention,
     share,
+    skipped,
     streams,
 )
 from monitor.findings.spec import FindingSpec
@@ -23,6 +24,7 @@ from monitor.model import FindingKind
 
 FAMILIES: Final[tuple[tuple[FindingSpec, ...], ...]] = (
     retention.ROWS,
+    skipped.ROWS,
     double_owned.ROWS,
     orphaned.ROWS,
     lag.ROWS,

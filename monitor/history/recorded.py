@@ -15,6 +15,7 @@ from monitor.detection.thresholds.overrides import DetectionRules
 from monitor.messages.names import shown
 from monitor.model import MOST, AnyEvent, CollectedEvent, CommitPoint, CommitRun, Entity, Rewind, Value
 from monitor.model.commit_history import RECENT
+from monitor.tracking.offsets.jumps import pace_between
 
 EVENTS_VERSION: Final = 1
 """The version of the recorded events. A recording of another one is refused, never guessed at."""
@@ -206,7 +207,17 @@ def _cut(run: CommitRun, at_ms: int) -> CommitRun:
     """The run without what was committed later; see :func:`_estimated_commits` for what it does not name."""
     named = tuple([point for point in run.points if point.committed_ms <= at_ms])
     points = (*(named or (run.first,)), *_estimated_commits(run, at_ms))
-    return replace(_with_rewinds_until(run, at_ms), points=points, commits=len(points))
+    second = run.second if run.second is not None and run.second.committed_ms <= at_ms else None
+    fastest = run.fastest if _unnamed_count(run) > 0 else _fastest_until(run, at_ms)
+    before = _with_rewinds_until(run, at_ms)
+    return replace(before, points=points, commits=len(points), second=second, fastest=fastest)
+
+
+def _fastest_until(run: CommitRun, at_ms: int) -> int:
+    """The fastest pace by an instant inside a run that names all of its commits."""
+    commits = run.points if run.first == run.points[0] else (run.first, *run.points)
+    steps = [(before, after) for before, after in pairwise(commits) if after.committed_ms <= at_ms]
+    return max([pace_between(before, after) for before, after in steps if after != run.second], default=0)
 
 
 def _with_rewinds_until(run: CommitRun, at_ms: int) -> CommitRun:

@@ -16,6 +16,7 @@ KIND_WORDS: Final = {
     FindingKind.IDLE_MEMBERS: "Idle members",
     FindingKind.LAG: "Lag",
     FindingKind.RETENTION: "Retention",
+    FindingKind.SKIPPED: "Skipped records",
     FindingKind.ABANDONED: "Abandoned",
     FindingKind.REBALANCE: "Rebalance",
     FindingKind.POISON: "Poison",

@@ -62,6 +62,21 @@ def has_lost_records(verdict: GroupVerdict) -> bool:
     return bool(verdict.lost) and verdict.kind not in _IN_BYTES
 
 
+def has_skips(verdict: GroupVerdict) -> bool:
+    """Commits of the last hour passed records that it did not read, or perhaps not."""
+    return bool(verdict.skips) and verdict.kind not in _IN_BYTES
+
+
+def fewest_skipped(verdict: GroupVerdict) -> int:
+    """How many records it did not read of those that commits passed in the last hour, at least."""
+    return sum(skip.at_least for skip in verdict.skips)
+
+
+def most_skipped(verdict: GroupVerdict) -> int:
+    """As :func:`fewest_skipped`, at most."""
+    return sum(skip.at_most for skip in verdict.skips)
+
+
 def counts_redelivered(verdict: GroupVerdict) -> bool:
     """It commits offsets of records; who commits without having joined may go back too."""
     return verdict.kind not in _WITHOUT_REDELIVERED

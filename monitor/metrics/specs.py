@@ -22,12 +22,14 @@ from monitor.metrics.row_values import (
     connect_tasks,
     consumed_per_s,
     counts_redelivered,
+    fewest_skipped,
     has_joined,
     has_joined_brokers,
     has_lost_records,
     has_moves,
     has_open_transaction,
     has_pauses,
+    has_skips,
     has_tasks,
     idle_members,
     in_bytes,
@@ -38,6 +40,7 @@ from monitor.metrics.row_values import (
     last_answer_ms,
     last_tries,
     max_deliveries,
+    most_skipped,
     produced_per_s,
     recording_value,
     records_given_up,
@@ -292,6 +295,20 @@ GROUP_LOST_RECORDS: Final = GroupMetric(
     value=attrgetter("lost"),
     when=has_lost_records,
     absent=f"{_NONE}; {_IF_KAFKA}",
+)
+GROUP_SKIPPED_AT_LEAST: Final = GroupMetric(
+    "groupwatch_group_skipped_records_at_least",
+    "Lower bound of records that commits of the last hour passed and the group did not read.",
+    value=fewest_skipped,
+    when=has_skips,
+    absent=_NONE,
+)
+GROUP_SKIPPED_AT_MOST: Final = GroupMetric(
+    "groupwatch_group_skipped_records_at_most",
+    "Upper bound of records that commits of the last hour passed and the group did not read.",
+    value=most_skipped,
+    when=has_skips,
+    absent=_NONE,
 )
 GROUP_RETENTION_RATIO: Final = GroupMetric(
     "groupwatch_group_retention_ratio",

@@ -28,6 +28,19 @@ SLOTS: Final = 10
 SLOT_MS: Final = 60_000
 """The length of a slot: ten of them span ten minutes or more."""
 
+MIN_PASSED: Final = 100
+"""A commit that passes fewer offsets than these is no jump (monitor.tracking.offsets.jumps)."""
+
+STEEPER: Final = 10
+"""A jump passes its offsets so many times as fast as the commit before it passed its own."""
+
+LEAST_SPAN_MS: Final = 1_000
+"""A commit is taken to have come as soon after the one before it as that one did, if it came later: a consumer that is
+back reads what has gathered at once. But it has had a second at least."""
+
+SHORTEST_MS: Final = 100
+"""Commits that follow one another sooner count as so far apart: two of them at once show no pace."""
+
 _POINT: Final = Struct("<qq")  # committed_ms, offset
 _TIME: Final = Struct("<q").unpack_from
 _SIZE: Final = _POINT.size
@@ -89,6 +102,30 @@ def count_of(history: bytes) -> int:
 def newest_in(history: bytes) -> CommitPoint | None:
     """The newest commit of a history; None if it is empty."""
     return CommitPoint(*_POINT.unpack_from(history, len(history) - _SIZE)) if history else None
+
+
+def newest_two_in(history: bytes) -> tuple[CommitPoint, ...]:
+    """The newest two commits of a history, which followed one another in the log; fewer if it has fewer."""
+    tail = history[-2 * _SIZE :]
+    return tuple([CommitPoint(committed_ms, offset) for committed_ms, offset in _POINT.iter_unpack(tail)])
+
+
+def is_steep(before: Sequence[CommitPoint], commit: CommitPoint) -> bool:
+    """Whether a commit passes offsets far faster than the one before it; ``before`` are the newest two commits.
+
+    Numbers are floating ones, so that the decoder, which asks the same of whole columns, gives the same answer.
+
+    >>> steady = CommitPoint(1_000, 10), CommitPoint(2_000, 20)
+    >>> is_steep(steady, CommitPoint(3_000, 120)), is_steep(steady, CommitPoint(3_000, 121))
+    (False, True)
+    """
+    if len(before) < 2:
+        return True
+    earlier, later = before
+    usual_ms = max(1.0, float(later.committed_ms - earlier.committed_ms))
+    span_ms = max(LEAST_SPAN_MS, min(usual_ms, float(commit.committed_ms - later.committed_ms)))
+    usual = max(0.0, float(later.offset - earlier.offset)) / usual_ms
+    return float(commit.offset - later.offset) / span_ms > STEEPER * usual
 
 
 def thin(points: Sequence[CommitPoint]) -> tuple[CommitPoint, ...]:

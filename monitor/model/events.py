@@ -55,7 +55,9 @@ class CommitRun(Event):
     ``first`` is the first commit; ``points`` are, oldest first, those that a history keeps (see
     monitor.model.commit_history), the newest last; ``rewinds`` counts the rewinds from the first commit on, and
     ``rewound`` the records that they went back by; ``first_rewind`` is told if there are several. All commits of a run
-    are of the same topic (see OffsetCommitted.topic_key).
+    are of the same topic (see OffsetCommitted.topic_key). ``second`` is the second commit, if that may be a jump; none
+    of the others is one (monitor.tracking.offsets.jumps). ``fastest`` is the fastest pace inside the run that is known
+    to be none, in records per second.
     """
 
     group: str
@@ -70,6 +72,8 @@ class CommitRun(Event):
     rewound: int = 0
     topic_key: int | None = None
     first_rewind: Rewind | None = None
+    second: CommitPoint | None = None
+    fastest: int = 0
 
 
 class OffsetsListed(Event):

@@ -25,6 +25,8 @@ class FindingKind(StrEnum):
     IDLE_MEMBERS = "idle_members"
     LAG = "lag"
     RETENTION = "retention"
+    SKIPPED = "skipped"
+    """A commit passed records that the group did not read, or perhaps not."""
     ABANDONED = "abandoned"
     """Records wait in topics that a living group once read and no longer subscribes."""
     REBALANCE = "rebalance"

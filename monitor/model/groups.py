@@ -7,6 +7,7 @@ from typing import Final
 
 from monitor.model.connect import ConnectGroupState
 from monitor.model.events import ResolvedRegex, Rewind, SubscribedTopic
+from monitor.model.jumps import Jump
 from monitor.model.kinds import DEFAULT_KIND, GroupKind, Phase, Sharing, Source
 from monitor.model.members import Member
 from monitor.model.share import ShareGroupState
@@ -20,7 +21,8 @@ class CommittedOffset(Value, array_like=True):
     ``history`` are commits before it and itself, packed and bounded (monitor.model.commit_history). ``rewinds`` is
     counted since the partition was first committed. ``listed`` is the broker's own newest answer (None: it knows no
     committed offset) and ``listed_ms`` when it was asked (0: never); ``offset`` is the one that counts of the two, see
-    monitor.tracking.offsets.precedence. ``commits`` is how many commits have been read from the log.
+    monitor.tracking.offsets.precedence. ``commits`` is how many commits have been read from the log. ``jump`` is the
+    largest jump of the newest hour that had one (monitor.tracking.offsets.jumps).
     """
 
     topic: str
@@ -34,6 +36,7 @@ class CommittedOffset(Value, array_like=True):
     listed: int | None = None
     listed_ms: int = 0
     commits: int = 0
+    jump: Jump | None = None
 
 
 class RebalanceCause(StrEnum):
@@ -250,6 +253,9 @@ class GroupState(Value):
 
     ``log_partitions`` is by how many partitions of the offsets topic the group is placed (0: it has not been in
     question), see monitor.model.log_places. ``has_lost_offsets``: there were committed offsets where it was before.
+
+    ``fastest`` is the fastest that any partition was read, in records per second, rounded up to a power of two
+    (monitor.tracking.offsets.jumps).
     """
 
     cluster: str
@@ -298,3 +304,4 @@ class GroupState(Value):
     unread_commits: tuple[UnreadCommit, ...] = ()
     log_partitions: int = 0
     has_lost_offsets: bool = False
+    fastest: int = 0

@@ -21,7 +21,7 @@ collector must not move the first sight of a record."""
 
 
 class EndOffsetAt(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """Where a partition ended at an instant."""
+    """Where a partition ended at an instant, or began."""
 
     at_ms: int
     offset: int
@@ -95,6 +95,9 @@ class PartitionState(Value, gc=False):
     ``older`` are a few points of the end from before ``ends``, the further apart the older they are.
 
     ``truncations`` None: the end has never gone back in this topic, as far as is known.
+
+    ``starts`` are a few of the offsets at which the log began before ``earliest``, oldest first, each with when it was
+    first seen to begin there.
     """
 
     partition: PartitionId
@@ -112,6 +115,7 @@ class PartitionState(Value, gc=False):
     woken: EndOffsetAt | None = None
     older: tuple[EndOffsetAt, ...] = ()
     truncations: Truncations | None = None
+    starts: tuple[EndOffsetAt, ...] = ()
 
     @property
     def falling(self) -> EndFall | None:

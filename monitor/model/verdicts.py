@@ -10,6 +10,7 @@ from monitor.model.client_libraries import UNKNOWN_LIBRARY, ClientLibrary
 from monitor.model.connect import CONNECT, TargetState
 from monitor.model.evidence import TaskBalance
 from monitor.model.findings import Finding, OrphanReason
+from monitor.model.jumps import Skip
 from monitor.model.kinds import CONSUMER_PROTOCOL, KindTraits, Phase, Sharing, Source, traits_by_protocol
 from monitor.model.members import MemberRemark, MemberState
 from monitor.model.values import PartitionId, TopicPartition, Value
@@ -458,6 +459,8 @@ class GroupVerdict(Value):
     """Whether delivery_limit is that of the settings, as the configs of the group could not be read."""
     unknown_versions: tuple[UnknownVersion, ...] = ()
     """Versions of its records that groupwatch does not read, so its members or offsets are unknown; absent: none."""
+    skips: tuple[Skip, ...] = ()
+    """Records that commits passed in the last hour, and that the group did not read, or perhaps not; absent: none."""
 
     @property
     def is_connect(self) -> bool:

@@ -39,6 +39,7 @@ from monitor.tracking.connect import with_connect_work
 from monitor.tracking.kip848.handovers import HandoversDraft
 from monitor.tracking.kip848.records import ModernDraft, is_deletion, kind_of
 from monitor.tracking.offsets.commits import Commit, FrozenOffsets, OffsetsDraft
+from monitor.tracking.offsets.jumps import readers_of, rounded_pace
 from monitor.tracking.phases import TRANSITIONS, PhaseEvent, enter_phase
 from monitor.tracking.polled.group import apply_poll, commits_of, is_newer
 from monitor.tracking.rebalances.duration import apply_durations
@@ -105,9 +106,9 @@ class _Draft:
         self._state = replace(state, offsets=(), unconfirmed=(), committed_topics=(), taken=(), share=None)
         self._offsets = OffsetsDraft((*state.offsets, *state.unconfirmed), state.committed_topics)
         self._offsets.handovers = HandoversDraft(state.taken) if _awaits_handovers(state) else None
-        self._offsets.resumes_after_ms = newest_end_ms(state.history, state.phase)
         self._modern: ModernDraft | None = None
         self._share = ShareDraft(state.share)
+        self._look_at_rebalances(state)
 
     def apply(self, event: GroupEvent) -> None:
         if isinstance(event, GroupPlaced):
@@ -164,6 +165,7 @@ class _Draft:
             unconfirmed=offsets.unconfirmed,
             committed_topics=self._offsets.topics(),
             taken=self._offsets.handovers.freeze() if self._offsets.handovers else (),
+            fastest=max(state.fastest, rounded_pace(self._offsets.fastest)),
             redelivered_records=min(MOST, state.redelivered_records + self._offsets.redelivered),
             share=share,
             unread_commits=self._unread.commits(),
@@ -190,11 +192,16 @@ class _Draft:
         if after.source is not known.source:
             self._offsets, self._unread = OffsetsDraft(()), UnreadDraft(after)
         self._state = after
-        self._offsets.resumes_after_ms = newest_end_ms(after.history, after.phase)
+        self._look_at_rebalances(after)
         if not event.partial:
             self._offsets.keep_only((offset.topic, offset.partition) for offset in event.offsets)
         for commit in commits_of(event, self._offsets):
             self._commit(commit)
+
+    def _look_at_rebalances(self, now: GroupState | ModernDraft) -> None:
+        """Let commits know of the newest rebalances."""
+        self._offsets.resumes_after_ms = newest_end_ms(now.history, now.phase)
+        self._offsets.readers = readers_of(now.history, now.phase)
 
     def _begin_with_the_log(self) -> None:
         """What a collector has read of the group no longer counts: the log tells of it, and tells more."""
@@ -216,7 +223,7 @@ class _Draft:
         self._take_resumed()
         self._apply_membership(event)
         now = self._modern or self._state
-        self._offsets.resumes_after_ms = newest_end_ms(now.history, now.phase)
+        self._look_at_rebalances(now)
         if not KINDS[now.kind].broker_assigns_partitions:
             self._offsets.handovers = None
             return

@@ -37,6 +37,10 @@ OLDER_SPACING_MS: Final = 300_000
 MAX_POINT_AGE_MS: Final = 86_400_000
 """How far they reach back. Of what has waited for longer, only that it has is known."""
 
+MAX_STARTS: Final = 3
+"""Of how many offsets it is kept that a log began there, besides the newest one: a commit that jumps is compared with
+the beginning of the log before it (monitor.detection.lag.skips)."""
+
 IDLE_MS: Final = 600_000
 """How long a log has to stand still for its going on to be kept. That is when the first record came for whoever had
 read everything by then; after ten busy minutes, the points of the end no longer show it."""
@@ -204,6 +208,7 @@ def _with_clock_set_back(state: TopicState, event: TopicObserved) -> TopicState:
                 released=known.released and replace(known.released, at_ms=min(known.released.at_ms, at_ms)),
                 woken=known.woken and replace(known.woken, at_ms=min(known.woken.at_ms, at_ms)),
                 truncations=known.truncations and until(known.truncations, at_ms),
+                starts=tuple(start for start in known.starts if start.at_ms <= at_ms),
             )
             for known in state.partitions
         ),
@@ -250,7 +255,19 @@ def _observe_partition(
         woken=before.woken if lately or end == before.end else _end_before_growth(before, end, at_ms),
         older=before.older if begins_as_before else older_points(before, ends),
         truncations=truncations_of(before, seen.end, at_ms, is_same_topic=is_same_topic),
+        starts=_starts_before(before, at_ms) if begins_anew else before.starts,
     )
+
+
+def _starts_before(before: PartitionState, at_ms: int) -> tuple[EndOffsetAt, ...]:
+    """Where the log began by now, besides where it begins from now on; the least telling ones are left out."""
+    if before.earliest is None or not before.earliest_ms:
+        return before.starts
+    starts = (*before.starts, EndOffsetAt(before.earliest_ms, before.earliest))
+    if len(starts) <= MAX_STARTS:
+        return starts
+    least = min(range(1, MAX_STARTS), key=lambda at: _information_of(starts, at, at_ms))
+    return starts[:least] + starts[least + 1 :]
 
 
 def _has_transaction_ended(before: Mapping[PartitionId, PartitionState], after: Iterable[PartitionState]) -> bool:

@@ -423,6 +423,34 @@ CASES = (
         summary="orders has lost records, the first 1m 0s ago, 30 at most",
         labels=GROUP | {"kind": "retention", "reason": "records_lost"},
     ),
+    # Told as soon as it is found, held for one.
+    Case(
+        "GroupwatchRecordsOvertaken",
+        "critical",
+        aged("skipped", "retention") | {of("group_skipped_records_at_least"): "30x120"},
+        fires=1,
+        gone=26,
+        summary="Retention overtook orders 1m 0s ago: at least 30 records were not read",
+        labels=GROUP | {"kind": "skipped", "reason": "retention"},
+    ),
+    Case(
+        "GroupwatchRecordsSkipped",
+        "warning",
+        aged("skipped", "rebalance") | {of("group_skipped_records_at_least"): "30x120"},
+        fires=1,
+        gone=26,
+        summary="orders skipped records in a rebalance 1m 0s ago: at least 30 were not read",
+        labels=GROUP | {"kind": "skipped", "reason": "rebalance"},
+    ),
+    Case(
+        "GroupwatchRecordsPerhapsSkipped",
+        "info",
+        aged("skipped", "perhaps") | {of("group_skipped_records_at_most"): "300x120"},
+        fires=1,
+        gone=26,
+        summary="orders read many records at once 1m 0s ago, or skipped them: 300 at most",
+        labels=GROUP | {"kind": "skipped", "reason": "perhaps"},
+    ),
     # Two rebalances a minute are 20 in the ten minutes before 16; a storm by the settings from 15 to 25.
     Case(
         "GroupwatchRebalanceStorm",

@@ -7,6 +7,7 @@ from typing import Final
 from tests.dashboards.boards import ALL, Window, asked, faults
 
 NO_METAQ: Final = "only MetaQ counts in bytes, and the plain demo has none"
+NO_SKIP: Final = "no group of the demo passes a thousand records at once"
 NO_RETENTION: Final = "nothing of the demo is old or large enough to be removed"
 NO_SUCH_MISHAP: Final = "does not happen in the demo"
 ALL_WELL: Final = "nothing is unreadable in the demo"
@@ -29,6 +30,8 @@ SILENT: Final = {
     "group: Lag as a share of retained records A": NO_RETENTION,
     "group: Lost records A": NO_RETENTION,
     "group: Lost records B": NO_RETENTION,
+    "group: Lost records C": NO_SKIP,
+    "group: Lost records D": NO_SKIP,
     "group: Partitions that stop, stall or rewind A": NOT_FOR_LONG,
     "group: The 200 partitions with the largest lag C": NO_METAQ,
     "group: Oldest orphan B": "no group of the demo loses all of its members",

@@ -66,6 +66,7 @@ from monitor.model import (
     WorkerBehind,
 )
 from monitor.model.commit_history import extend
+from monitor.model.jumps import Jump, JumpBy
 from tests.assignors.kafka_client.sticky.written import user_data
 from tests.support.builders import JAVA, as_java_joins
 
@@ -257,6 +258,7 @@ def examples(suffix: str = "") -> tuple[Example, ...]:
     w = World(suffix)
     return (
         *_lost(w),
+        *_skipped(w),
         *_owners(w),
         *_unread(w),
         *_rebalances(w),
@@ -291,6 +293,55 @@ def _lost(w: World) -> Iterator[Example]:
         ("1 partition of orders (0)",),
         w.group(reader, offsets=(w.commit(0, 15_100, "02:05:00", "02:10:00"),)),
         w.catalog(w.topic("orders", cut(0, 15_000))),
+    )
+
+
+def _skipped(w: World) -> Iterator[Example]:
+    """A group far behind read 16 records a second at most; a commit jumped in the second before 02:55:00."""
+    reader = w.member(1, has=[0])
+    slow = Jump(15_000, at("02:54:59"), 20_010, at("02:55:00"), at("02:54:59"), recent_since_ms=at("02:45:00"))
+
+    def commit_of(jump: Jump, number: int = 0) -> CommittedOffset:
+        return changed(w.commit(number, jump.offset, "02:55:00"), jump=jump)
+
+    yield Example(
+        "overtaken while it read: 5,010 records, at least 4,850",
+        Kind.SKIPPED,
+        "retention",
+        "02:55:00",
+        ("1 partition of orders (0)", "At least 4,850 and at most 5,010", "from 15,000 to 20,010"),
+        w.group(reader, offsets=(commit_of(slow),), fastest=16),
+        w.catalog(w.topic("orders", cut(0, 20_000))),
+    )
+    taken = changed(slow, before=12_000, offset=46_000, by=JumpBy.NEW_OWNER)
+    yield Example(
+        "begun at the end after a rebalance",
+        Kind.SKIPPED,
+        "rebalance",
+        "02:55:00",
+        ("1 partition of orders (0)", "At least 33,840 and at most 34,000", "from 12,000 to 46,000"),
+        w.group(reader, offsets=(commit_of(taken),), fastest=16),
+        w.catalog(w.topic("orders", cut(0, 10_000))),
+    )
+    unknown = changed(taken, recent_since_ms=None)
+    yield Example(
+        "a backlog that it may have read",
+        Kind.SKIPPED,
+        "perhaps",
+        "02:55:00",
+        ("1 partition of orders (0)", "34,000 records", "from 12,000 to 46,000"),
+        w.group(reader, offsets=(commit_of(unknown),), fastest=16),
+        w.catalog(w.topic("orders", cut(0, 10_000))),
+    )
+    first = Jump(None, None, 1_000, at("02:55:00"), at("02:54:55"), JumpBy.NEW_OWNER)
+    yield Example(
+        "a partition that came at 02:50:00 with records",
+        Kind.SKIPPED,
+        "new_partition",
+        "02:55:00",
+        ("1 partition of orders (1)", "1,000 records"),
+        w.group(w.member(1, has=[0, 1]), offsets=(w.commit(0, 1_000, "02:55:00"), commit_of(first, 1))),
+        w.topics(orders=2, grown=1, grown_at="02:50:00"),
     )
 
 

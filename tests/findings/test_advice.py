@@ -103,6 +103,10 @@ ONLY_OF: Final[dict[tuple[str, str], set[str]]] = {
     ("unreadable_members", "assignment"): set(KINDS) - {SPARK},
     ("unreadable_members", "subscription"): set(KINDS) - {SPARK},
     ("lag", "open_transaction"): KAFKA - {CONNECT},
+    ("skipped", "retention"): {CLASSIC, CONSUMER, STREAMS},
+    ("skipped", "rebalance"): {CLASSIC, CONSUMER, STREAMS},
+    ("skipped", "new_partition"): {CLASSIC, CONSUMER, STREAMS},
+    ("skipped", "perhaps"): {CLASSIC, CONSUMER, STREAMS},
 }
 """The kinds of groups whose rules can find it; all others but Connect clusters, which have no lag, for the rest."""
 

@@ -646,6 +646,14 @@ def test_a_group_that_never_catches_up_has_no_time_for_it_and_nothing_lost_is_no
     assert values(never, "groupwatch_partition_lost_records") == {}
 
 
+def test_skipped_records_are_summed_over_partitions():
+    late = falling_behind()
+    assert values(late, "groupwatch_group_skipped_records_at_least") == {(): 90}
+    assert values(late, "groupwatch_group_skipped_records_at_most") == {(): 495}
+    none = msgspec.structs.replace(late, skips=())
+    assert values(none, "groupwatch_group_skipped_records_at_most") == {}
+
+
 def test_dead_members_and_the_age_of_what_is_unattended():
     dead = Finding(FindingKind.DEAD_MEMBER, "silent", NOW_MS - 9_000, "Two are dead.", members=("C0", "C1"))
     verdict = msgspec.structs.replace(orders(), findings=(dead,))

@@ -1,13 +1,13 @@
 """What a group's log makes of the group, case by case; then promises that hold for any log."""
 
-from itertools import pairwise
+from itertools import accumulate
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from monitor.model import (
-    CommitPoint,
     CommitRun,
     CurrentRemoved,
     CurrentStored,
@@ -31,7 +31,8 @@ from monitor.model import (
     TargetEpochStored,
     TargetStored,
 )
-from monitor.model.commit_history import points_of, thin
+from monitor.model.commit_history import points_of
+from monitor.protocol.kafka.commit_runs import combine_commits
 from monitor.tracking.group import fold_group
 from monitor.tracking.serialization import decode_group_state, encode_state
 
@@ -134,7 +135,7 @@ def test_a_commit_of_a_lower_offset_is_a_rewind():
 def test_commits_are_counted_until_the_offset_is_deleted():
     (known,) = fold(*(commit(offset=n, at_ms=n) for n in (7, 7, 3))).offsets
     assert known.commits == 3
-    run = combined([commit(offset=9, at_ms=8), commit(offset=9, at_ms=9)])
+    (run,) = combined([commit(offset=9, at_ms=8), commit(offset=9, at_ms=9)])
     (known,) = fold(run, state=fold(commit(offset=7))).offsets
     assert known.commits == 3
     (known,) = fold(commit(), commit(), deleted(), commit()).offsets
@@ -315,34 +316,44 @@ def test_a_state_that_is_kept_knows_something(log):
 
 
 def combined(commits):
-    """A run as the decoder combines one, of commits of one partition of one topic."""
-    steps = list(pairwise(commits))
-    rewinds = [Rewind(at_ms=b.committed_ms, before=a.offset, after=b.offset) for a, b in steps if b.offset < a.offset]
-    points = [CommitPoint(event.committed_ms, event.offset) for event in commits]
-    return CommitRun(
-        group="g",
-        topic="t",
-        partition=0,
-        first=points[0],
-        points=thin(points),
-        leader_epoch=commits[-1].leader_epoch,
-        commits=len(commits),
-        rewinds=len(rewinds),
-        last_rewind=rewinds[-1] if rewinds else None,
-        rewound=sum(rewind.before - rewind.after for rewind in rewinds),
-        topic_key=commits[-1].topic_key,
-        first_rewind=rewinds[0] if len(rewinds) > 1 else None,
-    )
+    """The runs that the decoder makes of commits of one partition of one topic."""
+    columns = [[event.offset for event in commits], [event.committed_ms for event in commits], [0] * len(commits)]
+    offsets, times, zeros = (np.array(column, np.int64) for column in columns)
+    return [
+        CommitRun(
+            group="g",
+            topic="t",
+            partition=0,
+            first=run.first,
+            points=run.points,
+            commits=run.commits,
+            rewinds=run.rewinds,
+            last_rewind=run.last_rewind,
+            rewound=run.rewound,
+            topic_key=commits[-1].topic_key,
+            first_rewind=run.first_rewind,
+            second=run.second,
+            fastest=run.fastest,
+        )
+        for run in combine_commits(zeros, offsets, times, zeros)
+    ]
 
 
-COMMITS = st.lists(st.builds(commit, offset=st.integers(0, 9), at_ms=st.integers(0, 900_000)), min_size=1, max_size=60)
+OFFSETS = st.integers(0, 9) | st.integers(0, 400) | st.integers(0, 10**6)
+COMMITS = st.lists(st.builds(commit, offset=OFFSETS, at_ms=st.integers(0, 900_000)), min_size=1, max_size=60)
+RISING = st.lists(st.tuples(OFFSETS, st.integers(0, 70_000)), min_size=1, max_size=60).map(
+    lambda steps: [
+        commit(offset=offset, at_ms=at_ms)
+        for offset, at_ms in zip(*(accumulate(column) for column in zip(*steps, strict=True)), strict=True)
+    ]
+)
 
 
-@given(st.lists(COMMITS, max_size=3), COMMITS)
+@given(st.lists(COMMITS | RISING, max_size=3), COMMITS | RISING)
 def test_a_run_of_commits_leaves_what_the_commits_leave(before, commits):
     state = fold(*(event for run in before for event in run))
-    assert fold(*map(combined, before)) == state
-    assert fold(combined(commits), state=state) == fold(*commits, state=state)
+    assert fold(*(run for events in before for run in combined(events))) == state
+    assert fold(*combined(commits), state=state) == fold(*commits, state=state)
 
 
 def test_records_that_are_delivered_again_end_at_the_largest_number():

@@ -120,7 +120,7 @@ def what_lasts(state):
     if state is None:
         return None
     passed = ("history", "under_way", "pending", "rebalances", "phase_ms", "generation_ms", "offsets")
-    counts = ("moved_partitions", "avoidable_moves", "rebalance_ms", "redelivered_records", "released")
+    counts = ("moved_partitions", "avoidable_moves", "rebalance_ms", "redelivered_records", "released", "fastest")
     counts += ("pause_ms", "burst_records", "committed_topics", "taken")  # these tell of topics and owners before
     passed += ("assignor_input",)
     lasting = {name: getattr(state, name) for name in state.__struct_fields__ if name not in (*passed, *counts)}

@@ -35,6 +35,7 @@ from monitor.model import (
     UnknownVersion,
 )
 from monitor.model.evidence import TaskBalance
+from monitor.model.jumps import Skip, SkipCause
 from monitor.snapshot_file import ClusterInputs
 from monitor.web.views.lag_history import LagPoint
 from monitor.web.views.summary import summary_of
@@ -276,6 +277,10 @@ def falling_behind(group: str = "late") -> GroupVerdict:
         kept_waiting=1.0,
         stable_lag=1180,
         lag_at_least_ms=600_000,
+        skips=(
+            Skip("t", 1, SkipCause.REBALANCE, NOW_MS, before=10, offset=500, at_least=90, at_most=490),
+            Skip("u", 0, SkipCause.REBALANCE, NOW_MS, before=0, offset=5, at_least=0, at_most=5),
+        ),
     )
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from msgspec.structs import replace
+
 from monitor.model import (
     CommitPoint,
     CommitRun,
@@ -16,8 +18,10 @@ from monitor.model import (
     Rewind,
     Value,
 )
-from monitor.model.commit_history import extend, with_commit
+from monitor.model.commit_history import MIN_PASSED, extend, with_commit
+from monitor.model.jumps import Jump
 from monitor.tracking.kip848.handovers import HandoversDraft
+from monitor.tracking.offsets.jumps import Readers, first_jump, jump_of, larger_jump, pace_between
 from monitor.tracking.offsets.precedence import apply_listing, effective_commit, logged_commit
 from monitor.tracking.offsets.topic_identity import CommittedTopics
 from monitor.tracking.rebalances.impact import NO_COST, pause_ms
@@ -38,7 +42,7 @@ class OffsetsDraft:
     What the broker answered is kept beside; which of the two counts is decided when the draft is frozen.
     """
 
-    __slots__ = ("_known", "_topics", "handovers", "redelivered", "resumed", "resumes_after_ms")
+    __slots__ = ("_known", "_topics", "fastest", "handovers", "readers", "redelivered", "resumed", "resumes_after_ms")
 
     def __init__(self, offsets: Iterable[CommittedOffset], topics: Iterable[CommittedTopic] = ()) -> None:
         self._known = {
@@ -49,6 +53,10 @@ class OffsetsDraft:
         """Records by which commits went back since the draft was begun: they are delivered again."""
         self.resumes_after_ms: int | None = None
         """When a rebalance ended: the first commit of a partition after it tells how long that was not read."""
+        self.fastest = 0
+        """The fastest pace of any partition since the draft was begun, in records per second."""
+        self.readers = Readers()
+        """Who may have read what a commit passes."""
         self.handovers: HandoversDraft | None = None
         """Of a KIP-848 group: only what gets another owner pauses then, whenever that is. That is told of commits that
         name the topic's id; of others it is told as of a classic group."""
@@ -70,6 +78,9 @@ class OffsetsDraft:
                 self._redeliver_inside(before, event)
         else:
             after, first, at_ms = _after(before, event), event.offset, event.committed_ms
+        jump = self._jump(before, event, CommitPoint(at_ms, first))
+        if jump is not None:
+            after = replace(after, jump=larger_jump(before.jump if before is not None else None, jump))
         self._known[place] = after
         if before is None:
             return
@@ -83,6 +94,27 @@ class OffsetsDraft:
         elif ended_ms is not None and before.committed_ms <= ended_ms < at_ms and first != before.offset:
             point = CommitPoint(at_ms, first)
             self._add_pause(pause_ms(before, point, ended_ms), before, point)
+
+    def _jump(self, before: CommittedOffset | None, event: Commit, first: CommitPoint) -> Jump | None:
+        """The jump that the event makes by its first or its second commit; what is none shows a pace."""
+        if before is None:
+            known = self._known.get((event.topic, 0)) if event.partition else None
+            jump = first_jump(first, known, self.readers) if known is not None else None
+        else:
+            jump = self._step(before, first)
+        if isinstance(event, CommitRun):
+            self.fastest = max(self.fastest, event.fastest)
+            if event.second is not None:
+                jump = larger_jump(jump, self._step(_after_first(before, event), event.second))
+        return jump
+
+    def _step(self, before: CommittedOffset, commit: CommitPoint) -> Jump | None:
+        """The jump from one commit to the next; None: it is none, and shows a pace."""
+        passed = commit.offset - before.offset
+        jump = jump_of(before, commit, self.readers) if passed >= MIN_PASSED else None
+        if jump is None and passed > 0:
+            self.fastest = max(self.fastest, pace_between(CommitPoint(before.committed_ms, before.offset), commit))
+        return jump
 
     def _redeliver(self, before: CommittedOffset, fall: Rewind) -> None:
         """Count the records of a commit that went back behind the one before it."""
@@ -164,7 +196,15 @@ def _after(before: CommittedOffset | None, event: OffsetCommitted) -> CommittedO
         before.listed,
         before.listed_ms,
         before.commits + 1,
+        before.jump,
     )
+
+
+def _after_first(before: CommittedOffset | None, run: CommitRun) -> CommittedOffset:
+    """The partition after the first commit of a run."""
+    first = run.first
+    history = with_commit(before.history if before is not None else b"", first.committed_ms, first.offset)
+    return CommittedOffset(run.topic, run.partition, first.offset, first.committed_ms, history=history)
 
 
 def _after_run(before: CommittedOffset | None, run: CommitRun) -> CommittedOffset:
@@ -183,4 +223,5 @@ def _after_run(before: CommittedOffset | None, run: CommitRun) -> CommittedOffse
         before.listed if before else None,
         before.listed_ms if before else 0,
         run.commits + (before.commits if before else 0),
+        before.jump if before else None,
     )

@@ -67,6 +67,7 @@ def without_membership(
         pause_ms=state.pause_ms,
         burst_records=state.burst_records,
         source=state.source,
+        fastest=state.fastest,
     )
 
 

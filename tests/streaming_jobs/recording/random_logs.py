@@ -450,7 +450,7 @@ def commits(most: int) -> st.SearchStrategy[Commits]:
         st.sampled_from([(0,), (0, 1, 2), (1,)]),
         st.integers(1, most),
         st.sampled_from([1, 400, 1_000, 5_000, 20_000]),
-        st.sampled_from([0, 1, 5, 50, -7]),
+        st.sampled_from([0, 1, 5, 50, 400, -7]),
     )
 
 

@@ -24,7 +24,11 @@ def runs(log):
     found = {}
     for event in log:
         found.setdefault((event.topic, event.partition, event.topic_key), []).append(replace(event, topic="t"))
-    return [replace(combined(own), topic=topic, partition=partition) for (topic, partition, _), own in found.items()]
+    return [
+        replace(run, topic=topic, partition=partition)
+        for (topic, partition, _), own in found.items()
+        for run in combined(own)
+    ]
 
 
 def redelivered(log):

@@ -25,6 +25,7 @@ from tests.web.examples import NOW_MS, offsets_only, ready_cluster, snapshot
 
 CRITICAL = (
     ("retention", "records_lost"),
+    ("skipped", "retention"),
     ("retention", "close_to_loss"),
     ("double_owned", "same_generation"),
     ("double_owned", "mixed_strategy"),
@@ -53,6 +54,7 @@ CRITICAL = (
 )
 WARNING = (
     ("double_owned", "run_twice"),
+    ("skipped", "rebalance"),
     ("lag", "former_log"),
     ("rebalance", "long"),
     ("lag", "not_committing"),
@@ -77,6 +79,8 @@ INFO = (
     ("orphaned", "delay"),
     ("idle_members", "no_partitions"),
     ("idle_members", "no_tasks"),
+    ("skipped", "new_partition"),
+    ("skipped", "perhaps"),
     ("abandoned", "unsubscribed"),
     ("drift", "tie"),
 )
@@ -191,7 +195,7 @@ def test_the_page_lists_groups_in_this_order_and_those_without_findings_last():
 
 def test_the_page_counts_kinds_in_the_order_of_the_worst_of_each():
     kinds = [
-        "retention", "double_owned", "orphaned", "poison", "lag", "unattended", "dead_member", "rebalance",
+        "retention", "skipped", "double_owned", "orphaned", "poison", "lag", "unattended", "dead_member", "rebalance",
         "config_behind", "unreadable_members",
         "drift", "imbalance", "idle_members", "abandoned",
     ]  # fmt: skip

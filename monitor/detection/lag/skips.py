@@ -1,0 +1,104 @@
+"""Records that a group passed without reading them: its jumps beside the logs of its topics.
+
+A jump (monitor.tracking.offsets.jumps) alone proves nothing: a consumer that is back may read a backlog faster than it
+ever read before. So a skip has bounds. At most, all that the jump passed was not read. At least, what the group
+cannot have read in the time, even if it read STEEPER times as fast as it was ever seen to read any partition.
+
+Rule 1: How fast a group can read is known only if it lagged: one that has read everything reads as fast as producers
+        write. It lagged if the log already ended well beyond its commit before the jump when it made the oldest of
+        the ten commits before the jump.
+Rule 2: If the log began well beyond the commit before a jump by then, retention has overtaken the group.
+Rule 3: A jump that no rebalance explains, and no retention, is a seek of the application: and no finding.
+Rule 4: So is a jump while the group had no members: an administrator has reset the offsets.
+Rule 5: The first commit of a partition that came later than partition 0 passed what the log then held.
+Rule 6: Where nothing is proved, a jump counts only after a rebalance, and if it passed all that the log held when the
+        group began to read.
+Rule 7: A group that went back behind a jump, or whose transaction was aborted, has not skipped anything.
+Rule 8: A skip counts for an hour.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+from math import ceil
+from typing import Final
+
+from monitor.detection.ownership.context import Facts
+from monitor.model import CommittedOffset, PartitionState, TopicPartition
+from monitor.model.commit_history import MIN_PASSED, STEEPER
+from monitor.model.jumps import JUMP_KEPT_MS, Jump, JumpBy, Skip, SkipCause
+
+SEEN_MS: Final = 60_000
+"""A poll sees a cut so soon after it. A jump that the cut has caused may be older than the poll."""
+
+
+def skips_of(facts: Facts) -> tuple[Skip, ...]:
+    """What the group passed in the last hour without reading it, or perhaps so, by partition."""
+    if not facts.traits.commits_to_log:
+        return ()
+    jumps = [(place, commit) for place, commit in facts.committed.items() if commit.jump is not None]
+    return tuple(_skips(facts, jumps)) if jumps else ()
+
+
+def _skips(facts: Facts, jumps: list[tuple[TopicPartition, CommittedOffset]]) -> Iterator[Skip]:
+    for place, commit in jumps:
+        state, jump = facts.known.get(place), commit.jump
+        if jump is None or state is None or not _counts(jump, commit, state):
+            continue
+        if facts.has_passed(jump.at_ms + JUMP_KEPT_MS):
+            continue
+        start = 0 if jump.before is None else jump.before
+        most, least = jump.offset - start, jump.offset - start - _readable(facts, jump, state)
+        cause = _cause(facts, place, jump, state)
+        if cause is not None:
+            yield Skip(place.topic, place.partition, cause, jump.at_ms, start, jump.offset, max(0, least), most)
+
+
+def _counts(jump: Jump, commit: CommittedOffset, state: PartitionState) -> bool:
+    """Whether the commit still counts, in the same log, and a member made it (rules 4 and 7)."""
+    rewind = commit.last_rewind
+    went_back = rewind is not None and rewind.at_ms > jump.at_ms and rewind.after < jump.offset
+    is_of_former_log = state.former_ms >= (jump.at_ms if jump.before_ms is None else jump.before_ms)
+    return not (went_back or is_of_former_log or commit.offset < jump.offset or jump.by is JumpBy.NOBODY)
+
+
+def _readable(facts: Facts, jump: Jump, state: PartitionState) -> int:
+    """How many records of a jump the group may have read; all of them where that is not known (rule 1)."""
+    fastest, since_ms, before = facts.group.fastest, jump.recent_since_ms, jump.before
+    if not fastest or since_ms is None or before is None or _end_by(state, since_ms) < before + MIN_PASSED:
+        return jump.passed
+    return ceil(STEEPER * fastest * max(0, jump.at_ms - jump.began_ms) / 1_000)
+
+
+def _cause(facts: Facts, place: TopicPartition, jump: Jump, state: PartitionState) -> SkipCause | None:
+    """What kind of a jump it is; None: no records were skipped, as far as is known."""
+    if jump.before is None:
+        return SkipCause.NEW_PARTITION if _came_later(facts, place, state) else None
+    is_proved = _readable(facts, jump, state) < jump.passed
+    is_explained = jump.by is JumpBy.NEW_OWNER and jump.offset >= _end_by(state, jump.began_ms)
+    is_cut = _start_by(state, jump.at_ms + SEEN_MS) - jump.before >= MIN_PASSED
+    if is_cut and (is_proved or is_explained):
+        return SkipCause.RETENTION
+    is_taken_over = jump.by is JumpBy.NEW_OWNER and is_proved
+    return SkipCause.REBALANCE if is_explained or is_taken_over else None
+
+
+def _came_later(facts: Facts, place: TopicPartition, state: PartitionState) -> bool:
+    """Whether the partition was seen to come, while its topic existed (rule 5)."""
+    first = facts.known.get(TopicPartition(place.topic, 0))
+    has_grown = first is not None and first.first_seen_ms < state.first_seen_ms
+    return has_grown and state.first_seen_ms > facts.catalog.watched_ms
+
+
+def _end_by(state: PartitionState, at_ms: int) -> int:
+    """An end that the log had reached by an instant, the newest that is remembered; 0: none is."""
+    ends = [end.offset for end in chain(state.older, state.ends) if end.at_ms <= at_ms]
+    return ends[-1] if ends else 0
+
+
+def _start_by(state: PartitionState, at_ms: int) -> int:
+    """Where the log was seen to begin by an instant; 0: not known."""
+    starts = [start.offset for start in state.starts if start.at_ms <= at_ms]
+    now = [state.earliest] if state.earliest is not None and state.earliest_ms <= at_ms else []
+    return [0, *starts, *now][-1]

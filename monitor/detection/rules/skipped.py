@@ -1,0 +1,59 @@
+"""Records that a group passed without reading them, or perhaps so (monitor.detection.lag.skips).
+
+Rule 1: Proved skips count from MIN_PASSED records of a partition on.
+Rule 2: The others count from FEWEST records of the group on: every consumer that restarts reads a backlog.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from monitor.detection.lag.skips import skips_of
+from monitor.detection.ownership.context import Facts
+from monitor.detection.rules.rule import Rule
+from monitor.findings.observation import Observation
+from monitor.findings.skipped import Passed
+from monitor.model import FindingKind, TopicPartition
+from monitor.model.jumps import Skip, SkipCause
+
+FEWEST: Final = 1_000
+"""Fewer records, read or skipped, give no finding."""
+
+
+def find_skipped(facts: Facts) -> Iterable[Observation]:
+    """What the group skipped in the last hour, by cause; what it perhaps skipped comes last."""
+    skips = skips_of(facts)
+    if not skips:
+        return
+    proved = [skip for skip in skips if skip.at_least]
+    yield from _found(facts, "retention", [skip for skip in proved if skip.cause is SkipCause.RETENTION])
+    yield from _found(facts, "rebalance", [skip for skip in proved if skip.cause is SkipCause.REBALANCE])
+    perhaps = [skip for skip in skips if not skip.at_least]
+    if sum(skip.at_most for skip in perhaps) >= FEWEST:
+        new = [skip for skip in perhaps if skip.cause is SkipCause.NEW_PARTITION]
+        yield from _found(facts, "new_partition", new)
+        yield from _found(facts, "perhaps", [skip for skip in perhaps if skip not in new])
+
+
+def _found(facts: Facts, reason: str, own: Sequence[Skip]) -> Iterable[Observation]:
+    """The finding about some skips, if there are any."""
+    if not own:
+        return
+    largest = max(own, key=lambda skip: skip.at_most)
+    yield Observation(
+        kind=FindingKind.SKIPPED,
+        reason=reason,
+        since_ms=facts.not_later_than_now(min(skip.at_ms for skip in own)),
+        evidence=Passed(
+            TopicPartition(largest.topic, largest.partition),
+            largest.before,
+            largest.offset,
+            sum(skip.at_least for skip in own),
+            sum(skip.at_most for skip in own),
+        ),
+        partitions=tuple(sorted(TopicPartition(skip.topic, skip.partition) for skip in own)),
+    )
+
+
+RULES: Final = (Rule(find_skipped, of_owners=False),)

@@ -1,0 +1,90 @@
+"""Records that commits passed, and that the group did not read, or perhaps not."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from monitor.findings.advice import CLASSIC, CONSUMER, POLLING, STREAMS, Advice
+from monitor.findings.observation import Evidence, Observation
+from monitor.findings.order import Rank
+from monitor.findings.sentences import sentence
+from monitor.findings.spec import FindingSpec
+from monitor.messages.formatting import counted, grouped
+from monitor.messages.names import partition, places
+from monitor.model import FindingKind, GroupState, TopicPartition
+
+_READ_THEM: Final = (
+    Advice("To read them while they are retained, stop the group and set these offsets back", POLLING),
+    Advice("(kafka-consumer-groups.sh --reset-offsets).", CLASSIC | CONSUMER),
+    Advice("(kafka-streams-groups.sh --reset-offsets).", STREAMS),
+    Advice("Then find out why it did not continue at its committed offsets.", POLLING),
+)
+
+_ASK_THE_APPLICATION: Final = (
+    Advice(
+        "Compare with what the application has processed. If it must not skip records, set auto.offset.reset to "
+        "earliest.",
+        POLLING,
+    ),
+)
+
+_RETENTION_IS_TOO_SHORT: Final = (
+    Advice("Increase the retention (retention.ms, retention.bytes): the group may lose more records.", POLLING),
+    Advice("Find out whether their source can write these records again.", POLLING),
+)
+
+ROWS: Final = (
+    FindingSpec(FindingKind.SKIPPED, "retention", Rank.LOST, advice=_RETENTION_IS_TOO_SHORT, mark="lost records"),
+    FindingSpec(FindingKind.SKIPPED, "rebalance", Rank.PASSED_OVER, advice=_READ_THEM, mark="skipped records"),
+    FindingSpec(
+        FindingKind.SKIPPED,
+        "new_partition",
+        Rank.PERHAPS_PASSED_OVER,
+        advice=_ASK_THE_APPLICATION,
+        mark="perhaps skipped records",
+    ),
+    FindingSpec(
+        FindingKind.SKIPPED,
+        "perhaps",
+        Rank.PERHAPS_PASSED_OVER,
+        advice=_ASK_THE_APPLICATION,
+        mark="perhaps skipped records",
+    ),
+)
+
+
+class Passed(Evidence):
+    """The commit that passed most, and the bounds of all partitions together, in records."""
+
+    example: TopicPartition
+    before: int
+    offset: int
+    at_least: int
+    at_most: int
+
+
+@sentence.register
+def _skip_sentence(evidence: Passed, found: Observation, group: GroupState) -> str:
+    where, most = places(found.partitions), counted(evidence.at_most, "record")
+    match found.reason:
+        case "retention":
+            first = f"Retention removed records in {where} before the group read them."
+            return f"{first} {_bounds(evidence)} {_example(evidence)}"
+        case "rebalance":
+            return f"After a rebalance, the group skipped records in {where}. {_bounds(evidence)} {_example(evidence)}"
+        case "new_partition":
+            first = f"The first commits in {where}, which are new, passed {most}."
+            return f"{first} The group read them, or skipped them (auto.offset.reset=latest): commits do not tell."
+        case _:
+            first = f"After a rebalance, the first commits in {where} passed {most} at once."
+            return f"{first} The group read them, or skipped them: commits do not tell. {_example(evidence)}"
+
+
+def _bounds(evidence: Passed) -> str:
+    most = counted(evidence.at_most, "record")
+    return f"At least {grouped(evidence.at_least)} and at most {most} were not read."
+
+
+def _example(evidence: Passed) -> str:
+    there = partition(evidence.example)
+    return f"In {there}, the committed offset went from {grouped(evidence.before)} to {grouped(evidence.offset)}."

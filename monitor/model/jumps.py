@@ -1,0 +1,82 @@
+"""Commits that passed many offsets at once: what the log of a group shows of records that it may not have read."""
+
+from __future__ import annotations
+
+from enum import IntEnum, StrEnum
+from typing import Final
+
+from monitor.model.values import PartitionId, Value
+
+JUMP_KEPT_MS: Final = 3_600_000
+"""How long a jump is remembered: after that, any later one replaces it. Before that, only a larger one does."""
+
+
+class JumpBy(IntEnum):
+    """Who committed a jump, as far as the group's log shows."""
+
+    SAME_OWNER = 0
+    """A member, or a consumer without a group, that had committed the partition before."""
+    NEW_OWNER = 1
+    """The first commit after a rebalance: the owner may be another one, or began again at the committed offset."""
+    NOBODY = 2
+    """The group had no members: an administrator has reset the offset, or a tool keeps it."""
+
+
+class Jump(Value, array_like=True):
+    """One commit that passed many more offsets than the commits before it did.
+
+    Attributes:
+        before: The committed offset before it; None: nothing was committed.
+        before_ms: When that was committed (ms since the epoch); None: nothing was.
+        offset: The offset that it committed.
+        at_ms: When it was committed.
+        began_ms: Since when the group can have read from ``before``: that commit, or the first member since.
+        by: Who committed it.
+        recent_since_ms: When the oldest of the ten commits before it was made; None: there was none.
+    """
+
+    before: int | None
+    before_ms: int | None
+    offset: int
+    at_ms: int
+    began_ms: int
+    by: JumpBy = JumpBy.SAME_OWNER
+    recent_since_ms: int | None = None
+
+    @property
+    def passed(self) -> int:
+        """How many offsets it passed."""
+        return self.offset - (self.before or 0)
+
+
+class SkipCause(StrEnum):
+    """Why a group passed records that it may not have read."""
+
+    RETENTION = "retention"
+    """Retention removed them before the group committed them."""
+    REBALANCE = "rebalance"
+    """The first commit after a rebalance passed them."""
+    NEW_PARTITION = "new_partition"
+    """The first commit of a new partition passed them."""
+
+
+class Skip(Value):
+    """Records of one partition that a commit passed, and that the group did not read, or perhaps not.
+
+    Offsets and bounds are in records. Compaction and the markers of transactions leave offsets without a record.
+    """
+
+    topic: str
+    partition: PartitionId
+    cause: SkipCause
+    """retention, rebalance or new_partition."""
+    at_ms: int
+    """When the group committed beyond these records (ms since the epoch)."""
+    before: int
+    """The committed offset before that; 0: nothing was committed."""
+    offset: int
+    """The offset that it committed."""
+    at_least: int
+    """So many of these records were not read, at least."""
+    at_most: int
+    """So many of these records were not read, at most."""

@@ -1,0 +1,108 @@
+"""Which commits jump: they pass many more offsets than those before them, so the group may not have read the records.
+
+A commit names the position of the group, and does not show that it has read what came before. A commit that passes far
+more than the commits before it is kept, with what the group's log shows about it. Whether the group skipped records
+depends on the log of the topic too (monitor.detection.lag.skips).
+
+Rule 1: A jump passes at least MIN_PASSED offsets.
+Rule 2: It passes them more than STEEPER times as fast as the commit before it passed its own.
+Rule 3: The first commit of a partition jumps if the group has committed partition 0 since before its last rebalance:
+        the partition is new to the topic. A group that begins, begins where it wants to.
+Rule 4: Of the jumps of an hour, the largest one is kept.
+Rule 5: The fastest reading of the group is that between any two commits of a partition that are no jump.
+
+The decoder combines commits that follow one another in the log into runs; it ends a run before each jump
+(monitor.protocol.kafka.commit_runs). So a jump is the first or the second commit of a run, or a single commit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from monitor.model import CommitPoint, CommittedOffset, Phase, Rebalance, Value
+from monitor.model.commit_history import MIN_PASSED, RECENT, SHORTEST_MS, is_steep, newest_two_in, points_of
+from monitor.model.jumps import JUMP_KEPT_MS, Jump, JumpBy
+from monitor.tracking.rebalances.history import stopped_members
+
+
+class Readers(Value):
+    """Who may have read the partitions of a group by now, in ms since the epoch; None: not known.
+
+    Attributes:
+        since_ms: Since when the group has had members without a break.
+        rebalanced_ms: When the newest rebalance ended that its members noticed.
+        are_none: It has no members now.
+    """
+
+    since_ms: int | None = None
+    rebalanced_ms: int | None = None
+    are_none: bool = False
+
+
+def readers_of(history: Sequence[Rebalance], phase: Phase) -> Readers:
+    """Who may read for a group, by its rebalances."""
+    ends = [each for each in history if each.ended_ms is not None and stopped_members(each)]
+    first = next((each for each in reversed(ends) if each.is_first), None)
+    return Readers(
+        since_ms=first.ended_ms if first is not None else None,
+        rebalanced_ms=ends[-1].ended_ms if ends else None,
+        are_none=phase is Phase.EMPTY,
+    )
+
+
+def jump_of(before: CommittedOffset, commit: CommitPoint, readers: Readers) -> Jump | None:
+    """The jump that a commit makes; None if it passes no more than the commits before it did."""
+    passed = commit.offset - before.offset
+    if passed < MIN_PASSED or not is_steep(newest_two_in(before.history), commit):
+        return None
+    rebalanced_ms = readers.rebalanced_ms
+    is_first = rebalanced_ms is not None and before.committed_ms <= rebalanced_ms < commit.committed_ms
+    by = JumpBy.NOBODY if readers.are_none else JumpBy.NEW_OWNER if is_first else JumpBy.SAME_OWNER
+    recent = points_of(before.history)[-RECENT:]
+    return Jump(
+        before.offset,
+        before.committed_ms,
+        commit.offset,
+        commit.committed_ms,
+        max(before.committed_ms, min(readers.since_ms or 0, commit.committed_ms)),
+        by,
+        recent[0].committed_ms if recent else None,
+    )
+
+
+def first_jump(commit: CommitPoint, known: CommittedOffset | None, readers: Readers) -> Jump | None:
+    """The jump of the first commit of a partition, beside partition 0 of its topic; None: it makes none (rule 3)."""
+    rebalanced_ms = readers.rebalanced_ms
+    if commit.offset < MIN_PASSED or known is None or rebalanced_ms is None or readers.are_none:
+        return None
+    points = points_of(known.history)
+    if not points or not points[0].committed_ms <= rebalanced_ms < commit.committed_ms:
+        return None
+    return Jump(None, None, commit.offset, commit.committed_ms, rebalanced_ms, JumpBy.NEW_OWNER)
+
+
+def larger_jump(known: Jump | None, jump: Jump | None) -> Jump | None:
+    """Which of two jumps is kept, the second of which is the newer one (rule 4)."""
+    if known is None or jump is None:
+        return jump or known
+    is_over = jump.at_ms - known.at_ms > JUMP_KEPT_MS
+    return jump if is_over or jump.passed >= known.passed else known
+
+
+def pace_between(before: CommitPoint, after: CommitPoint) -> int:
+    """How fast the records between two commits that followed one another were read, in records per second (rule 5).
+
+    >>> pace_between(CommitPoint(0, 5), CommitPoint(2_000, 25)), pace_between(CommitPoint(0, 5), CommitPoint(0, 6))
+    (10, 10)
+    """
+    passed = max(0, after.offset - before.offset)
+    return passed * 1_000 // max(SHORTEST_MS, after.committed_ms - before.committed_ms)
+
+
+def rounded_pace(pace: int) -> int:
+    """The pace, rounded up to a power of two: what is stored of a group then changes seldom.
+
+    >>> rounded_pace(0), rounded_pace(10), rounded_pace(16)
+    (0, 16, 16)
+    """
+    return 1 << (pace - 1).bit_length() if pace else 0

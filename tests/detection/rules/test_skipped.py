@@ -1,0 +1,217 @@
+"""Records that a commit passed and the group did not read.
+
+Whole stories are folded from the log of the group and from polls of its topic.
+
+Times are in seconds. A consumer reads t-0, which the collector polls every second.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from monitor.detection import DetectionSettings, evaluate
+from monitor.model import (
+    FindingKind,
+    GroupState,
+    GroupVerdict,
+    MembershipStored,
+    OffsetCommitted,
+    OffsetsListed,
+    PartitionObserved,
+    TopicObserved,
+    TopicState,
+)
+from monitor.model.events import ListedOffset
+from monitor.model.jumps import SkipCause
+from monitor.tracking.group import fold_group
+from monitor.tracking.topic import catalog_of, fold_topic
+from tests.support.builders import member
+
+NEW, PERHAPS, LOST, SKIPPED = "new_partition", "perhaps", "retention", "rebalance"
+
+
+@dataclass
+class Story:
+    """A group and its topic as their events come. ``commit_silence_s`` is longer than any story."""
+
+    group: GroupState | None = None
+    topic: TopicState | None = None
+    generation: int = 0
+    now_s: float = 0
+    logs: dict[int, tuple[int, int]] = field(default_factory=lambda: {0: (0, 0)})
+
+    def at(self, second: float) -> Story:
+        self.now_s = second
+        return self
+
+    def poll(self, *, start: int = 0, end: int, partition: int = 0) -> Story:
+        """The log is seen to begin and to end there."""
+        self.logs[partition] = (start, end)
+        observed = tuple(PartitionObserved(number, *self.logs[number]) for number in sorted(self.logs))
+        event = TopicObserved("c", "t", self._ms, self._ms, partitions=observed)
+        self.topic = fold_topic("c", "t", self.topic, [event])
+        return self
+
+    def join(self, *members: str) -> Story:
+        """A generation with these members, the first of which has all partitions; none: the group is empty."""
+        self.generation += 1
+        has = {"t": sorted(self.logs)}
+        who = [member(name, ("t",), has if name == members[0] else {}) for name in members]
+        kind = {"protocol_type": "consumer", "protocol": "range" if members else None}
+        event = MembershipStored(
+            "g", self.generation, leader=members[0] if members else None, stored_ms=self._ms, members=tuple(who), **kind
+        )
+        self.group = fold_group("c", "g", self.group, [event])
+        return self
+
+    def commit(self, offset: int, *, partition: int = 0) -> Story:
+        event = OffsetCommitted("g", "t", partition, offset, self._ms)
+        self.group = fold_group("c", "g", self.group, [event])
+        return self
+
+    def answer(self, offset: int) -> Story:
+        """The broker says that this is committed."""
+        event = OffsetsListed("c", "g", self._ms, (ListedOffset("t", 0, offset),))
+        self.group = fold_group("c", "g", self.group, [event])
+        return self
+
+    @property
+    def verdict(self) -> GroupVerdict:
+        assert self.group is not None
+        assert self.topic is not None
+        topics = catalog_of("c", self.topic.pass_ms, [self.topic], first_pass_ms=1)
+        return evaluate(self.group, topics, self._ms, DetectionSettings(commit_silence_ms=10**9))
+
+    @property
+    def found(self) -> list[str]:
+        """The reasons of the findings about skipped records."""
+        return [each.reason for each in self.verdict.findings if each.kind is FindingKind.SKIPPED]
+
+    @property
+    def bounds(self) -> list[tuple[int, int]]:
+        return [(skip.at_least, skip.at_most) for skip in self.verdict.skips]
+
+    @property
+    def _ms(self) -> int:
+        return round(self.now_s * 1000) + 1_000_000
+
+
+def slow_reader(*, end: int = 20_000, until_s: int = 60, per_s: int = 10) -> Story:
+    """Reads that many records a second and commits each second, while 20,000 wait: at second 60 it has 600."""
+    story = Story().at(0).poll(end=end).join("A").commit(0)
+    for second in range(1, until_s + 1):
+        story.at(second).poll(end=end).commit(per_s * second)
+    return story
+
+
+# --- what is found ----------------------------------------------------------------------------------------------------
+
+
+def test_retention_that_overtakes_a_living_consumer_is_told_with_close_bounds():
+    """Records 600 to 4,999 are removed at second 60.5; the consumer continues at 5,000 and has read 10 by second 61."""
+    story = slow_reader().at(61).commit(5_010).at(61.5).poll(start=5_000, end=20_000)
+    assert story.found == [LOST]
+    ((least, most),) = story.bounds
+    assert least <= 4_400 <= most
+    assert most - least == 160, "ten times 16 records a second, for a second"
+    assert "At least 4,250 and at most 4,410 records were not read." in story.verdict.findings[0].sentence
+
+
+def test_it_is_told_for_an_hour_and_whatever_is_committed_meanwhile():
+    story = slow_reader().at(61).commit(5_010).at(61.5).poll(start=5_000, end=20_000)
+    for minute in range(2, 60):
+        story.at(60 * minute).poll(start=5_000, end=20_000 + minute).commit(5_010 + 600 * minute)
+    assert story.found == [LOST]
+    assert story.at(61 + 3_600).found == [LOST]
+    assert story.at(61 + 3_600.001).found == []
+
+
+def test_a_new_owner_that_begins_at_the_end_is_told_if_the_group_was_never_so_fast():
+    """At second 70, B has begun at the end, 20,000, and commits that a second later."""
+    story = slow_reader().at(65).join().at(70).join("B").at(71).poll(end=20_000).commit(20_000)
+    assert story.found == [SKIPPED]
+    ((least, most),) = story.bounds
+    assert (least, most) == (19_400 - 160, 19_400)
+    assert [skip.cause for skip in story.verdict.skips] == [SkipCause.REBALANCE]
+
+
+def test_what_a_group_that_had_read_everything_passes_is_told_as_unknown():
+    """It reads ten records a second because no more are written: how fast it can read is not known."""
+    story = Story().at(0).poll(end=0).join("A").commit(0)
+    for second in range(1, 61):
+        story.at(second).poll(end=10 * second).commit(10 * second)
+    story.at(65).join().at(300).poll(end=3_000).at(301).join("B").at(305).poll(end=3_040).commit(3_040)
+    assert story.found == [PERHAPS]
+    assert story.bounds == [(0, 2_440)]
+    assert story.verdict.findings[0].sentence.startswith(
+        "After a rebalance, the first commits in 1 partition of t (0) passed 2,440 records at once."
+    )
+
+
+def test_records_of_a_new_partition_are_told_as_unknown():
+    """t-1 comes at second 70; 1,200 records are written before the group has it, and its first commit is 1,200."""
+    story = slow_reader(end=600).at(70).poll(end=600, partition=0).poll(end=1_200, partition=1)
+    story.at(72).join("A", "B").at(77).commit(1_200, partition=1)
+    assert story.found == [NEW]
+    assert story.bounds == [(0, 1_200)]
+
+
+@given(st.integers(1, 200), st.integers(100, 15_000), st.floats(0.2, 5), st.integers(0, 50))
+def test_the_truth_is_within_the_bounds(per_s, removed, away_s, read):
+    """Whoever reads at most twice as fast as before, whatever retention removes."""
+    story = slow_reader(per_s=per_s, end=60_000)
+    committed = 60 * per_s
+    begin = committed + removed
+    story.at(60 + away_s).commit(begin + min(read, int(per_s * away_s)))
+    story.at(60.5 + away_s).poll(start=begin, end=60_000)
+    for least, most in story.bounds:
+        assert least <= removed <= most
+
+
+# --- what is not ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "story",
+    [
+        pytest.param(slow_reader().at(61).commit(610), id="it reads on"),
+        pytest.param(slow_reader().at(61).commit(699), id="89 records at once"),
+        pytest.param(slow_reader().at(61).commit(20_000).at(62).poll(end=20_000), id="the application seeks"),
+        pytest.param(slow_reader().at(65).join().at(70).commit(20_000), id="an administrator resets an empty group"),
+        pytest.param(
+            slow_reader().at(65).join().at(70).join("B").at(71).commit(20_000).at(72).commit(600),
+            id="the group goes back",
+        ),
+        pytest.param(
+            slow_reader().at(65).join().at(70).join("B").at(71).commit(20_000).at(80).answer(600),
+            id="the transaction of the commit was aborted",
+        ),
+        pytest.param(
+            Story().at(0).poll(end=900_000).join("A").at(5).commit(900_000), id="a new group begins at the end"
+        ),
+        pytest.param(
+            slow_reader().at(61).join("A", "B").at(62).commit(620),
+            id="a rebalance that leaves the partition where it is",
+        ),
+        pytest.param(
+            slow_reader().at(61).commit(700).at(500).poll(start=650, end=20_000), id="retention comes long after"
+        ),
+    ],
+)
+def test_nothing_is_told_where_nothing_was_skipped(story):
+    assert story.found == []
+
+
+def test_a_group_that_was_seen_to_read_fast_is_not_accused():
+    """For some seconds of its past it read 2,000 records a second; then it lags at ten."""
+    story = Story().at(0).poll(end=20_000).join("A").commit(0)
+    for second in range(1, 6):
+        story.at(second).poll(end=40_000).commit(2_000 * second)
+    for second in range(6, 61):
+        story.at(second).poll(end=40_000).commit(10_000 + 10 * second)
+    story.at(65).join().at(70).join("B").at(72).poll(end=40_000).commit(40_000)
+    assert story.found == [PERHAPS]

@@ -1,0 +1,183 @@
+"""Records that real consumers did not read: each consumer notes every offset that it reads."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any
+
+import pytest
+from kafka import KafkaConsumer, KafkaProducer, OffsetAndMetadata, TopicPartition
+from kafka.admin import NewPartitions
+from kafka.coordinator.assignors.range import RangePartitionAssignor
+
+from monitor.demo.servers.broker import EmbeddedKafka
+from tests.support.clients import admin, commit, create_topic
+from tests.support.job_process import JobProcess, eventually, running
+
+pytestmark = [pytest.mark.broker, pytest.mark.spark]
+
+RECORDS = 5_000
+WARNED_OF, INFORMED_OF = {"retention", "rebalance"}, {"perhaps", "new_partition"}
+
+
+@pytest.fixture(scope="module")
+def bootstrap() -> Iterator[str]:
+    with EmbeddedKafka() as kafka:
+        create_topic(kafka.bootstrap_servers, "first", 1)
+        commit(kafka.bootstrap_servers, "first", "first", {0: 0})
+        yield kafka.bootstrap_servers
+
+
+@pytest.fixture(scope="module")
+def job(bootstrap: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[JobProcess]:
+    clusters = {"test": {"bootstrap_servers": bootstrap, "collect_interval_s": 0.5}}
+    with running(JobProcess(tmp_path_factory.mktemp("job"), clusters)) as started:
+        yield started
+
+
+class Reader:
+    """A member of the group that is called like its topic; it fetches a few records at once, and commits each."""
+
+    def __init__(self, bootstrap: str, topic: str, *, at_the_end: bool = False, per_s: float = 25.0) -> None:
+        self.read: set[int] = set()
+        self._topic, self._pause_s, self._at_the_end = topic, 1 / per_s, at_the_end
+        self._consumer = KafkaConsumer(
+            topic,
+            bootstrap_servers=bootstrap,
+            group_id=topic,
+            enable_auto_commit=False,
+            auto_offset_reset="earliest",
+            max_partition_fetch_bytes=2_000,
+            fetch_max_bytes=2_000,
+            partition_assignment_strategy=[RangePartitionAssignor],
+        )
+
+    def __enter__(self) -> Reader:
+        while not self._consumer.assignment():
+            self._note(self._consumer.poll(timeout_ms=200, max_records=1))
+        if self._at_the_end:
+            self._consumer.seek_to_end()
+            self._commit(self._consumer.position(self._place))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._consumer.close(autocommit=False)
+
+    @property
+    def _place(self) -> TopicPartition:
+        return TopicPartition(self._topic, 0)
+
+    def take(self, count: int) -> None:
+        """Read until so many records of partition 0 were read in all, and commit each."""
+        while len(self.read) < count:
+            self._note(self._consumer.poll(timeout_ms=500, max_records=1))
+            time.sleep(self._pause_s)  # the pace of the consumer is what is tested
+
+    def _note(self, found: dict[TopicPartition, list[Any]]) -> None:
+        for record in found.get(self._place, []):
+            self.read.add(record.offset)
+            self._commit(record.offset + 1)
+
+    def _commit(self, offset: int) -> None:
+        self._consumer.commit({self._place: OffsetAndMetadata(offset, "", -1)})
+
+
+def fill_topic(bootstrap: str, topic: str) -> None:
+    """A topic of one partition with records of 1 kB, few in a batch."""
+    create_topic(bootstrap, topic, 1)
+    with closing(KafkaProducer(bootstrap_servers=bootstrap, batch_size=2_000, linger_ms=5)) as producer:
+        for _ in range(RECORDS):
+            producer.send(topic, b"x" * 1_000)
+        producer.flush()
+
+
+def group(job: JobProcess, name: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(job.get(f"/api/v1/groups/test/{name}"))
+    return found
+
+
+def skips(job: JobProcess, name: str) -> dict[str, dict[str, Any]]:
+    """The findings about skipped records, by reason."""
+    return {each["reason"]: each for each in group(job, name).get("findings", []) if each["kind"] == "skipped"}
+
+
+def bounds(job: JobProcess, name: str) -> tuple[int, int]:
+    found = group(job, name).get("skips", [])
+    return sum(each.get("at_least", 0) for each in found), sum(each["at_most"] for each in found)
+
+
+def seen_end(job: JobProcess, name: str) -> bool:
+    """Whether a poll has seen the topic with all of its records."""
+    return job.metrics().value("groupwatch_partition_end_offset", topic=name, partition="0") == RECORDS
+
+
+def test_retention_that_overtakes_a_living_consumer(bootstrap: str, job: JobProcess):
+    fill_topic(bootstrap, "overtaken")
+    with Reader(bootstrap, "overtaken") as reader:
+        reader.take(1)
+        eventually(lambda: seen_end(job, "overtaken"), "a poll of the whole topic")
+        reader.take(61)
+        with admin(bootstrap) as client:
+            client.delete_records({TopicPartition("overtaken", 0): 3_000})
+        reader.take(101)
+        eventually(lambda: "retention" in skips(job, "overtaken"), "the finding")
+    least, most = bounds(job, "overtaken")
+    missed = max(reader.read) + 1 - len(reader.read)
+    assert missed > 2_000
+    assert least <= missed <= most
+    assert most - least < 500
+
+
+def test_a_restart_at_the_end_and_a_reset_by_an_administrator(bootstrap: str, job: JobProcess):
+    """Both leave the groups without lag; only who skips by itself is accused."""
+    for name in ("to-the-end", "reset"):
+        fill_topic(bootstrap, name)
+        with Reader(bootstrap, name) as reader:
+            reader.take(1)
+            eventually(lambda name=name: seen_end(job, name), "a poll of the whole topic")
+            reader.take(61)
+    with admin(bootstrap) as client:
+        client.alter_group_offsets("reset", {TopicPartition("reset", 0): OffsetAndMetadata(RECORDS, "", -1)})
+    with Reader(bootstrap, "to-the-end", at_the_end=True):
+        eventually(lambda: "rebalance" in skips(job, "to-the-end"), "the finding")
+    least, most = bounds(job, "to-the-end")
+    assert least <= RECORDS - 61 <= most
+    assert least > RECORDS / 2
+    job.await_metric("groupwatch_partition_committed_offset", RECORDS, group="reset", partition="0")
+    assert skips(job, "reset") == {}
+
+
+def test_what_a_consumer_reads_at_full_speed_is_no_accusation(bootstrap: str, job: JobProcess):
+    """Slowly, then fast; then a restart with a backlog that is read as fast."""
+    fill_topic(bootstrap, "fast")
+    with Reader(bootstrap, "fast") as reader:
+        reader.take(30)
+    with Reader(bootstrap, "fast", per_s=100_000) as reader:
+        reader.take(1_500)
+    with Reader(bootstrap, "fast", per_s=100_000) as reader:
+        reader.take(1_500)
+        job.await_metric("groupwatch_partition_committed_offset", 3_030, group="fast", partition="0")
+    assert WARNED_OF.isdisjoint(skips(job, "fast"))
+
+
+def test_records_of_a_new_partition_are_information(bootstrap: str, job: JobProcess):
+    create_topic(bootstrap, "grown", 1)
+    with closing(KafkaProducer(bootstrap_servers=bootstrap)) as producer:
+        producer.send("grown", b"x", partition=0).get(timeout=30)
+        with Reader(bootstrap, "grown") as reader:
+            reader.take(1)
+            job.await_metric("groupwatch_partition_committed_offset", 1, group="grown", partition="0")
+            with admin(bootstrap) as client:
+                client.create_partitions({"grown": NewPartitions(2)})
+        with closing(KafkaProducer(bootstrap_servers=bootstrap)) as late:
+            for _ in range(1_200):
+                late.send("grown", b"x", partition=1)
+            late.flush()
+    with Reader(bootstrap, "grown") as reader:
+        reader._consumer.commit({TopicPartition("grown", 1): OffsetAndMetadata(1_200, "", -1)})
+        eventually(lambda: "new_partition" in skips(job, "grown"), "the finding")
+    assert INFORMED_OF.issuperset(skips(job, "grown"))
+    assert bounds(job, "grown") == (0, 1_200)
