@@ -14,6 +14,7 @@ from deltalake.exceptions import DeltaError, TableNotFoundError
 from pyarrow import fs
 
 from monitor.history.recorded import RecordingError
+from monitor.history.tables import day_of
 from monitor.history.work_limit import TooMuchWorkError
 from monitor.messages.names import shown
 from monitor.model import Entity
@@ -136,3 +137,9 @@ def bounds_in_files(table: DeltaTable, *bounds: str) -> Iterator[tuple[Any, ...]
     files = table.get_add_actions(flatten=True)  # as a table of pyarrow it would load pandas: 0.2 s
     columns = [files.column(name).to_pylist() for name in ("partition.cluster", *bounds)]
     yield from (row for row in zip(*columns, strict=True) if None not in row)
+
+
+def since(cluster: str, after_ms: int) -> Any:  # noqa: ANN401 -- as above
+    """The rows of a cluster's portions after one."""
+    own = (pc.field("cluster") == cluster) & (pc.field("day") >= day_of(after_ms))
+    return own & (pc.field("recorded_ms") > after_ms)

@@ -8,8 +8,10 @@ from typing import Any, Final
 
 import pyarrow.compute as pc
 
-from monitor.history.delta_reader import DeltaReader, bounds_in_files, recorded_bounds
-from monitor.history.held import HeldRecording, StateRow, base_of
+from monitor.history.delta_reader import DeltaReader, bounds_in_files, recorded_bounds, since
+from monitor.history.delta_sql import DeltaSqlTables
+from monitor.history.delta_states import DeltaStates
+from monitor.history.held import HeldRecording, base_of
 from monitor.history.recorded import (
     EVENTS_VERSION,
     NotRecordedError,
@@ -20,11 +22,10 @@ from monitor.history.recorded import (
     unknown_events,
 )
 from monitor.history.replay import Base
-from monitor.history.tables import EVALUATED, EVENTS, REACH, SETTINGS, STATES, Table, day_of
+from monitor.history.tables import EVENTS, REACH, SETTINGS
 from monitor.messages.names import shown
 from monitor.model import Entity
 from monitor.tracking.cluster_fold import Key
-from monitor.tracking.serialization import is_current_state
 
 _ALWAYS: Final = 2**62
 
@@ -43,10 +44,9 @@ class DeltaRecording:
         """
         self._reader = DeltaReader(folder, most_bytes)
         self._events = self._reader.open_table(EVENTS.name)
-        self._states = self._reader.open_table(STATES.name)
+        self._states = DeltaStates(self._reader)
         self._settings = self._reader.open_table(SETTINGS.name)
         self._reach = self._reader.open_table(REACH.name)
-        self._version_known: dict[int, bool] = {}
         if self._events is None:
             where = shown(folder)  # Delta does not tell a folder that is missing from one that is closed
             raise RecordingError(
@@ -56,22 +56,8 @@ class DeltaRecording:
 
     def base(self, cluster: str, at_ms: int, keys: Collection[Key]) -> Base:
         """The newest states from before an instant; see monitor.history.replay.Recording."""
-        newest = self._newest_states(cluster, at_ms)
-        return Base() if newest is None else base_of(newest, self._state_rows(cluster, newest, _any_of(keys)))
-
-    def _state_rows(
-        self,
-        cluster: str,
-        recorded_ms: int,
-        of: Any,  # noqa: ANN401 -- Arrow has no types
-        most: int | None = None,
-    ) -> Iterator[StateRow]:
-        if self._states is None:
-            return iter(())
-        chosen = (pc.field("cluster") == cluster) & (pc.field("day") == day_of(recorded_ms))
-        chosen &= (pc.field("recorded_ms") == recorded_ms) & of & pc.field("state").is_valid()
-        files = f"recorded_ms = {recorded_ms}"
-        return map(StateRow._make, self._reader.rows(self._states, ["entity", "name", "state"], chosen, files, most))
+        newest = self._states.newest_ms(cluster, at_ms)
+        return Base() if newest is None else base_of(newest, self._states.rows(cluster, newest, _any_of(keys)))
 
     def hold(self, cluster: str, since_ms: int, until_ms: int, groups: Collection[str] | None = None) -> HeldRecording:
         """All that verdicts between two instants are made of; ``groups`` None: those on all groups.
@@ -79,14 +65,14 @@ class DeltaRecording:
         Raises:
             RecordingError: the recording cannot be read.
         """
-        newest = self._newest_states(cluster, since_ms) or 0
+        newest = self._states.newest_ms(cluster, since_ms) or 0
         of = pc.scalar(True)
         if groups is not None:
             names = sorted(map(recorded_name, groups))
             of = (pc.field("entity") != Entity.GROUP.value) | pc.field("name").isin(names)
         return HeldRecording(
             newest,
-            self._state_rows(cluster, newest, of),
+            self._states.rows(cluster, newest, of),
             self._rows_of(cluster, newest, until_ms, of),
             reach_ms=self.reach_ms(cluster),
             settings=self.settings(cluster, until_ms),
@@ -98,9 +84,9 @@ class DeltaRecording:
         Raises:
             RecordingError: the recording cannot be read.
         """
-        newest = self._newest_states(cluster, since_ms) or 0
+        newest = self._states.newest_ms(cluster, since_ms) or 0
         of = pc.field("entity") == Entity.GROUP.value
-        known = {row.name for row in self._state_rows(cluster, newest, of)}
+        known = {row.name for row in self._states.rows(cluster, newest, of)}
         known.update(name for (name,) in self._read_events(["name"], cluster, newest, until_ms, of))
         return sorted(known)
 
@@ -110,9 +96,9 @@ class DeltaRecording:
         Raises:
             RecordingError: the recording cannot be read.
         """
-        newest = self._newest_states(cluster, until_ms) or 0
+        newest = self._states.newest_ms(cluster, until_ms) or 0
         of = pc.field("entity") == Entity.GROUP.value
-        sizes = {row.name: len(row.state) for row in self._state_rows(cluster, newest, of)}
+        sizes = {row.name: len(row.state) for row in self._states.rows(cluster, newest, of)}
         return {name: sizes.get(name, 0) for name in self.groups(cluster, since_ms, until_ms)}
 
     def state_times(self, cluster: str, since_ms: int, until_ms: int) -> list[int]:
@@ -121,43 +107,12 @@ class DeltaRecording:
         Raises:
             RecordingError: the recording cannot be read.
         """
-        if self._states is None:
-            return []
-        chosen = _since(cluster, since_ms) & (pc.field("recorded_ms") <= until_ms)
-        files = f"recorded_ms > {since_ms} AND recorded_ms <= {until_ms}"
-        return sorted(
-            {recorded_ms for (recorded_ms,) in self._reader.rows(self._states, ["recorded_ms"], chosen, files)}
-        )
+        return self._states.times(cluster, since_ms, until_ms)
 
-    def _newest_states(self, cluster: str, at_ms: int) -> int | None:
-        """When the newest states from before an instant were recorded; None: there are none that can be read.
-
-        Those of another version of groupwatch are none: all events that are kept say as much.
-        """
-        newest = self._newest_states_ms(cluster, at_ms)
-        return None if newest is None or self._has_another_version(cluster, newest) else newest
-
-    def _has_another_version(self, cluster: str, recorded_ms: int) -> bool:
-        if recorded_ms not in self._version_known:
-            versioned = pc.field("entity") != Entity.PASS.value  # the only states without one
-            row = next(self._state_rows(cluster, recorded_ms, versioned, most=1), None)
-            self._version_known[recorded_ms] = row is not None and not is_current_state(row.state)
-        return self._version_known[recorded_ms]
-
-    def _newest_states_ms(self, cluster: str, at_ms: int) -> int | None:
-        """When the newest states were recorded, whoever did. Only a file with later ones, too, is read."""
-        if self._states is None:
-            return None
-        bounds = recorded_bounds(self._states, cluster)
-        newest = max([last_ms for _, last_ms in bounds if last_ms <= at_ms], default=None)
-        mixed = [first_ms for first_ms, last_ms in bounds if first_ms <= at_ms < last_ms]
-        if newest is None or (mixed and max(mixed) > newest):
-            own = (pc.field("cluster") == cluster) & (pc.field("recorded_ms") <= at_ms)
-            own &= pc.field("recorded_ms") > (newest or 0)
-            files = f"recorded_ms > {newest or 0} AND recorded_ms <= {at_ms}"
-            read = [recorded_ms for (recorded_ms,) in self._reader.rows(self._states, ["recorded_ms"], own, files)]
-            newest = max(read, default=newest)
-        return newest
+    @property
+    def sql_tables(self) -> DeltaSqlTables:
+        """The tables for SQL in the same folder."""
+        return DeltaSqlTables(self._reader)
 
     def settings(self, cluster: str, at_ms: int) -> bytes | None:
         """The settings of an instant; see monitor.history.replay.Recording."""
@@ -261,35 +216,8 @@ class DeltaRecording:
         """Columns of what the portions after one have, as far as it had begun to happen by an instant."""
         if self._events is None:
             return iter(())
-        chosen = _since(cluster, after_ms) & (pc.field("first_ms") <= at_ms) & of
+        chosen = since(cluster, after_ms) & (pc.field("first_ms") <= at_ms) & of
         return self._reader.rows(self._events, names, chosen, f"recorded_ms > {after_ms} AND first_ms <= {at_ms}")
-
-    def evaluated_span(self, cluster: str) -> tuple[int, int]:
-        """From when until when the tables for SQL have all rows; see monitor.history.sql.days.ToldTables."""
-        table = self._reader.open_table(EVALUATED.name)
-        own = pc.field("cluster") == cluster
-        found = [] if table is None else list(self._reader.rows(table, ["since_ms", "until_ms"], own))
-        if not found:
-            raise NotRecordedError(f"Nothing of cluster {shown(cluster)} has been evaluated for the tables yet.")
-        return int(min(since_ms for since_ms, _ in found)), int(max(until_ms for _, until_ms in found))
-
-    def group_rows(self, table: Table, cluster: str, group: str, since_ms: int, until_ms: int) -> list[dict[str, Any]]:
-        """The group's rows of some days; see monitor.history.sql.days.ToldTables."""
-        found = self._reader.open_table(table.name)
-        if found is None:
-            return []
-        chosen = (pc.field("cluster") == cluster) & (pc.field("group_name") == recorded_name(group))
-        chosen &= (pc.field("day") >= day_of(since_ms)) & (pc.field("day") <= day_of(until_ms))
-        there = {field.name for field in found.schema().fields}  # an older groupwatch knew fewer columns
-        names = [column.name for column in table.columns if column.name in there]
-        empty = dict.fromkeys(column.name for column in table.columns)
-        return [empty | dict(zip(names, row, strict=True)) for row in self._reader.rows(found, names, chosen)]
-
-
-def _since(cluster: str, after_ms: int) -> Any:  # noqa: ANN401 -- as above
-    """The rows of a cluster's portions after one."""
-    own = (pc.field("cluster") == cluster) & (pc.field("day") >= day_of(after_ms))
-    return own & (pc.field("recorded_ms") > after_ms)
 
 
 def _any_of(keys: Collection[Key]) -> Any:  # noqa: ANN401 -- as above

@@ -45,7 +45,7 @@ class RecordedPast:
 
     def days(self, cluster: str, group: str, since_ms: int, until_ms: int) -> Chronicle | None:
         """The same of days, as far as they are evaluated; see :func:`monitor.history.sql.days.read_days`."""
-        return read_days(self._open(), cluster, group, since_ms, until_ms)
+        return read_days(self._open().sql_tables, cluster, group, since_ms, until_ms)
 
     def report(self, cluster: str, group: str, since_ms: int, until_ms: int) -> IncidentReport | None:
         """A report on the same; see :func:`monitor.history.report.assemble.group_report`."""

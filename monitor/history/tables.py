@@ -1,29 +1,69 @@
-"""The tables of a recording, column by column. They lie in one folder, partitioned by cluster and day (UTC)."""
+"""The tables of a recording, each with a struct for its rows. They lie in one folder, by cluster and day (UTC).
+
+The fields of a struct are the table's columns, in their order. A field that a value of the history names otherwise has
+the column's name as its ``name``. A field without a text means what that column means in the first table with it. A new
+column of a table may be null: the rows that are there have none.
+"""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Final
+from functools import cache
+from types import UnionType
+from typing import Annotated, Any, Final, Generic, TypeVar, Union, get_args, get_origin
 
-from monitor.model import Value
+from msgspec import field
+from msgspec.structs import fields
+
+from monitor.model import GroupKind, Phase, Value
+from monitor.model.attribute_texts import attribute_text
+from monitor.model.findings import Severity
 
 DAY_MS: Final = 86_400_000
 
+Int = Annotated[int, "INT"]
+"""A number of 32 bits: others have 64."""
+
+_TYPES: Final = {str: "STRING", bool: "BOOLEAN", int: "LONG", float: "DOUBLE", bytes: "BINARY"}
+"""The types of columns, as Spark writes them."""
+
+RowClass = type[Value]
+
 
 class Column(Value):
-    """A column: its name, its type as Spark writes it, and what it holds."""
+    """A column: its name, its type as Spark writes it, and the field that it is."""
 
     name: str
     type: str
-    meaning: str
+    field: str
+    rows: RowClass
+
+    @property
+    def meaning(self) -> str:
+        """The text under the field, or else the first under one of the same column."""
+        same = (each for table in TABLES for each in table.columns if each.name == self.name)
+        texts = (attribute_text(each.rows, each.field) for each in (self, *same))
+        return next(text for text in texts if text is not None)
 
 
-class Table(Value):
-    """A table: its folder, what a row is, and its columns."""
+RowT = TypeVar("RowT", bound=Value)
+
+
+class TypedTable(Value, Generic[RowT]):
+    """A table: its folder, and the struct that its rows are."""
 
     name: str
-    row: str
-    columns: tuple[Column, ...]
+    rows: type[RowT]
+
+    @property
+    def row(self) -> str:
+        """What a row is."""
+        return " ".join((self.rows.__doc__ or "").split())
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The columns, in their order."""
+        return _columns(self.rows)
 
     @property
     def schema(self) -> str:
@@ -31,212 +71,287 @@ class Table(Value):
         return ", ".join(f"{column.name} {column.type}" for column in self.columns)
 
 
-PLACE: Final = (
-    Column("cluster", "STRING", "the cluster's name in the configuration"),
-    Column("day", "STRING", "the UTC date of recorded_ms, as 2026-11-22"),
-    Column(
-        "recorded_ms",
-        "LONG",
-        "the number of the recording, which only grows: its time (ms since the epoch), unless the clock was wrong",
-    ),
-)
-"""What every table begins with."""
+Table = TypedTable[Any]
 
-CLOCK: Final = Column(
-    "clock_ms", "LONG", "the machine's clock at the recording (ms since the epoch); null: of an older groupwatch"
-)
+
+@cache
+def _columns(rows: RowClass) -> tuple[Column, ...]:
+    return tuple(Column(each.encode_name, _spark_type(each.type), each.name, rows) for each in fields(rows))
+
+
+def _spark_type(kind: Any) -> str:  # noqa: ANN401 -- an annotation
+    if get_origin(kind) in (Union, UnionType):
+        kind = next(each for each in get_args(kind) if each is not type(None))
+    if get_origin(kind) is Annotated:
+        return str(get_args(kind)[1])
+    return next(name for each, name in _TYPES.items() if issubclass(kind, each))
+
+
+class Place(Value):
+    """What every recorded row begins with."""
+
+    cluster: str
+    """The cluster's name in the configuration."""
+    day: str
+    """The UTC date of recorded_ms, as 2026-11-22."""
+    recorded_ms: int
+    """The number of the recording, which only grows: its time (ms since the epoch), unless the clock was wrong."""
+
+
+class EventsRow(Place):
+    """Everything that groupwatch read of a group or topic between two recordings, a minute apart."""
+
+    clock_ms: int | None
+    """The machine's clock at the recording (ms since the epoch); null: of an older groupwatch."""
+    entity: str
+    """What the row is about: group, topic, pass, listing or connect."""
+    name: str
+    """The name of the group or topic."""
+    position: int
+    """Orders the rows of one entity that were recorded together."""
+    first_ms: int
+    """The time of the first of these events (ms since the epoch)."""
+    last_ms: int
+    """The time of the last of these events (ms since the epoch)."""
+    version: Int
+    """The version of the events."""
+    events: bytes
+    """The events, in MessagePack."""
+
+
+class StatesRow(Place):
+    """What groupwatch knew of a group or topic after a recording; written once an hour."""
+
+    entity: str
+    name: str
+    state: bytes | None
+    """The state, in MessagePack with its version; null: none could be made."""
+    unread_rows: Int | None
+    """How many rows of events since the states before could not be used; null: none."""
+
+
+class SettingsRow(Place):
+    """The thresholds by which groups were evaluated from then on; written at each start of a job."""
+
+    settings: bytes
+    """The thresholds, and which topics have configurations of Connect."""
+    ids: str | None
+    """The ids of the Kafka cluster and its topics, in JSON; null: of an older groupwatch."""
+
+
+class ReachRow(Place):
+    """How far the recording reaches from then on; written when a backlog begins to be read, and when it is read."""
+
+    until_ms: int | None
+    """What happened later may be missing (ms since the epoch); null: the newest events."""
+
+
+class DayRow(Value):
+    """What a row that follows from the recorded ones begins with."""
+
+    cluster: str
+    """The cluster's name in the configuration."""
+    day: str
+    """The UTC date of the first instant in the row, as 2026-11-22."""
+
+
+class GroupRow(DayRow):
+    """What a row about a group begins with."""
+
+    group: str = field(name="group_name")  # the word "group" means something else in SQL
+    """The name of the group."""
+
+
+class FindingRow(GroupRow):
+    """What a row about a finding begins with."""
+
+    id: str = field(name="finding_id")
+    """The finding's id, as in the topic of findings."""
+    kind: str
+    """The kind of the finding."""
+    reason: str
+    """Its reason."""
+    severity: Severity
+    """Critical, warning or info."""
+    from_ms: int
+    """Since when the finding was like this (ms since the epoch)."""
+    until_ms: int
+    """Until when (ms since the epoch)."""
+
+
+class FindingsRow(FindingRow):
+    """A finding while it stayed the same, for at most ten minutes: one that lasts longer has more rows."""
+
+    event: str
+    """What happened at from_ms: opened, changed, or continues (nothing)."""
+    is_closed: bool
+    """Whether the finding closed at until_ms."""
+    since_ms: int
+    """When the finding began (ms since the epoch)."""
+    partition_count: Int = field(name="partitions")
+    """The number of its partitions."""
+    member_count: Int = field(name="members")
+    """The number of its members."""
+    topics: str
+    """The topics of its partitions, separated by commas."""
+    cause: str | None
+    """The cause of a drift."""
+    sentence: str
+    """What a person reads."""
+
+
+class FindingMembersRow(FindingRow):
+    """A member that a row of findings is about."""
+
+    member_id: str
+    """The member id."""
+    instance_id: str | None
+    """The group.instance.id of a static member."""
+    client_id: str
+    """The client id."""
+    host: str
+    """The host, as the broker knows it."""
+    library: str
+    """The client library, as far as it is known."""
+
+
+class RebalancesRow(GroupRow):
+    """A rebalance, in the day in which it ended."""
+
+    kind: GroupKind = field(name="group_kind")
+    """The kind of the group."""
+    generation: int
+    """The generation (or epoch, or change) that it led to."""
+    started_ms: int
+    """When it began, as far as the log shows (ms since the epoch)."""
+    ended_ms: int
+    """When it ended (ms since the epoch)."""
+    causes: str
+    """Its causes, separated by commas."""
+    joined: Int = field(name="joined_members")
+    """How many members joined."""
+    left: Int = field(name="left_members")
+    """How many members left."""
+    moved: Int = field(name="moved_partitions")
+    """How many partitions got another owner."""
+    avoidable: Int = field(name="avoidable_moves")
+    """How many of these could have stayed."""
+    paused_partitions: Int
+    """How many partitions were paused."""
+    pause_ms: int
+    """For how long, summed over partitions (ms)."""
+    burst_records: int
+    """How many records had accumulated by then."""
+    libraries: str
+    """The client libraries of the group's members, separated by commas."""
+
+
+class MemberChangesRow(GroupRow):
+    """A member that joined or left a group."""
+
+    at_ms: int
+    """The time of the record (ms since the epoch)."""
+    change: str
+    """Joined or left."""
+    generation: int
+    """The generation (or epoch, or change) with which it did."""
+    member_id: str
+    instance_id: str | None
+    client_id: str
+    host: str
+    library: str
+
+
+class RewindsRow(GroupRow):
+    """A commit of a lower offset than the one before it: the records between were delivered again."""
+
+    topic: str
+    """The topic."""
+    partition: str = field(name="partition_id")
+    """The partition."""
+    at_ms: int
+    """When it was committed (ms since the epoch)."""
+    before: int = field(name="before_offset")
+    """The committed offset before."""
+    after: int = field(name="after_offset")
+    """The committed offset after."""
+
+
+class GroupMinutesRow(GroupRow):
+    """A group at a full minute."""
+
+    at_ms: int
+    """The minute (ms since the epoch)."""
+    kind: GroupKind = field(name="group_kind")
+    phase: Phase = field(name="state")
+    """The state of the group."""
+    generation: int
+    """The generation, epoch or change."""
+    members: Int
+    """The number of members."""
+    partitions: Int
+    """The number of partitions that concern the group."""
+    orphaned: Int = field(name="orphaned_partitions")
+    """How many of them had no owner, but should."""
+    lag: int | None
+    """The lag in records (of MetaQ: bytes); null: not known."""
+    lag_ms: int | None
+    """The age of the oldest record that waits (ms); null: not known."""
+    imbalance_ratio: float | None
+    """1.0 is as even as it can be; null: not known."""
+    is_rebalancing: bool
+    """Whether a rebalance was known to be in progress."""
+
+
+class PartitionMinutesRow(GroupRow, gc=False):
+    """A partition of a group at a full minute."""
+
+    topic: str
+    partition: str = field(name="partition_id")
+    at_ms: int
+    """The minute (ms since the epoch)."""
+    committed: int | None = field(name="committed_offset")
+    """The committed offset; null: none."""
+    end: int | None = field(name="end_offset")
+    """The end of the partition; null: not known."""
+    lag: int | None
+    lag_ms: int | None
+    owner: str | None
+    """The member id of the owner; null: none."""
+    orphan: str | None
+    """Why no member owns it, although one should; null: otherwise."""
+
+
+class EvaluatedRow(DayRow):
+    """Ten minutes of which the tables have all rows. It is written last."""
+
+    since_ms: int
+    """The first instant (ms since the epoch)."""
+    until_ms: int
+    """The last instant (ms since the epoch)."""
+    groups: Int
+    """The number of groups that were evaluated."""
+    failed_groups: Int
+    """How many could not be: they have no rows in these ten minutes."""
+
+
+EVENTS: Final = TypedTable("events", EventsRow)
+STATES: Final = TypedTable("states", StatesRow)
+SETTINGS: Final = TypedTable("settings", SettingsRow)
+REACH: Final = TypedTable("reach", ReachRow)
+
+FINDINGS: Final = TypedTable("findings", FindingsRow)
+FINDING_MEMBERS: Final = TypedTable("finding_members", FindingMembersRow)
+REBALANCES: Final = TypedTable("rebalances", RebalancesRow)
+MEMBER_CHANGES: Final = TypedTable("member_changes", MemberChangesRow)
+REWINDS: Final = TypedTable("rewinds", RewindsRow)
+GROUP_MINUTES: Final = TypedTable("group_minutes", GroupMinutesRow)
+PARTITION_MINUTES: Final = TypedTable("partition_minutes", PartitionMinutesRow)
+
+EVALUATED: Final = TypedTable("evaluated", EvaluatedRow)
+
+CLOCK: Final = next(column for column in EVENTS.columns if column.name == "clock_ms")
 """For people: nothing is ordered by it."""
-
-_ENTITY: Final = (
-    Column("entity", "STRING", "what the row is about: group, topic, pass, listing or connect"),
-    Column("name", "STRING", "the name of the group or topic"),
-)
-
-EVENTS: Final = Table(
-    "events",
-    "Everything that groupwatch read of a group or topic between two recordings, a minute apart.",
-    (
-        *PLACE,
-        CLOCK,
-        *_ENTITY,
-        Column("position", "LONG", "orders the rows of one entity that were recorded together"),
-        Column("first_ms", "LONG", "the time of the first of these events (ms since the epoch)"),
-        Column("last_ms", "LONG", "the time of the last of these events (ms since the epoch)"),
-        Column("version", "INT", "the version of the events"),
-        Column("events", "BINARY", "the events, in MessagePack"),
-    ),
-)
-
-STATES: Final = Table(
-    "states",
-    "What groupwatch knew of a group or topic after a recording; written once an hour.",
-    (
-        *PLACE,
-        *_ENTITY,
-        Column("state", "BINARY", "the state, in MessagePack with its version; null: none could be made"),
-        Column("unread_rows", "INT", "how many rows of events since the states before could not be used; null: none"),
-    ),
-)
-
-SETTINGS: Final = Table(
-    "settings",
-    "The thresholds by which groups were evaluated from then on; written at each start of a job.",
-    (
-        *PLACE,
-        Column("settings", "BINARY", "the thresholds, and which topics have configurations of Connect"),
-        Column("ids", "STRING", "the ids of the Kafka cluster and its topics, in JSON; null: of an older groupwatch"),
-    ),
-)
-
-REACH: Final = Table(
-    "reach",
-    "How far the recording reaches from then on; written when a backlog begins to be read, and when it is read.",
-    (
-        *PLACE,
-        Column("until_ms", "LONG", "what happened later may be missing (ms since the epoch); null: the newest events"),
-    ),
-)
-
-OF_A_GROUP: Final = (
-    Column("cluster", "STRING", "the cluster's name in the configuration"),
-    Column("day", "STRING", "the UTC date of the first instant in the row, as 2026-11-22"),
-    Column("group_name", "STRING", "the name of the group"),
-)
-"""What a row about a group begins with. The word "group" means something else in SQL."""
-
-_FINDING: Final = (
-    Column("finding_id", "STRING", "the finding's id, as in the topic of findings"),
-    Column("kind", "STRING", "the kind of the finding"),
-    Column("reason", "STRING", "its reason"),
-    Column("severity", "STRING", "critical, warning or info"),
-    Column("from_ms", "LONG", "since when the finding was like this (ms since the epoch)"),
-    Column("until_ms", "LONG", "until when (ms since the epoch)"),
-)
-
-FINDINGS: Final = Table(
-    "findings",
-    "A finding while it stayed the same, for at most ten minutes: one that lasts longer has more rows.",
-    (
-        *OF_A_GROUP,
-        *_FINDING,
-        Column("event", "STRING", "what happened at from_ms: opened, changed, or continues (nothing)"),
-        Column("is_closed", "BOOLEAN", "whether the finding closed at until_ms"),
-        Column("since_ms", "LONG", "when the finding began (ms since the epoch)"),
-        Column("partitions", "INT", "the number of its partitions"),
-        Column("members", "INT", "the number of its members"),
-        Column("topics", "STRING", "the topics of its partitions, separated by commas"),
-        Column("cause", "STRING", "the cause of a drift"),
-        Column("sentence", "STRING", "what a person reads"),
-    ),
-)
-
-_MEMBER: Final = (
-    Column("member_id", "STRING", "the member id"),
-    Column("instance_id", "STRING", "the group.instance.id of a static member"),
-    Column("client_id", "STRING", "the client id"),
-    Column("host", "STRING", "the host, as the broker knows it"),
-    Column("library", "STRING", "the client library, as far as it is known"),
-)
-
-FINDING_MEMBERS: Final = Table(
-    "finding_members",
-    "A member that a row of findings is about.",
-    (*OF_A_GROUP, *_FINDING, *_MEMBER),
-)
-
-REBALANCES: Final = Table(
-    "rebalances",
-    "A rebalance, in the day in which it ended.",
-    (
-        *OF_A_GROUP,
-        Column("group_kind", "STRING", "the kind of the group"),
-        Column("generation", "LONG", "the generation (or epoch, or change) that it led to"),
-        Column("started_ms", "LONG", "when it began, as far as the log shows (ms since the epoch)"),
-        Column("ended_ms", "LONG", "when it ended (ms since the epoch)"),
-        Column("causes", "STRING", "its causes, separated by commas"),
-        Column("joined_members", "INT", "how many members joined"),
-        Column("left_members", "INT", "how many members left"),
-        Column("moved_partitions", "INT", "how many partitions got another owner"),
-        Column("avoidable_moves", "INT", "how many of these could have stayed"),
-        Column("paused_partitions", "INT", "how many partitions were paused"),
-        Column("pause_ms", "LONG", "for how long, summed over partitions (ms)"),
-        Column("burst_records", "LONG", "how many records had accumulated by then"),
-        Column("libraries", "STRING", "the client libraries of the group's members, separated by commas"),
-    ),
-)
-
-MEMBER_CHANGES: Final = Table(
-    "member_changes",
-    "A member that joined or left a group.",
-    (
-        *OF_A_GROUP,
-        Column("at_ms", "LONG", "the time of the record (ms since the epoch)"),
-        Column("change", "STRING", "joined or left"),
-        Column("generation", "LONG", "the generation (or epoch, or change) with which it did"),
-        *_MEMBER,
-    ),
-)
-
-REWINDS: Final = Table(
-    "rewinds",
-    "A commit of a lower offset than the one before it: the records between were delivered again.",
-    (
-        *OF_A_GROUP,
-        Column("topic", "STRING", "the topic"),
-        Column("partition_id", "STRING", "the partition"),
-        Column("at_ms", "LONG", "when it was committed (ms since the epoch)"),
-        Column("before_offset", "LONG", "the committed offset before"),
-        Column("after_offset", "LONG", "the committed offset after"),
-    ),
-)
-
-GROUP_MINUTES: Final = Table(
-    "group_minutes",
-    "A group at a full minute.",
-    (
-        *OF_A_GROUP,
-        Column("at_ms", "LONG", "the minute (ms since the epoch)"),
-        Column("group_kind", "STRING", "the kind of the group"),
-        Column("state", "STRING", "the state of the group"),
-        Column("generation", "LONG", "the generation, epoch or change"),
-        Column("members", "INT", "the number of members"),
-        Column("partitions", "INT", "the number of partitions that concern the group"),
-        Column("orphaned_partitions", "INT", "how many of them had no owner, but should"),
-        Column("lag", "LONG", "the lag in records (of MetaQ: bytes); null: not known"),
-        Column("lag_ms", "LONG", "the age of the oldest record that waits (ms); null: not known"),
-        Column("imbalance_ratio", "DOUBLE", "1.0 is as even as it can be; null: not known"),
-        Column("is_rebalancing", "BOOLEAN", "whether a rebalance was known to be in progress"),
-    ),
-)
-
-PARTITION_MINUTES: Final = Table(
-    "partition_minutes",
-    "A partition of a group at a full minute.",
-    (
-        *OF_A_GROUP,
-        Column("topic", "STRING", "the topic"),
-        Column("partition_id", "STRING", "the partition"),
-        Column("at_ms", "LONG", "the minute (ms since the epoch)"),
-        Column("committed_offset", "LONG", "the committed offset; null: none"),
-        Column("end_offset", "LONG", "the end of the partition; null: not known"),
-        Column("lag", "LONG", "the lag in records (of MetaQ: bytes); null: not known"),
-        Column("lag_ms", "LONG", "the age of the oldest record that waits (ms); null: not known"),
-        Column("owner", "STRING", "the member id of the owner; null: none"),
-        Column("orphan", "STRING", "why no member owns it, although one should; null: otherwise"),
-    ),
-)
-
-EVALUATED: Final = Table(
-    "evaluated",
-    "Ten minutes of which the tables have all rows. It is written last.",
-    (
-        *OF_A_GROUP[:2],
-        Column("since_ms", "LONG", "the first instant (ms since the epoch)"),
-        Column("until_ms", "LONG", "the last instant (ms since the epoch)"),
-        Column("groups", "INT", "the number of groups that were evaluated"),
-        Column("failed_groups", "INT", "how many could not be: they have no rows in these ten minutes"),
-    ),
-)
 
 RECORDED: Final = (EVENTS, STATES, SETTINGS, REACH)
 """What is recorded: all else follows from these."""
@@ -254,3 +369,19 @@ def day_of(at_ms: int) -> str:
     '2026-09-21'
     """
     return datetime.fromtimestamp(at_ms / 1000, UTC).strftime("%Y-%m-%d")
+
+
+def build_from(of: type[RowT], /, *sources: Value, **own: object) -> RowT:
+    """A row of a table, or a value of one: its fields are ``own``, or those of the last source that has them.
+
+    >>> from monitor.model import LogGrown
+    >>> build_from(LogGrown, LogGrown(partitions=60, before=50), before=40)
+    LogGrown(partitions=60, before=40)
+    """
+    found = {name: getattr(each, name) for each in sources for name in _shared_fields(of, type(each))}
+    return of(**(found | own))
+
+
+@cache
+def _shared_fields(of: RowClass, source: RowClass) -> tuple[str, ...]:
+    return tuple(name for name in of.__struct_fields__ if hasattr(source, name))

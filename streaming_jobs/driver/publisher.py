@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 from monitor.detection.ownership.catalog_view import Topics
 from monitor.metrics.cluster_samples import render_cluster
 from monitor.metrics.render import packed, render_catalog
-from monitor.model import Catalog, ClusterSnapshot, LogPlaces, Outage, PackedBlock, RecordingHealth
+from monitor.model import Catalog, ClusterSnapshot, Outage, PackedBlock, RecordingHealth
 from monitor.readiness.cluster_readiness import ClusterReadiness
 from monitor.readiness.next_batch import EvaluationData
 from monitor.readiness.trigger_lag import TriggerLag
@@ -26,6 +26,7 @@ from streaming_jobs.driver.batch_log import BatchLog
 from streaming_jobs.driver.cluster_view import ClusterView
 from streaming_jobs.driver.findings_publisher import FindingsPublisher
 from streaming_jobs.driver.group_uses import GroupUseCache
+from streaming_jobs.driver.groups_log import GroupsLog
 from streaming_jobs.driver.shared import SharedEvaluation
 from streaming_jobs.driver.snapshot_store import SnapshotStore, VerdictSource
 from streaming_jobs.driver.verdict_on_demand import AssignmentViewCache, VerdictsOnDemand
@@ -94,11 +95,10 @@ class MicroBatchPublisher:
         stall: takes when micro-batches begin, end and evaluate.
         findings: are published once the store has them.
         gate: holds the end of a micro-batch until there is a reason for the next one.
-        log_topic: the topic with the records of the groups.
+        groups_log: the topic with the records of the groups, and how far it is read.
         own_topics: topics that grow by what groupwatch does.
         connect_topics: the topics of configurations of Connect clusters, by group.
         recording: how the recording goes; None: nothing is recorded.
-        places: where in the offsets topic groups are.
         begun: is set once the query runs.
     """
 
@@ -114,11 +114,10 @@ class MicroBatchPublisher:
     stall: StallWatch
     findings: FindingsPublisher
     gate: BatchGate
-    log_topic: str = "the offsets log"
+    groups_log: GroupsLog
     own_topics: frozenset[str] = frozenset()
     connect_topics: Mapping[str, str] = field(default_factory=dict)
     recording: Callable[[], RecordingHealth] | None = None
-    places: LogPlaces = field(default_factory=LogPlaces)
     begun: threading.Event = field(default_factory=threading.Event)
     _run: str = field(default_factory=lambda: uuid4().hex)
     _view: ClusterView = field(init=False)
@@ -127,11 +126,7 @@ class MicroBatchPublisher:
     _uses: GroupUseCache = field(default_factory=GroupUseCache)
     _catalog: _ServedCatalog | None = None
     _known: int = -1
-    _read: dict[int, int] = field(default_factory=dict)
-    _read_ms: int = 0
-    """When a micro-batch last had records of the log that tells of the groups."""
     _has_evaluated: bool = False
-    _log_partitions: int = 0
 
     def __post_init__(self) -> None:
         self._view = ClusterView(self.cluster)
@@ -150,7 +145,6 @@ class MicroBatchPublisher:
         self.gate.begin(began_ms)
         position = self.logs.position(batch_id)
         self._advance(position)
-        self._place_groups(position)
         batch = self._batch_context(batch_id)
         set_batch_context(self.spark.sparkContext, batch)
         self._view.take(_collect_rows(rows))
@@ -176,12 +170,6 @@ class MicroBatchPublisher:
         data = self._evaluation_data(judged_by)
         self.gate.hold(position, self._due_ms(data), is_urgent=not shown.ready, polls_may_wait=data.polls_may_wait)
 
-    def _place_groups(self, position: LogPosition) -> None:
-        """See by how many partitions of the offsets topic groups are placed in this micro-batch."""
-        if self._log_partitions:  # of the micro-batch before, which has ended
-            self.logs.note_partitions(self._log_partitions)
-        self._log_partitions = self.places.in_force(position.read)
-
     def _note_first_evaluation(self) -> None:
         if not self._has_evaluated:
             self._has_evaluated = True
@@ -191,7 +179,7 @@ class MicroBatchPublisher:
         return EvaluationData(
             newest=None if self._catalog is None else self._catalog.topics,
             judged_by=None if judged_by is None else judged_by.topics,
-            changed_ms=self._read_ms,
+            changed_ms=self.groups_log.changed_ms,
             is_polled=self.readiness.is_polled,
             own_topics=self.own_topics,
         )
@@ -214,7 +202,7 @@ class MicroBatchPublisher:
             now_ms=self.clock(),
             known=self._known,
             catalog=newest.key if newest is not None and may_evaluate else None,
-            log_partitions=self._log_partitions,
+            log_partitions=self.groups_log.partitions,
             unread=self.logs.unread(),
         )
 
@@ -233,7 +221,7 @@ class MicroBatchPublisher:
             catalog,
             connect_configs=self._view.connect_configs(self.connect_topics),
             outages=self.logs.outages(),
-            log_partitions=self._log_partitions,
+            log_partitions=self.groups_log.partitions,
         )
         self._catalog = _ServedCatalog(f"{self._run}-{batch_id}", Topics(catalog), self._ends(catalog))
         self.shared.catalogs.put(self.cluster, self._catalog.key, msgspec.msgpack.encode(catalog))
@@ -242,15 +230,16 @@ class MicroBatchPublisher:
         if position.before is not None:
             self._count(position.before)
         self.readiness.warm_up.advance(position.read)
-        if position.read != self._read:
-            self._read, self._read_ms = position.read, self.clock()
+        if self.groups_log.partitions:  # of the micro-batch before, which has ended
+            self.logs.note_partitions(self.groups_log.partitions)
+        self.groups_log.take(position.read, self.clock)
 
     def _count(self, before: ReportedOffsets) -> None:
         self.readiness.warm_up.records += before.records
         if self.readiness.has_read_nothing():
             total = self.readiness.warm_up.total
             raise SilentSourceError(
-                f"Cluster {self.cluster}: {self.log_topic} holds {total} offsets, but Spark read none of "
+                f"Cluster {self.cluster}: {self.groups_log.topic} holds {total} offsets, but Spark read none of "
                 "them. Its Kafka source skips internal topics unless "
                 "spark.sql.streaming.kafka.useDeprecatedOffsetFetching is true."
             )

@@ -25,6 +25,7 @@ from streaming_jobs.buckets.pipeline import Spread, bucket_rows
 from streaming_jobs.buckets.processor import BucketProcessor
 from streaming_jobs.driver.batch_gate import BatchGate
 from streaming_jobs.driver.findings_publisher import FindingsPublisher
+from streaming_jobs.driver.groups_log import GroupsLog
 from streaming_jobs.driver.log_news import LogNews
 from streaming_jobs.driver.publisher import MicroBatchPublisher
 from streaming_jobs.driver.shared import SharedEvaluation
@@ -129,11 +130,10 @@ class ClusterQuery:
             stall=self._problems.stall,
             findings=findings,
             gate=self.gate,
-            log_topic=self._logs.groups_topic,
+            groups_log=GroupsLog(self._logs.groups_topic, self.at_start.places),
             own_topics=frozenset({self._cluster.events_topic, self._cluster.findings_topic, OFFSETS_TOPIC}),
             connect_topics=self.at_start.connect_topics,
             recording=recording,
-            places=self.at_start.places,
         )
 
     def _readiness(self) -> ClusterReadiness:

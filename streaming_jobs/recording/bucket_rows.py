@@ -8,15 +8,16 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import pyarrow as pa
+from msgspec.structs import astuple
 
 from monitor.history.chronicle.grid import Steps
 from monitor.history.chronicle.writer import COSTS_KNOWN_MS, write_chronicle
 from monitor.history.held import HeldRecording, StateRow
 from monitor.history.recorded import RecordedRow, recorded_name
-from monitor.history.sql.told import MINUTE_MS, Row, rows_of
-from monitor.history.tables import EVALUATED, TOLD, Column, Table
+from monitor.history.sql.told import MINUTE_MS, rows_of
+from monitor.history.tables import EVALUATED, TOLD, Column, EvaluatedRow, Table
 from monitor.history.walk import GroupWalk
-from monitor.model import Entity
+from monitor.model import Entity, Value
 from monitor.model.group_choice import ALL, GroupChoice
 from streaming_jobs.recording.arrow import TYPES, arrow_schema
 from streaming_jobs.recording.delta import HELD
@@ -73,7 +74,7 @@ class BucketRows:
     def __call__(self, rows: pa.Table) -> pa.Table:
         """The rows of all tables, in the schema ROWS. A group that cannot be judged has none, and is counted."""
         held = self._hold(rows)
-        told: dict[Table, list[Row]] = defaultdict(list)
+        told: dict[Table, list[Value]] = defaultdict(list)
         failed = 0
         groups = list(filter(self.chosen.has, held.groups))
         for group in groups:
@@ -97,20 +98,19 @@ class BucketRows:
         minutes = self.minutes
         return HeldRecording(minutes.recorded_ms, states, events, minutes.reach_ms, minutes.settings)
 
-    def _group_rows(self, held: HeldRecording, group: str) -> Iterator[tuple[Table, list[Row]]]:
+    def _group_rows(self, held: HeldRecording, group: str) -> Iterator[tuple[Table, list[Value]]]:
         minutes = self.minutes
         walk = GroupWalk(held, minutes.cluster, group, minutes.since_ms, minutes.reach_ms)
         steps = Steps(minutes.step_ms, partitions_every_ms=MINUTE_MS)
         chronicle = write_chronicle(walk, minutes.since_ms, minutes.until_ms, steps=steps)
         return iter(()) if chronicle is None else rows_of(chronicle)
 
-    def _count_row(self, groups: int, failed: int) -> Row:
-        minutes = self.minutes
-        return minutes.cluster, "", minutes.since_ms, minutes.until_ms, groups, failed
+    def _count_row(self, groups: int, failed: int) -> EvaluatedRow:
+        return EvaluatedRow(self.minutes.cluster, "", self.minutes.since_ms, self.minutes.until_ms, groups, failed)
 
 
-def _batch(table: Table, rows: list[Row]) -> pa.RecordBatch:
-    by_column = zip(table.columns, zip(*rows, strict=True), strict=True)
+def _batch(table: Table, rows: list[Value]) -> pa.RecordBatch:
+    by_column = zip(table.columns, zip(*map(astuple, rows), strict=True), strict=True)
     own = {column.name: _array(column, values) for column, values in by_column}
     own[TABLE] = pa.array([table.name] * len(rows), pa.string())
     arrays = [own[field.name] if field.name in own else pa.nulls(len(rows), field.type) for field in _SCHEMA]

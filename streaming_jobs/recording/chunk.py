@@ -9,13 +9,13 @@ import pyarrow as pa
 from msgspec.structs import replace
 
 from monitor.history.recorded import EVENTS_VERSION, RecordedEvent, encode_events, recorded_name
-from monitor.history.tables import CLOCK, EVENTS, PLACE
+from monitor.history.tables import CLOCK, EVENTS
 from monitor.model import RECORDED, AnyEvent, CommitRun, Entity, GroupsListed, LogGrown, LogPlaces, OffsetCommitted
 from monitor.model.group_choice import ALL, GroupChoice
 from streaming_jobs.ingest.decoding import EventChunk, Record, arrow_rows
 from streaming_jobs.recording.arrow import arrow_schema
 
-_COLUMNS: Final = tuple([column for column in EVENTS.columns if column not in (*PLACE, CLOCK)])
+_COLUMNS: Final = EVENTS.columns[EVENTS.columns.index(CLOCK) + 1 :]
 
 RECORDED_EVENTS: Final = ", ".join([f"{column.name} {column.type}" for column in _COLUMNS])
 """What a chunk gives: the columns of monitor.history.tables.EVENTS that its records tell."""

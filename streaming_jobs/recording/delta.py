@@ -6,16 +6,17 @@ import threading
 from collections.abc import Collection
 from typing import Any, Final
 
+from msgspec.structs import astuple
 from pyspark.sql import Column, DataFrame, DataFrameWriter, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 -- the name that Spark's own documentation uses
 
 from monitor.history.held import StateRow
-from monitor.history.recorded import EVENTS_VERSION, unknown_events
-from monitor.history.tables import STATES, Table, day_of
+from monitor.history.recorded import EVENTS_VERSION, RecordedRow, unknown_events
+from monitor.history.tables import STATES, RowT, Table, TypedTable, day_of
 from monitor.model import Entity
 from monitor.tracking.serialization import is_current_state
 
-EVENT_COLUMNS: Final = ("recorded_ms", "entity", "name", "position", "events")
+EVENT_COLUMNS: Final = RecordedRow.__struct_fields__
 HELD: Final = (*EVENT_COLUMNS, "state")
 """The columns of what verdicts are made of: each row has an event or a state."""
 
@@ -80,7 +81,7 @@ class RecordedTables:
         before = self._states(states_ms)
         if before is None:
             return ()
-        rows = before.where(F.col("entity").isin(*entities)).select("entity", "name", "state").collect()
+        rows = before.where(F.col("entity").isin(*entities)).select(*StateRow._fields).collect()
         return tuple(StateRow(entity, name, bytes(state)) for entity, name, state in rows)
 
     def _states(self, states_ms: int) -> DataFrame | None:
@@ -126,6 +127,10 @@ class RecordedTables:
         """Append rows."""
         self.create(table)
         self._writer(rows).save(self.path(table))
+
+    def append_row(self, table: TypedTable[RowT], row: RowT) -> None:
+        """Append one row."""
+        self.append(table, self._spark.createDataFrame([astuple(row)], table.schema).coalesce(1))
 
     def append_once(self, table: Table, rows: DataFrame, writer: str, version: int) -> None:
         """Append rows, unless this writer has done so already with this version or a later one."""

@@ -9,7 +9,7 @@ from pyspark.sql import functions as F  # noqa: N812 -- the name that Spark's ow
 from pyspark.sql.streaming.listener import StreamingQueryProgress
 
 from monitor.history.portions import next_number
-from monitor.history.tables import EVENTS, REACH, day_of
+from monitor.history.tables import EVENTS, REACH, ReachRow, day_of
 from streaming_jobs.recording.delta import RecordedTables
 from streaming_jobs.runtime.clock import now_ms
 
@@ -18,7 +18,6 @@ class Reach:
     """Tells the readers of one cluster's recording how far it reaches, whenever that is not its newest portion."""
 
     def __init__(self, spark: SparkSession, cluster: str, folder: str) -> None:
-        self._spark = spark
         self._cluster = cluster
         self._tables = RecordedTables(spark, cluster, folder)
         self._is_behind = False
@@ -58,8 +57,7 @@ class Reach:
 
     def _append(self, until_ms: int | None) -> None:
         at_ms = self._noted_ms = next_number(self._noted_ms, now_ms())
-        row = (self._cluster, day_of(at_ms), at_ms, until_ms)
-        self._tables.append(REACH, self._spark.createDataFrame([row], REACH.schema).coalesce(1))
+        self._tables.append_row(REACH, ReachRow(self._cluster, day_of(at_ms), at_ms, until_ms))
 
 
 def complete_until_ms(progress: StreamingQueryProgress) -> int | None:

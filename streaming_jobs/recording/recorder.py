@@ -24,7 +24,7 @@ from monitor.config import HistorySettings
 from monitor.history.identity import encode_ids, replaced_reason
 from monitor.history.portions import near_time, next_number
 from monitor.history.recorded import RecordedSettings, RecordingError, encode_settings
-from monitor.history.tables import EVENTS, SETTINGS, day_of
+from monitor.history.tables import EVENTS, SETTINGS, SettingsRow, day_of
 from monitor.model import RecordingHealth
 from streaming_jobs.ingest.offset_planner import start_planned
 from streaming_jobs.recording.delta import RecordedTables
@@ -75,7 +75,6 @@ class Recorder:
     """Records one cluster until stopped."""
 
     def __init__(self, spark: SparkSession, cluster: str, settings: HistorySettings) -> None:
-        self._spark = spark
         self._cluster = cluster
         self._folder = (settings.folder or "").rstrip("/")
         self._every_s = settings.every_s
@@ -239,8 +238,8 @@ class Recorder:
             raise RecordingError(reason)
         known_ms = self._tables.only_value(SETTINGS, F.max("recorded_ms")) or 0
         at_ms = next_number(known_ms, near_time(self._portions.newest_ms, now_ms()))
-        row = (self._cluster, day_of(at_ms), at_ms, encode_settings(logs.settings), encode_ids(logs.ids))
-        self._tables.append(SETTINGS, self._spark.createDataFrame([row], SETTINGS.schema).coalesce(1))
+        place = self._cluster, day_of(at_ms), at_ms
+        self._tables.append_row(SETTINGS, SettingsRow(*place, encode_settings(logs.settings), encode_ids(logs.ids)))
         self._recorded = logs.settings, logs.ids
 
     def _recorded_ids(self) -> list[str | None]:

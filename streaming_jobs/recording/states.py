@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import astuple
 
 from monitor.history.held import StateRow, base_of
 from monitor.history.recorded import RecordedRow, is_readable
 from monitor.history.replay import fold_catalog, fold_group_rows
-from monitor.history.tables import STATES, day_of
+from monitor.history.tables import STATES, StatesRow, day_of
 from monitor.model import Entity
 from monitor.model.group_choice import ALL, GroupChoice
 from monitor.tracking.cluster_fold import NEWEST_PASS, PASS_HISTORY, ClusterFold, Key
@@ -57,18 +60,16 @@ class StateFold:
                 rows.append(RecordedRow(int(recorded_ms), entity, name, int(position), bytes(events)))
         readable = [row for row in rows if is_readable(row)]
         unread = len(rows) - len(readable)
-        found: list[tuple[str, str, bytes | None, int]]
+        new_row = partial(StatesRow, self.cluster, day_of(self.recorded_ms), self.recorded_ms)
         try:
             after = self._after(entity, name, before, readable)
-            found = [(about.value, own, state, unread) for about, own, state in after]
+            found = [new_row(about.value, own, state, unread) for about, own, state in after]
         except Exception:  # as in a bucket of the job: one entity's failure is its own
             # It has no state from now on: one from before would be shown as that of now.
-            found = [(entity.value, name, None, len(rows))]
+            found = [new_row(entity.value, name, None, len(rows))]
         if unread and not found:
-            found = [(entity.value, name, None, unread)]
-        day = day_of(self.recorded_ms)
-        told = [(self.cluster, day, self.recorded_ms, *each) for each in found]
-        return pd.DataFrame(told, columns=[column.name for column in STATES.columns])
+            found = [new_row(entity.value, name, None, unread)]
+        return pd.DataFrame(map(astuple, found), columns=[column.name for column in STATES.columns])
 
     def _after(
         self, entity: Entity, name: str, before: bytes | None, rows: list[RecordedRow]

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from msgspec import convert
 
 from monitor.history.recorded import NotRecordedError
-from monitor.history.sql.days import MOST_POINTS, RowMap, read_days
+from monitor.history.sql.days import MOST_POINTS, read_days
 from monitor.history.story import story_of
-from monitor.history.tables import DAY_MS, FINDINGS, GROUP_MINUTES, REBALANCES, Table
+from monitor.history.tables import DAY_MS, FINDINGS, GROUP_MINUTES, REBALANCES, RowT, Table, TypedTable
 
 START = 1_795_305_600_000
 MINUTE = 60_000
@@ -27,8 +28,11 @@ class Rows:
     def evaluated_span(self, cluster: str) -> tuple[int, int]:
         return START, self._evaluated_ms
 
-    def group_rows(self, table: Table, cluster: str, group: str, since_ms: int, until_ms: int) -> Sequence[RowMap]:
-        return self._rows.get(table, [])
+    def group_rows(
+        self, table: TypedTable[RowT], cluster: str, group: str, since_ms: int, until_ms: int
+    ) -> Sequence[RowT]:
+        place = {"cluster": cluster, "day": "2026-11-22", "group_name": group}
+        return [convert(place | row, table.rows) for row in self._rows.get(table, [])]
 
 
 def minute(number: int, lag: int | None) -> dict[str, Any]:
@@ -41,6 +45,7 @@ def finding(begin: int, end: int, event: str, **more: Any) -> dict[str, Any]:
     times = {"from_ms": START + begin * MINUTE, "until_ms": START + end * MINUTE, "since_ms": START}
     names = {"cluster": "c", "group_name": "g", "finding_id": "f", "kind": "orphaned", "reason": "grew"}
     told = {"severity": "critical", "partitions": 1, "members": 0, "cause": None, "sentence": f"From {begin}."}
+    told["topics"] = "orders"
     return names | told | times | {"event": event, "is_closed": False} | more
 
 
@@ -83,6 +88,8 @@ def test_what_was_open_before_has_not_opened_then():
 
 def test_rebalances_are_told_as_from_the_events():
     row = {
+        "group_kind": "kafka-classic",
+        "libraries": "java",
         "generation": 7,
         "started_ms": START + 1_000,
         "ended_ms": START + 4_000,

@@ -1,8 +1,10 @@
-"""docs/history.md has every column of every table."""
+"""docs/history.md has every column of every table; ``python -m tests.history.test_tables`` writes them there."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -11,14 +13,81 @@ from monitor.history.tables import TABLES, Table, day_of
 PAGE = Path(__file__).parents[2] / "docs" / "history.md"
 
 
+STORED: Final = {
+    "events": (
+        "cluster STRING, day STRING, recorded_ms LONG, clock_ms LONG, entity STRING, name STRING, position "
+        "LONG, first_ms LONG, last_ms LONG, version INT, events BINARY"
+    ),
+    "states": (
+        "cluster STRING, day STRING, recorded_ms LONG, entity STRING, name STRING, state BINARY, unread_rows INT"
+    ),
+    "settings": "cluster STRING, day STRING, recorded_ms LONG, settings BINARY, ids STRING",
+    "reach": "cluster STRING, day STRING, recorded_ms LONG, until_ms LONG",
+    "findings": (
+        "cluster STRING, day STRING, group_name STRING, finding_id STRING, kind STRING, reason STRING, "
+        "severity STRING, from_ms LONG, until_ms LONG, event STRING, is_closed BOOLEAN, since_ms LONG, "
+        "partitions INT, members INT, topics STRING, cause STRING, sentence STRING"
+    ),
+    "finding_members": (
+        "cluster STRING, day STRING, group_name STRING, finding_id STRING, kind STRING, reason STRING, "
+        "severity STRING, from_ms LONG, until_ms LONG, member_id STRING, instance_id STRING, client_id "
+        "STRING, host STRING, library STRING"
+    ),
+    "rebalances": (
+        "cluster STRING, day STRING, group_name STRING, group_kind STRING, generation LONG, started_ms LONG, "
+        "ended_ms LONG, causes STRING, joined_members INT, left_members INT, moved_partitions INT, "
+        "avoidable_moves INT, paused_partitions INT, pause_ms LONG, burst_records LONG, libraries STRING"
+    ),
+    "member_changes": (
+        "cluster STRING, day STRING, group_name STRING, at_ms LONG, change STRING, generation LONG, member_id "
+        "STRING, instance_id STRING, client_id STRING, host STRING, library STRING"
+    ),
+    "rewinds": (
+        "cluster STRING, day STRING, group_name STRING, topic STRING, partition_id STRING, at_ms LONG, "
+        "before_offset LONG, after_offset LONG"
+    ),
+    "group_minutes": (
+        "cluster STRING, day STRING, group_name STRING, at_ms LONG, group_kind STRING, state STRING, "
+        "generation LONG, members INT, partitions INT, orphaned_partitions INT, lag LONG, lag_ms LONG, "
+        "imbalance_ratio DOUBLE, is_rebalancing BOOLEAN"
+    ),
+    "partition_minutes": (
+        "cluster STRING, day STRING, group_name STRING, topic STRING, partition_id STRING, at_ms LONG, "
+        "committed_offset LONG, end_offset LONG, lag LONG, lag_ms LONG, owner STRING, orphan STRING"
+    ),
+    "evaluated": "cluster STRING, day STRING, since_ms LONG, until_ms LONG, groups INT, failed_groups INT",
+}
+"""What recordings have on disks: a table may get another column at its end, and no other change."""
+
+
+def rows_of(table: Table) -> list[str]:
+    return [f"| `{each.name}` | {each.type} | {each.meaning} |" for each in table.columns]
+
+
+def written_page(page: str) -> str:
+    """The page with the columns of now below the heads of their tables."""
+    for table in TABLES:
+        old = re.compile(rf"(### `{table.name}`\n.*?\|---\|\n)(\| `[^\n]*\n)*", re.DOTALL)
+        page = old.sub(lambda found: found[1] + "".join(f"{row}\n" for row in rows_of(table)), page)  # noqa: B023
+    return page
+
+
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
 def test_the_page_has_its_columns_in_their_order(table: Table):
     _, _, rest = PAGE.read_text(encoding="utf-8").partition(f"### `{table.name}`\n")
     part = rest.partition("\n### ")[0]
     assert table.row in part.replace("\n", " ")
     rows = [line for line in part.splitlines() if line.startswith("| `")]
-    assert rows == [f"| `{each.name}` | {each.type} | {each.meaning} |" for each in table.columns]
+    assert rows == rows_of(table)
+
+
+def test_the_stored_columns_stay_as_they_are():
+    assert {table.name: table.schema for table in TABLES} == STORED
 
 
 def test_a_day_ends_at_midnight_in_utc():
     assert (day_of(1_795_305_599_999), day_of(1_795_305_600_000)) == ("2026-11-21", "2026-11-22")
+
+
+if __name__ == "__main__":
+    PAGE.write_text(written_page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")

@@ -12,7 +12,6 @@ unclean election.
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 from typing import Any, Final
@@ -20,39 +19,28 @@ from typing import Any, Final
 import msgspec
 from kafka.admin import KafkaAdminClient
 from kafka.errors import (
-    IncompatibleBrokerVersion,
     SaslAuthenticationFailedError,
     for_code,
 )
 
 from monitor.collectors.clock import wall_clock_ms
-from monitor.collectors.errors import AnotherSource, ConnectionFailed
+from monitor.collectors.errors import ConnectionFailed
+from monitor.collectors.kafka.known_leaders import DESCRIBE_S, KnownLeaders
 from monitor.collectors.kafka.leader_requests import (
-    LeaderRequests,
-    epoch_ends_in,
-    epoch_ends_request,
     is_throttled,
     offsets_in,
     offsets_request,
-    send,
     throttles,
 )
 from monitor.collectors.kafka.leader_table import (
-    NO_EPOCH,
-    NO_LEADERS,
-    LeaderTable,
     Place,
-    leader_table,
-    leaders_request,
 )
-from monitor.collectors.kafka.preflight import READ_UNCOMMITTED, LogBounds, PartitionBounds, require_described
+from monitor.collectors.kafka.log_cuts import LogCuts
+from monitor.collectors.kafka.preflight import READ_UNCOMMITTED, LogBounds, PartitionBounds
 from monitor.collectors.kafka.silence import Silence, SilenceHistory
 from monitor.collectors.kafka_client.connection import error_name, explain_request_errors, open_admin
 from monitor.config import ClusterSettings
 from monitor.model import Outage, Value
-
-DESCRIBE_S: Final = 1.0
-"""How long one broker may take to name the leaders; then the next one gets the request."""
 
 KNOWN_LEADERS_S: Final = 5.0
 """How old the knowledge of who leads may be while all leaders answer; it also shows new partitions."""
@@ -101,23 +89,13 @@ class LogEnds:
                 None: until now.
         """
         self._cluster = cluster
-        self._topics = sorted(set(topics))
         self._clock = clock
         self._read_until = read_until or clock
         self._admin: KafkaAdminClient | None = None
-        self._table = NO_LEADERS
-        self._last_led: dict[Place, str] = {}
-        """The broker that led each partition last, as sentences name it."""
-        self._described_s = float("-inf")
-        self._requests = LeaderRequests(self._name_of)
-        self._epochs: dict[Place, int] = {}
+        self._leaders = KnownLeaders(cluster, topics)
+        self._requests = self._leaders.requests
+        self._cuts = LogCuts(self._leaders)
         self._silences = SilenceHistory()
-        self._cut: dict[Place, int] = {}
-        """Where logs were cut, until whoever reads them has gone back to there."""
-        self._recreated: dict[Place, int] = {}
-        """The starts of logs that were created again, until their ends have been requested."""
-        self._ids: dict[str, str] = {}
-        self._former_ids: dict[str, str] = {}
         self._in_use = threading.Lock()
         self._is_closed = False
 
@@ -129,7 +107,7 @@ class LogEnds:
     @property
     def is_read_elsewhere(self) -> bool:
         """Whether a partition of any topic is not silent, by the newest requests. For any thread."""
-        return not self._epochs.keys() <= self.silent.keys()
+        return not self._cuts.has_only(self.silent)
 
     @property
     def throttling(self) -> str | None:
@@ -142,7 +120,7 @@ class LogEnds:
 
     def partition_count(self, topic: str) -> int:
         """How many partitions a topic has by the brokers' newest response; 0: unknown. For any thread."""
-        return self._table.partition_count(topic)
+        return self._leaders.table.partition_count(topic)
 
     def ask(self, read: Mapping[Place, int]) -> Ends:
         """Where the logs end now, of the partitions that are read.
@@ -184,17 +162,16 @@ class LogEnds:
 
         What is known of a topic that is still the same stays: a cut that reading has yet to go back to, and the epochs.
         """
-        self._former_ids |= self._ids
-        self._ids = {}
+        self._leaders.accept_new_topics()
 
     def restart_recreated(self, starts: Mapping[Place, int]) -> None:
         """Let reading go back to these offsets, where it is beyond the ends: the logs are others than those it read."""
-        self._recreated = dict(starts)
+        self._cuts.restart_recreated(starts)
 
     @property
     def answering(self) -> tuple[str, ...]:
         """The addresses of the brokers that answer, if one does not; empty: all do. For any thread."""
-        quiet, addresses = set(self._requests.quiet), self._table.addresses
+        quiet, addresses = set(self._requests.quiet), self._leaders.table.addresses
         return tuple(address for broker, address in sorted(addresses.items()) if broker not in quiet) if quiet else ()
 
     def close(self) -> None:
@@ -215,15 +192,9 @@ class LogEnds:
     async def _ends(self, manager: Any, read: Mapping[Place, int]) -> Ends:  # noqa: ANN401 -- as above
         """Where the logs end for whoever reads them, and so where it has to go back to."""
         ends = await self._answered_ends(manager, read)
-        for place in self._recreated.keys() & ends.keys():
-            start = self._recreated.pop(place)
-            if read[place] > ends[place]:
-                self._cut[place] = start
-        self._cut = {place: end for place, end in self._cut.items() if place not in read or read[place] > end}
-        cut = {place: end for place, end in self._cut.items() if place in ends}
         known = self.silent
         silent = {place: known[place] for place in read if place not in ends}
-        return Ends(ends=ends, cut=cut, silent=silent)
+        return Ends(ends=ends, cut=self._cuts.at(read, ends), silent=silent)
 
     async def _answered_ends(self, manager: Any, read: Mapping[Place, int]) -> dict[Place, int]:  # noqa: ANN401 -- as above
         """Where the logs end whose leaders answer. What is silent, or was cut, is kept."""
@@ -233,16 +204,14 @@ class LogEnds:
         for number in range(ROUNDS):
             await self._know_leaders(manager, anew=number > 0)
             for topic in {topic for topic, _ in missing}:
-                self._require_described(topic)
-            compared = await self._cuts(manager, {place: read[place] for place in missing})
-            self._cut |= {place: end for place, end in compared.items() if end is not None}
-            unsure = {place for place, end in compared.items() if end is None}
+                self._leaders.require_described(topic)
+            unsure = await self._cuts.compare(manager, {place: read[place] for place in missing})
             answers, reasons = await self._offsets(manager, missing - unsure, LATEST)
             ends |= answers
             missing -= answers.keys()
             if not missing:
                 break
-        self._note(ends, {place: reasons.get(place) or self._without_answer(place) for place in missing})
+        self._note(ends, {place: reasons.get(place) or self._leaders.silence_reason(place) for place in missing})
         return ends
 
     async def _starts(self, manager: Any, places: Collection[Place]) -> dict[Place, int]:  # noqa: ANN401 -- as above
@@ -252,8 +221,8 @@ class LogEnds:
 
     async def _bounds(self, manager: Any, topic: str) -> LogBounds:  # noqa: ANN401 -- as above
         await self._know_leaders(manager)
-        self._require_described(topic)
-        places = [place for place in self._table.leaders if place[0] == topic]
+        self._leaders.require_described(topic)
+        places = [place for place in self._leaders.table.leaders if place[0] == topic]
         ends = written = await self._answered_ends(manager, dict.fromkeys(places, 0))
         if self._cluster.offsets_isolation != READ_UNCOMMITTED:
             written, _ = await self._offsets(manager, places, LATEST, READ_UNCOMMITTED)
@@ -265,69 +234,26 @@ class LogEnds:
                 for place in sorted(places)
                 if place in starts and place in ends and place in written
             ),
-            topic_id=self._table.topic_ids.get(topic),
-            cluster_id=self._table.cluster_id,
+            topic_id=self._leaders.table.topic_ids.get(topic),
+            cluster_id=self._leaders.table.cluster_id,
             partition_count=len(places),
         )
-
-    def _require_described(self, topic: str) -> None:
-        """Raises OffsetsTopicMissing or PermissionMissing if the topic is gone or forbidden."""
-        require_described(self._cluster, {"name": topic, "error_code": self._table.errors.get(topic, 0)})
 
     def _note(self, ends: Collection[Place], silent: Mapping[Place, str]) -> None:
         """Keep what is silent, each since it first was, and the epochs in which the others answered."""
         now_ms = self._clock()
         self._silences.note(ends, silent, now_ms, min(now_ms, self._read_until()))
-        for place in ends:  # a later epoch counts once the logs have been compared
-            self._epochs.setdefault(place, self._epoch(place))
+        self._cuts.note_answered(ends)
 
     async def _know_leaders(self, manager: Any, *, anew: bool = False) -> None:  # noqa: ANN401 -- as above
         """Ask who leads, if that is not known, is old, or has just turned out to be wrong."""
         limit_s = 0.0 if anew else DESCRIBE_S if self.silent else KNOWN_LEADERS_S
-        if time.monotonic() - self._described_s < limit_s:
-            return
-        response = await self._metadata_response(manager)
-        manager.cluster.update_metadata(response)
-        self._take(leader_table(response))
-
-    def _take(self, table: LeaderTable) -> None:
-        """Take the leaders of now.
-
-        Raises:
-            AnotherSource: a topic is another one than before.
-        """
-        self._described_s = time.monotonic()
-        for topic, topic_id in table.topic_ids.items():
-            if topic_id and self._ids.setdefault(topic, topic_id) != topic_id:
-                raise AnotherSource(f"Cluster {self._cluster.name}: {topic} was created again.")
-        for topic in self._former_ids.keys() & table.topic_ids.keys():
-            if self._former_ids.pop(topic) != table.topic_ids[topic]:
-                self._forget_log(topic)
-        self._table = table
-        for place, leader in table.leaders.items():
-            if leader.broker >= 0:
-                self._last_led[place] = table.name_of(leader.broker)
-
-    def _forget_log(self, topic: str) -> None:
-        """Another log has the name of this one: its epochs and its cuts are no longer of interest."""
-        self._epochs = {place: epoch for place, epoch in self._epochs.items() if place[0] != topic}
-        self._cut = {place: end for place, end in self._cut.items() if place[0] != topic}
-
-    async def _metadata_response(self, manager: Any) -> Any:  # noqa: ANN401 -- as above
-        """The first response in time; brokers that were quiet get the request last."""
-        request = leaders_request(self._topics)
-        brokers = sorted(broker.node_id for broker in manager.cluster.brokers())
-        for broker in sorted(brokers, key=self._requests.quiet.__contains__):
-            future = send(manager, request, broker)
-            answer = await self._requests.answer(manager, broker, future, DESCRIBE_S)
-            if answer is not None:
-                return answer
-            if isinstance(future.exception, SaslAuthenticationFailedError):
-                self._forget_client()  # the next one reads the credentials again
-                raise future.exception
-        self._forget_client()
-        reason = self.throttling or "no broker says who leads its partitions"
-        raise ConnectionFailed(f"Cluster {self._cluster.name}: {reason}.")
+        try:
+            for topic in await self._leaders.refresh(manager, limit_s):
+                self._cuts.forget_log(topic)
+        except (ConnectionFailed, SaslAuthenticationFailedError):  # the next client reads the credentials again
+            self._forget_client()
+            raise
 
     def _forget_client(self) -> None:
         """Begin with the bootstrap servers at the next question: the brokers may be elsewhere by then."""
@@ -344,7 +270,7 @@ class LogEnds:
         isolation: str | None = None,
     ) -> tuple[dict[Place, int], dict[Place, str]]:
         """The offsets by place, and why there is none of the others that have a leader."""
-        asked = self._table.by_broker(places)
+        asked = self._leaders.table.by_broker(places)
         level = isolation or self._cluster.offsets_isolation
         # What of a question goes to a leader is one request: the topics tell which question it was.
         scope = f"{timestamp} {level} {' '.join(sorted({topic for topic, _ in places}))}"
@@ -352,7 +278,7 @@ class LogEnds:
             manager,
             scope,
             {
-                broker: partial(offsets_request, of_broker, timestamp, level, self._epoch)
+                broker: partial(offsets_request, of_broker, timestamp, level, self._leaders.epoch)
                 for broker, of_broker in asked.items()
             },
         )
@@ -368,47 +294,12 @@ class LogEnds:
                     reasons[place] = self._reason(manager, broker, code)
         return offsets, reasons
 
-    def _name_of(self, broker: int) -> str:
-        return self._table.name_of(broker)
-
-    def _epoch(self, place: Place) -> int:
-        return self._table.leaders[place].epoch
-
-    def _without_answer(self, place: Place) -> str:
-        """Why the end of a partition was not requested, as the beginning of a sentence."""
-        leader = self._table.leaders.get(place)
-        if leader is None or leader.broker < 0:
-            last = self._last_led.get(place)
-            return "it has no leader" if last is None else f"it has had no leader since {last} went away"
-        return f"{self._table.name_of(leader.broker)} does not answer"
-
     def _reason(self, manager: Any, broker: int, code: int | None) -> str:  # noqa: ANN401 -- as above
         """Why a leader gave no offset, as the beginning of a sentence."""
-        name = self._table.name_of(broker)
+        name = self._leaders.table.name_of(broker)
         if code is not None:
             return f"{name} leads it and answers {_words(code)}"
         return throttles(name) if is_throttled(manager, broker) else f"{name} does not answer"
-
-    async def _cuts(self, manager: Any, read: Mapping[Place, int]) -> dict[Place, int | None]:  # noqa: ANN401 -- as above
-        """Where logs were cut below what was read, of those with another leader than before. None: it does not say."""
-        changed = [place for place, offset in read.items() if offset > 0 and self._has_new_leader(place)]
-        cut: dict[Place, int | None] = dict.fromkeys(changed)
-        for broker, places in self._table.by_broker(changed).items():
-            request = epoch_ends_request(places, self._epoch, self._epochs)
-            future = send(manager, request, broker)
-            answer = await self._requests.answer(manager, broker, future, DESCRIBE_S)
-            is_too_old = isinstance(future.exception, IncompatibleBrokerVersion)
-            told = dict(epoch_ends_in(answer)) if answer is not None else {}
-            for place in places if is_too_old else told:
-                self._epochs[place] = self._epoch(place)
-                del cut[place]
-                if 0 <= told.get(place, -1) < read[place]:
-                    cut[place] = told[place]
-        return cut
-
-    def _has_new_leader(self, place: Place) -> bool:
-        known, leader = self._epochs.get(place, NO_EPOCH), self._table.leaders.get(place)
-        return leader is not None and NO_EPOCH < known < leader.epoch
 
 
 def _words(code: int) -> str:

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, Protocol
+from collections.abc import Iterable, Iterator, Sequence
+from operator import attrgetter
+from typing import Final, Protocol
 
 from msgspec.structs import replace
 
 from monitor.history.chronicle.values import Chronicle, FindingSpan, GroupPoint
 from monitor.history.recorded import NotRecordedError
 from monitor.history.sql.told import CONTINUES, MINUTE_MS
-from monitor.history.tables import FINDINGS, GROUP_MINUTES, REBALANCES, Table
+from monitor.history.tables import (
+    FINDINGS,
+    GROUP_MINUTES,
+    REBALANCES,
+    FindingsRow,
+    RebalancesRow,
+    RowT,
+    TypedTable,
+    build_from,
+)
 from monitor.messages.names import shown
 from monitor.messages.notification import utc
-from monitor.model import FindingNews, FindingRecord, GroupKind, Phase, Rebalance, RebalanceCause
-from monitor.model.findings import Severity
+from monitor.model import FindingNews, FindingRecord, Rebalance, RebalanceCause
 
 MOST_POINTS: Final = 720
-
-RowMap = Mapping[str, Any]
 
 
 class ToldTables(Protocol):
@@ -31,7 +38,9 @@ class ToldTables(Protocol):
             RecordingError: they have none, or cannot be read.
         """
 
-    def group_rows(self, table: Table, cluster: str, group: str, since_ms: int, until_ms: int) -> Sequence[RowMap]:
+    def group_rows(
+        self, table: TypedTable[RowT], cluster: str, group: str, since_ms: int, until_ms: int
+    ) -> Sequence[RowT]:
         """The group's rows of the days from one instant to another.
 
         Raises:
@@ -55,7 +64,7 @@ def read_days(tables: ToldTables, cluster: str, group: str, since_ms: int, until
             f"The tables have cluster {shown(cluster)} from {utc(first_ms)} to {utc(evaluated_ms)} so far."
         )
     minutes = tables.group_rows(GROUP_MINUTES, cluster, group, since_ms, last_ms)
-    rows = sorted((row for row in minutes if since_ms <= row["at_ms"] <= last_ms), key=lambda row: int(row["at_ms"]))
+    rows = sorted((row for row in minutes if since_ms <= row.at_ms <= last_ms), key=attrgetter("at_ms"))
     if not rows:
         return None
     findings = tables.group_rows(FINDINGS, cluster, group, since_ms, last_ms)
@@ -63,11 +72,11 @@ def read_days(tables: ToldTables, cluster: str, group: str, since_ms: int, until
     return Chronicle(
         cluster=cluster,
         group=group,
-        kind=GroupKind(rows[-1]["group_kind"]),
+        kind=rows[-1].kind,
         since_ms=since_ms,
         until_ms=last_ms,
-        points=tuple(_highest_points([_point(row) for row in rows], since_ms, last_ms)),
-        findings=tuple(_spans(row for row in findings if row["until_ms"] > since_ms and row["from_ms"] < last_ms)),
+        points=tuple(_highest_points([build_from(GroupPoint, row) for row in rows], since_ms, last_ms)),
+        findings=tuple(_spans(row for row in findings if row.until_ms > since_ms and row.from_ms < last_ms)),
         rebalances=tuple(
             sorted(
                 (each for each in rebalances if since_ms < (each.ended_ms or 0) <= last_ms),
@@ -75,21 +84,6 @@ def read_days(tables: ToldTables, cluster: str, group: str, since_ms: int, until
             )
         ),
         step_ms=MINUTE_MS,
-    )
-
-
-def _point(row: RowMap) -> GroupPoint:
-    return GroupPoint(
-        at_ms=row["at_ms"],
-        phase=Phase(row["state"]),
-        generation=row["generation"],
-        members=row["members"],
-        partitions=row["partitions"],
-        orphaned=row["orphaned_partitions"],
-        lag=row["lag"],
-        lag_ms=row["lag_ms"],
-        imbalance_ratio=row["imbalance_ratio"],
-        is_rebalancing=row["is_rebalancing"],
     )
 
 
@@ -113,60 +107,33 @@ def _height(point: GroupPoint) -> int:
     return -1 if point.lag is None else point.lag
 
 
-def _spans(rows: Iterable[RowMap]) -> Iterator[FindingSpan]:
+def _spans(rows: Iterable[FindingsRow]) -> Iterator[FindingSpan]:
     """The findings, each put together from the rows of the ten minutes that it went through."""
     open_now: dict[str, FindingSpan] = {}
-    for row in sorted(rows, key=lambda row: (int(row["from_ms"]), str(row["finding_id"]))):
-        span, before = _span(row), open_now.pop(row["finding_id"], None)
+    for row in sorted(rows, key=attrgetter("from_ms", "id")):
+        span, before = _span(row), open_now.pop(row.id, None)
         if before is not None:
-            if row["event"] == CONTINUES and before.until_ms == span.from_ms and not before.is_closed:
-                open_now[row["finding_id"]] = replace(before, until_ms=span.until_ms, is_closed=span.is_closed)
+            if row.event == CONTINUES and before.until_ms == span.from_ms and not before.is_closed:
+                open_now[row.id] = replace(before, until_ms=span.until_ms, is_closed=span.is_closed)
                 continue
             yield before
-        open_now[row["finding_id"]] = span
+        open_now[row.id] = span
     yield from open_now.values()
 
 
-def _span(row: RowMap) -> FindingSpan:
-    continues = row["event"] == CONTINUES
-    told = FindingRecord(
-        id=row["finding_id"],
-        event=FindingNews.OPENED if continues else FindingNews(row["event"]),
-        cluster=row["cluster"],
-        group=row["group_name"],
-        kind=row["kind"],
-        reason=row["reason"],
-        since_ms=row["since_ms"],
-        opened_ms=row["from_ms"],
-        at_ms=row["from_ms"],
-        sentence=row["sentence"],
-        partition_count=row["partitions"],
+def _span(row: FindingsRow) -> FindingSpan:
+    continues = row.event == CONTINUES
+    told = build_from(
+        FindingRecord,
+        row,
+        event=FindingNews.OPENED if continues else FindingNews(row.event),
+        opened_ms=row.from_ms,
+        at_ms=row.from_ms,
         partitions=(),
-        member_count=row["members"],
         members=(),
-        cause=row["cause"],
     )
-    return FindingSpan(
-        told=told,
-        sentence=row["sentence"],
-        severity=Severity(row["severity"]),
-        until_ms=row["until_ms"],
-        was_open=continues,
-        is_closed=row["is_closed"],
-    )
+    return build_from(FindingSpan, row, told=told, was_open=continues)
 
 
-def _rebalance(row: RowMap) -> Rebalance:
-    return Rebalance(
-        generation=row["generation"],
-        started_ms=row["started_ms"],
-        ended_ms=row["ended_ms"],
-        causes=tuple(RebalanceCause(cause) for cause in row["causes"].split(",") if cause),
-        joined=row["joined_members"],
-        left=row["left_members"],
-        moved=row["moved_partitions"],
-        avoidable=row["avoidable_moves"],
-        paused_partitions=row["paused_partitions"],
-        pause_ms=row["pause_ms"],
-        burst_records=row["burst_records"],
-    )
+def _rebalance(row: RebalancesRow) -> Rebalance:
+    return build_from(Rebalance, row, causes=tuple(RebalanceCause(cause) for cause in row.causes.split(",") if cause))

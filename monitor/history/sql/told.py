@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
-from monitor.history.chronicle.values import Chronicle, FindingSpan, MemberThen
+from monitor.history.chronicle.values import Chronicle, MemberThen
 from monitor.history.tables import (
     FINDING_MEMBERS,
     FINDINGS,
@@ -14,11 +14,18 @@ from monitor.history.tables import (
     PARTITION_MINUTES,
     REBALANCES,
     REWINDS,
+    FindingMembersRow,
+    FindingsRow,
+    GroupMinutesRow,
+    MemberChangesRow,
+    PartitionMinutesRow,
+    RebalancesRow,
+    RewindsRow,
     Table,
+    build_from,
     day_of,
 )
-
-Row = tuple[object, ...]
+from monitor.model import Value
 
 MINUTE_MS: Final = 60_000
 
@@ -26,8 +33,8 @@ CONTINUES: Final = "continues"
 """The event of a row whose finding was as it is before."""
 
 
-def rows_of(chronicle: Chronicle) -> Iterator[tuple[Table, list[Row]]]:
-    """The rows of each table, the values in the order of its columns.
+def rows_of(chronicle: Chronicle) -> Iterator[tuple[Table, list[Value]]]:
+    """The rows of each table.
 
     What happened at the first instant of the chronicle belongs to the one before.
     """
@@ -35,116 +42,74 @@ def rows_of(chronicle: Chronicle) -> Iterator[tuple[Table, list[Row]]]:
         yield table, list(tell(chronicle))
 
 
-def _place(chronicle: Chronicle, at_ms: int) -> Row:
-    return chronicle.cluster, day_of(at_ms), chronicle.group
+def _place(chronicle: Chronicle, at_ms: int) -> dict[str, str]:
+    return {"cluster": chronicle.cluster, "day": day_of(at_ms), "group": chronicle.group}
 
 
-def _findings(chronicle: Chronicle) -> Iterator[Row]:
+def _findings(chronicle: Chronicle) -> Iterator[FindingsRow]:
     for span in chronicle.findings:
-        told = span.told
-        yield (
-            *_finding(chronicle, span),
-            CONTINUES if span.was_open else told.event.value,
-            span.is_closed,
-            told.since_ms,
-            told.partition_count,
-            told.member_count,
-            ",".join(entry.topic for entry in told.partitions),
-            told.cause,
-            span.sentence,
+        yield build_from(
+            FindingsRow,
+            span.told,
+            span,
+            **_place(chronicle, span.from_ms),
+            event=CONTINUES if span.was_open else span.told.event.value,
+            topics=",".join(entry.topic for entry in span.told.partitions),
         )
 
 
-def _finding(chronicle: Chronicle, span: FindingSpan) -> Row:
-    told = span.told
-    place = _place(chronicle, span.from_ms)
-    return *place, told.id, told.kind, told.reason, span.severity.value, span.from_ms, span.until_ms
-
-
-def _finding_members(chronicle: Chronicle) -> Iterator[Row]:
+def _finding_members(chronicle: Chronicle) -> Iterator[FindingMembersRow]:
     known = {member.member_id: member for member in chronicle.members}
     for span in chronicle.findings:
+        place = _place(chronicle, span.from_ms)
         for name in span.told.members:
-            yield *_finding(chronicle, span), *_member(known.get(name) or MemberThen(name))
+            member = known.get(name) or MemberThen(name)
+            yield build_from(FindingMembersRow, span.told, span, member, **place, library=member.library.label)
 
 
-def _member(member: MemberThen) -> Row:
-    return member.member_id, member.instance_id, member.client_id, member.host, member.library.label
-
-
-def _rebalances(chronicle: Chronicle) -> Iterator[Row]:
+def _rebalances(chronicle: Chronicle) -> Iterator[RebalancesRow]:
     libraries = ",".join(sorted({member.library.label for member in chronicle.members}))
     for each in chronicle.rebalances:
         ended_ms = each.ended_ms or each.started_ms
-        yield (
-            *_place(chronicle, ended_ms),
-            chronicle.kind.value,
-            each.generation,
-            each.started_ms,
-            ended_ms,
-            ",".join(cause.value for cause in each.causes),
-            each.joined,
-            each.left,
-            each.moved,
-            each.avoidable,
-            each.paused_partitions,
-            each.pause_ms,
-            each.burst_records,
-            libraries,
+        yield build_from(
+            RebalancesRow,
+            each,
+            **_place(chronicle, ended_ms),
+            kind=chronicle.kind,
+            ended_ms=ended_ms,
+            causes=",".join(cause.value for cause in each.causes),
+            libraries=libraries,
         )
 
 
-def _member_changes(chronicle: Chronicle) -> Iterator[Row]:
+def _member_changes(chronicle: Chronicle) -> Iterator[MemberChangesRow]:
     for changed in chronicle.changes:
+        place = _place(chronicle, changed.at_ms)
         for change, members in (("left", changed.left), ("joined", changed.joined)):
             for member in members:
-                place = _place(chronicle, changed.at_ms)
-                yield *place, changed.at_ms, change, changed.generation, *_member(member)
+                label = member.library.label
+                yield build_from(MemberChangesRow, changed, member, **place, change=change, library=label)
 
 
-def _rewinds(chronicle: Chronicle) -> Iterator[Row]:
+def _rewinds(chronicle: Chronicle) -> Iterator[RewindsRow]:
     for each in chronicle.rewinds:
-        place = _place(chronicle, each.at_ms)
-        yield *place, each.topic, str(each.partition), each.at_ms, each.before, each.after
+        yield build_from(RewindsRow, each, **_place(chronicle, each.at_ms), partition=str(each.partition))
 
 
-def _group_minutes(chronicle: Chronicle) -> Iterator[Row]:
+def _group_minutes(chronicle: Chronicle) -> Iterator[GroupMinutesRow]:
     for point in chronicle.points:
         if point.at_ms % MINUTE_MS == 0 and point.at_ms > chronicle.since_ms:
-            yield (
-                *_place(chronicle, point.at_ms),
-                point.at_ms,
-                chronicle.kind.value,
-                point.phase.value,
-                point.generation,
-                point.members,
-                point.partitions,
-                point.orphaned,
-                point.lag,
-                point.lag_ms,
-                point.imbalance_ratio,
-                point.is_rebalancing,
-            )
+            yield build_from(GroupMinutesRow, point, **_place(chronicle, point.at_ms), kind=chronicle.kind)
 
 
-def _partition_minutes(chronicle: Chronicle) -> Iterator[Row]:
+def _partition_minutes(chronicle: Chronicle) -> Iterator[PartitionMinutesRow]:
     for point in chronicle.partition_points:
         if point.at_ms > chronicle.since_ms:
-            yield (
-                *_place(chronicle, point.at_ms),
-                point.topic,
-                str(point.partition),
-                point.at_ms,
-                point.committed,
-                point.end,
-                point.lag,
-                point.lag_ms,
-                point.owner,
-                point.orphan,
-            )
+            place = _place(chronicle, point.at_ms)
+            yield build_from(PartitionMinutesRow, point, **place, partition=str(point.partition))
 
 
-_TELLERS: Final[Mapping[Table, Callable[[Chronicle], Iterator[Row]]]] = {
+_TELLERS: Final[Mapping[Table, Callable[[Chronicle], Iterator[Value]]]] = {
     FINDINGS: _findings,
     FINDING_MEMBERS: _finding_members,
     REBALANCES: _rebalances,

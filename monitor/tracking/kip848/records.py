@@ -21,7 +21,6 @@ from monitor.model import (
     Member,
     MemberRemoved,
     MembershipChange,
-    MemberState,
     MemberStored,
     ModernEvent,
     Phase,
@@ -46,6 +45,7 @@ from monitor.tracking.kip848.causes import (
     is_conversion,
     removal_cause,
 )
+from monitor.tracking.kip848.members import MembersDraft
 from monitor.tracking.kip848.moves import MovesDraft, with_move_counts
 from monitor.tracking.phases import PhaseEvent, enter_phase, epoch_phase_event
 from monitor.tracking.rebalances.causes import static_restart_at
@@ -84,22 +84,14 @@ MAX_PENDING: Final = 10_000
 
 
 class ModernDraft:
-    """A group of one of these kinds in the making: its members change in place, the rest is a state without them.
-
-    A member is complete once its own record was seen; what the log tells of it before that waits in
-    ``_incomplete``. ``_behind`` are the members that have not reached the targets (ConsumerGroupMember's
-    ``isReconciledTo``), kept up to date so that a record costs no walk over all members.
-    """
+    """A group of one of these kinds in the making: its members change in place, the rest is a state without them."""
 
     def __init__(self, state: GroupState, kind: GroupKind) -> None:
         kept = state if state.kind is kind else without_membership(state, kind=kind, pending=state.pending)
-        self._members = {member.member_id: member for member in kept.members}
-        self._incomplete = {member.member_id: member for member in kept.incomplete_members}
+        self._members = MembersDraft(kept)
         self._moves = MovesDraft(kept.released)
         self._before = _assignor_input(kept)
         self._state = replace(kept, members=(), incomplete_members=())
-        self._behind: set[str] = set()
-        self._compare_all()
 
     @property
     def kind(self) -> GroupKind:
@@ -109,9 +101,7 @@ class ModernDraft:
     def freeze(self) -> GroupState:
         """The state as it is now, members sorted by id."""
         return replace(
-            self._state,
-            members=tuple(self._members[key] for key in sorted(self._members)),
-            incomplete_members=tuple(self._incomplete[key] for key in sorted(self._incomplete)),
+            self._members.freeze_into(self._state),
             under_way=self._with_moves(),
             released=self._moves.released(),
             assignor_input=None if self._before is None else self._before.freeze(),
@@ -143,9 +133,9 @@ class ModernDraft:
                 self._raise_epoch(event)
             case TargetEpochStored():
                 if self._before is not None:
-                    self._before.complete_targets(event.epoch, self._members.values())
+                    self._before.complete_targets(event.epoch, self._members.complete.values())
                 self._state = replace(self._state, target_epoch=event.epoch)
-                self._compare_all()
+                self._members.raise_target_epoch(event.epoch)
                 self._stand(event.stored_ms)
             case RegexResolved():
                 self._resolve(event)
@@ -185,7 +175,7 @@ class ModernDraft:
         if event.epoch != state.generation:
             rebalance = epoch_rebalance(state, event)
             if state.under_way is None:
-                held = self._moves.held_counts(self._members.values())
+                held = self._moves.held_counts(self._members.complete.values())
                 rebalance = replace(rebalance, held=held, is_first=not held)
             state = begin_rebalance(state, rebalance)
             state = replace(state, generation_ms=event.stored_ms, rebalances=state.rebalances + 1, pending=())
@@ -194,16 +184,12 @@ class ModernDraft:
         self._stand(event.stored_ms)
 
     def _store_member(self, event: MemberStored) -> None:
-        stored, key = event.member, event.member.member_id
-        before = self._members.get(key)
         if self._before is not None:
             self._before.add_member(event.stored_ms)
-        waiting = before or self._incomplete.pop(key, None)
-        self._members[key] = replace(stored, reconciliation=waiting.reconciliation if waiting else Reconciliation())
-        self._compare(key)
+        before = self._members.store(event.member)
         if before is None:
-            self._note_join(stored, event.stored_ms)
-        elif has_subscription_changed(before, stored):
+            self._note_join(event.member, event.stored_ms)
+        elif has_subscription_changed(before, event.member):
             self._note(RebalanceCause.SUBSCRIPTION)
         self._stand(event.stored_ms)
 
@@ -219,44 +205,30 @@ class ModernDraft:
         )
 
     def _remove_member(self, event: MemberRemoved) -> None:
-        self._incomplete.pop(event.member_id, None)
-        member = self._members.pop(event.member_id, None)
+        member = self._members.remove(event.member_id)
         if member is not None:
-            self._behind.discard(event.member_id)
             self._moves.remove(member, event.removed_ms)
             self._note(removal_cause(member, event.removed_ms), member.instance_id)
         self._stand(event.removed_ms)
 
     def _reconcile(self, key: str, current: Reconciliation) -> None:
         """A new current assignment; the target stays."""
-        member = self._member(key)
+        member = self._members.find(key)
         before = member.reconciliation or Reconciliation()
         after = replace(current, target=before.target, spare_target=before.spare_target)
-        if key in self._members and KINDS[self._state.kind].broker_assigns_partitions:
+        if key in self._members.complete and KINDS[self._state.kind].broker_assigns_partitions:
             self._moves.change(member, after)
-        self._keep(member, after)
+        self._members.reconcile(member, after)
 
     def _aim(self, event: TargetStored) -> None:
         """A new target; the current assignment stays."""
-        member = self._member(event.member_id)
+        member = self._members.find(event.member_id)
         if self._before is not None and event.target is not None:
             self._before.change_target(member)
         elif self._before is not None:
             self._before.remove_target(event.member_id)
         before = member.reconciliation or Reconciliation()
-        self._keep(member, replace(before, target=event.target, spare_target=event.spare))
-
-    def _member(self, key: str) -> Member:
-        return self._members.get(key) or self._incomplete.get(key) or Member(member_id=key)
-
-    def _keep(self, member: Member, after: Reconciliation) -> None:
-        key = member.member_id
-        members = self._members if key in self._members else self._incomplete
-        if members is self._incomplete and after == Reconciliation():
-            self._incomplete.pop(key, None)
-            return
-        members[key] = replace(member, reconciliation=after)
-        self._compare(key)
+        self._members.reconcile(member, replace(before, target=event.target, spare_target=event.spare))
 
     def _reach(self, epoch: int) -> None:
         """A member is never ahead of the targets, nor these of the group: both have at least the member's epoch.
@@ -267,7 +239,7 @@ class ModernDraft:
         if epoch > (self._state.target_epoch or 0):
             generation = max(epoch, self._state.generation)
             self._state = replace(self._state, generation=generation, target_epoch=epoch)
-            self._compare_all()
+            self._members.raise_target_epoch(epoch)
 
     def _resolve(self, event: RegexResolved) -> None:
         known = {resolved.regex: resolved for resolved in self._state.regexes}
@@ -296,7 +268,7 @@ class ModernDraft:
         self._state = without_membership(state, pending=pending)
         self._moves.reset()
         self._before = _assignor_input(self._state)
-        self._members, self._incomplete, self._behind = {}, {}, set()
+        self._members = MembersDraft(self._state)
 
     def _note(self, cause: RebalanceCause, instance_id: str | None = None) -> None:
         change = MembershipChange(cause=cause, instance_id=instance_id)
@@ -314,7 +286,7 @@ class ModernDraft:
         But who is gone may have left something: the epoch in which others gain it comes after the member's tombstones.
         """
         if (rebalance := self._state.under_way) is not None:
-            rebalance = with_move_counts(rebalance, self._moves.moved, self._members)
+            rebalance = with_move_counts(rebalance, self._moves.moved, self._members.complete)
             self._state = end_rebalance(replace(self._state, under_way=rebalance), at_ms)
         self._moves.reset(keeping=bool(self._state.pending))
 
@@ -327,24 +299,10 @@ class ModernDraft:
         traits = KINDS[self._state.kind]
         return epoch_phase_event(
             self._state,
-            has_members=bool(self._members),
+            has_members=bool(self._members.complete),
             is_ready=not traits.broker_assigns_tasks or is_ready(self._state.streams),
-            is_behind=bool(self._behind),
+            is_behind=self._members.are_behind,
         )
-
-    def _compare_all(self) -> None:
-        for key in self._members:
-            self._compare(key)
-
-    def _compare(self, key: str) -> None:
-        member = self._members.get(key)
-        if member is None:
-            return
-        now = member.reconciliation or Reconciliation()
-        if now.epoch == (self._state.target_epoch or 0) and now.state is MemberState.STABLE:
-            self._behind.discard(key)
-        else:
-            self._behind.add(key)
 
 
 def _assignor_input(state: GroupState) -> AssignorInputDraft | None:

@@ -6,15 +6,12 @@ bytes), times in milliseconds since the epoch, durations in milliseconds.
 
 from __future__ import annotations
 
-import ast
-import inspect
-import sys
-from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
-from itertools import pairwise
+from collections.abc import Iterable, Mapping
 from typing import Final, get_args
 
 import msgspec
+
+from monitor.model.attribute_texts import attribute_text
 
 COMMON: Final[Mapping[str, str]] = {
     "cluster": "The cluster, as the configuration names it.",
@@ -52,11 +49,8 @@ def meaning(described: type[msgspec.Struct], field: str) -> str:
     Raises:
         KeyError: it is not described.
     """
-    for each in described.__mro__:
-        text = _texts(each.__module__).get(each.__qualname__, {}).get(field)
-        if text is not None:
-            return text
-    return COMMON[field]
+    text = attribute_text(described, field)
+    return COMMON[field] if text is None else text
 
 
 def structs_by_name(types: Iterable[type[msgspec.Struct]]) -> Mapping[str, type[msgspec.Struct]]:
@@ -70,19 +64,3 @@ def structs_by_name(types: Iterable[type[msgspec.Struct]]) -> Mapping[str, type[
             found[each.__name__] = each
             waiting += (field.type for field in msgspec.structs.fields(each))
     return found
-
-
-@cache
-def _texts(module: str) -> Mapping[str, Mapping[str, str]]:
-    """The texts under the fields of the classes at the top of a module, by class and field."""
-    if not module.startswith("monitor."):
-        return {}
-    tree = ast.parse(inspect.getsource(sys.modules[module]))
-    return {each.name: dict(_texts_in(each)) for each in tree.body if isinstance(each, ast.ClassDef)}
-
-
-def _texts_in(of: ast.ClassDef) -> Iterator[tuple[str, str]]:
-    for field, below in pairwise(of.body):
-        match field, below:
-            case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
-                yield name, " ".join(text.split())

@@ -61,13 +61,13 @@ def test_every_leader_is_asked_for_its_own_partitions(ends: LogEnds):
 def test_leaders_that_have_answered_are_not_looked_up_again(ends: LogEnds, monkeypatch: pytest.MonkeyPatch):
     """What has been answered is asked in one round, and the next poll begins with the same leaders."""
     requests = []
-    response = ends._metadata_response
+    response = ends._leaders._metadata_response
 
     async def counted(manager: Any) -> Any:
         requests.append(manager)
         return await response(manager)
 
-    monkeypatch.setattr(ends, "_metadata_response", counted)
+    monkeypatch.setattr(ends._leaders, "_metadata_response", counted)
     for _ in range(2):
         assert len(ends.ask(READ).ends) == len(READ)
     assert len(requests) == 1

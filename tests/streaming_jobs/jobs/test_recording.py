@@ -21,6 +21,7 @@ import pytest
 from deltalake import DeltaTable
 from kafka import KafkaConsumer, KafkaProducer, TopicPartition
 from kafka.admin import KafkaAdminClient, NewTopic
+from msgspec.structs import astuple
 
 from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.demo.servers.settings import BrokerSettings
@@ -485,7 +486,7 @@ def test_the_tables_have_what_the_recording_tells(evaluated: Recorded):
         chronicle = write_chronicle(walk, since_ms, until_ms, steps=Steps(STEPS_MS[0], partitions_every_ms=60_000))
         assert chronicle is not None
         for table, rows in rows_of(chronicle):
-            expected[table].update(rows)
+            expected[table].update(map(astuple, rows))
     assert {table: rows_in(evaluated.folder, table) for table in TOLD} == expected
     assert {table.name for table in TOLD if expected[table]} >= {"rebalances", "member_changes", "partition_minutes"}
 
