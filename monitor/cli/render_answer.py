@@ -15,8 +15,9 @@ from rich.text import Text
 from monitor.explain.statements import Explanation, Statement
 from monitor.explain.what_if import MemberChange, Move, WhatIf
 from monitor.explain.what_if_text import consequences, held_after, held_before, mark, moving, sizes, task_move
-from monitor.history.story import GroupStory, accuracy, lag_sentence
-from monitor.messages.formatting import age, counted, grouped
+from monitor.history.report.notes import accuracy
+from monitor.history.story import GroupStory
+from monitor.messages.formatting import age, counted, grouped, lag_range
 from monitor.messages.names import owner, shown, shown_group
 from monitor.messages.notification import utc
 from monitor.model import LibraryUse
@@ -83,7 +84,7 @@ def story_shown(story: GroupStory) -> RenderableType:
         f"{shown_group(story.group)} of cluster {shown(story.cluster)}, {utc(story.since_ms)} to {utc(story.until_ms)}:"
     )
     nothing = [] if story.happened else [Text("Nothing happened.")]
-    lag = lag_sentence(story)
+    lag = lag_range((point.lag for point in story.lag), story.unit)
     exact = [Text(accuracy(story.step_ms), style="dim")] if story.step_ms else []
     return Group(Text(head), *nothing, grid, *([] if lag is None else [Text(lag)]), *exact)
 

@@ -14,10 +14,10 @@ from monitor.explain.dialects import dialect_rule
 from monitor.explain.self_assigned import sharing_told
 from monitor.explain.statements import About, Explanation, Judged, Statement, findings_told, judged, metadata_told
 from monitor.explain.tasks import task_assignor_sentence, tasks_told, unchecked_reasons
-from monitor.findings.rebalances import CAUSES
 from monitor.messages.client_libraries import REMARKS, library_name, project_name
 from monitor.messages.formatting import NO_OWN_LAG, age, counted, lasted
 from monitor.messages.names import era, ranges, shown, shown_group
+from monitor.messages.rebalances import cause_words, delay_sentence, moved_words, took_ms
 from monitor.messages.units import unit_of
 from monitor.messages.unknown_versions import group_sentence
 from monitor.model import (
@@ -34,27 +34,6 @@ from monitor.model import (
     TopicPartition,
     traits_of,
 )
-
-
-def cost_of(rebalance: Rebalance) -> str:
-    """The cost of one rebalance, as far as the log shows it.
-
-    >>> cost_of(Rebalance(5, 0, 9, moved=3, avoidable=1, paused_partitions=4, pause_ms=12_000, burst_records=70))
-    'It moved 3 partitions (1 avoidable). 4 partitions were paused for 12 s in total, and 70 records had accumulated \
-by then.'
-    >>> cost_of(Rebalance(5, 0, 9))
-    'It moved no partition. No pause was detected.'
-    """
-    moved = f"It moved {counted(rebalance.moved, 'partition') if rebalance.moved else 'no partition'}"
-    if rebalance.avoidable:
-        moved += f" ({rebalance.avoidable} avoidable)"
-    if not rebalance.paused_partitions:
-        return f"{moved}. No pause was detected."
-    were = "was" if rebalance.paused_partitions == 1 else "were"
-    paused = (
-        f"{counted(rebalance.paused_partitions, 'partition')} {were} paused for {lasted(rebalance.pause_ms)} in total"
-    )
-    return f"{moved}. {paused}, and {counted(rebalance.burst_records, 'record')} had accumulated by then."
 
 
 def costs_so_far(group: GroupState) -> Iterator[str]:
@@ -263,7 +242,7 @@ def _oddities(member: MemberVerdict) -> str:
 def _rebalances(known: Judged) -> Iterator[Statement]:
     if known.group.under_way is not None:
         since = known.group.under_way.started_ms
-        sentence = f"A rebalance has been in progress for {known.age_of(since)}, {because(known.group.under_way)}."
+        sentence = f"A rebalance has been in progress for {known.age_of(since)}: {_why(known.group.under_way)}."
         yield Statement(about=About.REBALANCE, sentence=sentence, since_ms=since)
     if not known.group.history:
         yield Statement(about=About.REBALANCE, sentence="groupwatch has not observed a complete rebalance.")
@@ -273,51 +252,44 @@ def _rebalances(known: Judged) -> Iterator[Statement]:
         yield from _changes_seen(known, last)
         return
     word = KINDS[known.group.kind].era
-    took = f" and took {_took(last.ended_ms - last.started_ms)}" if last.ended_ms is not None else ""
+    duration_ms = took_ms(last, known.group.kind)
+    took = "" if duration_ms is None else f" and took {lasted(duration_ms)}"
     ago = known.age_of(last.ended_ms or last.started_ms)
     yield Statement(
         about=About.REBALANCE,
-        sentence=f"The last rebalance led to {word} {last.generation} {ago} ago{took}, {because(last)}.",
+        sentence=f"The last rebalance led to {word} {last.generation} {ago} ago{took}: {_why(last)}.",
         since_ms=last.ended_ms or last.started_ms,
         evidence=tuple(_earlier(known, word)),
     )
-    yield Statement(about=About.REBALANCE, sentence=cost_of(last), evidence=tuple(costs_so_far(known.group)))
+    yield Statement(about=About.REBALANCE, sentence=_cost(known, last), evidence=tuple(costs_so_far(known.group)))
 
 
 def _changes_seen(known: Judged, last: Rebalance) -> Iterator[Statement]:
     """Rebalances as polls show them: a poll shows that something changed, not how long it took."""
     ago = known.age_of(last.ended_ms or last.started_ms)
-    moved = f"{counted(last.moved, 'partition') if last.moved else 'no partition'} moved"
-    why = "" if last.causes in ((), (RebalanceCause.UNKNOWN,)) else f", {because(last)}"
+    why = "" if last.causes in ((), (RebalanceCause.UNKNOWN,)) else f": {_why(last)}"
     yield Statement(
         about=About.REBALANCE,
-        sentence=f"groupwatch last detected a change of its assignment {ago} ago{why}; {moved}.",
+        sentence=f"groupwatch last detected a change of its assignment {ago} ago{why}. {_cost(known, last)}",
         since_ms=last.ended_ms or last.started_ms,
         evidence=tuple(_earlier(known, "change")),
     )
 
 
-def _took(duration_ms: int) -> str:
-    return lasted(max(1, duration_ms))  # a rebalance takes time, also where the log's clock shows none
+def _why(rebalance: Rebalance) -> str:
+    return cause_words(rebalance.causes, rebalance.joined, rebalance.left)
 
 
-def because(rebalance: Rebalance) -> str:
-    """Why a rebalance happened, as a clause.
-
-    >>> because(Rebalance(5, 0, 9, causes=(RebalanceCause.JOIN,), joined=1))
-    'because members joined (1 joined, 0 left)'
-    """
-    causes = rebalance.causes or (RebalanceCause.UNKNOWN,)
-    counts = f" ({rebalance.joined} joined, {rebalance.left} left)" if rebalance.joined or rebalance.left else ""
-    reasons = " and ".join(CAUSES[cause] for cause in causes)
-    return f"{reasons}{counts}" if causes == (RebalanceCause.UNKNOWN,) else f"because {reasons}{counts}"
+def _cost(known: Judged, last: Rebalance) -> str:
+    delay = delay_sentence(last.paused_partitions, last.pause_ms, last.burst_records, unit_of(known.group.kind))
+    return f"It {moved_words(last.moved, last.avoidable)}. {delay}".rstrip()
 
 
 def _earlier(known: Judged, word: str) -> Iterator[str]:
     earlier = known.group.history[:-1]
     for rebalance in reversed(earlier):
         ago = known.age_of(rebalance.ended_ms or rebalance.started_ms)
-        yield f"{word} {rebalance.generation}, {ago} ago: {because(rebalance)}"
+        yield f"{word} {rebalance.generation}, {ago} ago: {_why(rebalance)}"
 
 
 def _lag(known: Judged) -> Statement:

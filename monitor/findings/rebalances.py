@@ -1,4 +1,4 @@
-"""Rebalances that take long, or follow each other; and the causes of rebalances in words."""
+"""Rebalances that take long, or follow each other."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from monitor.findings.spec import FindingSpec
 from monitor.messages.client_defects import DEFECTS
 from monitor.messages.client_libraries import project_name
 from monitor.messages.names import era, people, seconds
+from monitor.messages.rebalances import CAUSES
 from monitor.model import (
     KINDS,
     Assigner,
@@ -155,20 +156,6 @@ def _failing_leaders(failing: FailingLeader) -> str:
         f"{project_name(failing.library)} ({text.releases}): {text.effect} {text.remedy}"
     )
 
-
-CAUSES: Final[Mapping[RebalanceCause, str]] = {
-    RebalanceCause.JOIN: "members joined",
-    RebalanceCause.LEAVE: "members left or timed out",
-    RebalanceCause.TIMEOUT: "members timed out",
-    RebalanceCause.SUBSCRIPTION: "members changed their subscriptions",
-    RebalanceCause.TOPICS: "topics appeared, disappeared, or grew",
-    RebalanceCause.STATIC_RESTART: "static members restarted",
-    RebalanceCause.ASSIGNOR: "the assignor changed",
-    RebalanceCause.HANDOVER: "partitions were handed over",
-    RebalanceCause.UPGRADE: "it switched to KIP-848",
-    RebalanceCause.DOWNGRADE: "it switched back to the classic protocol",
-    RebalanceCause.UNKNOWN: "for reasons that the log does not show",
-}
 
 _WORKERS_CAUSES: Final[Mapping[RebalanceCause, str]] = {
     RebalanceCause.JOIN: "workers joined",

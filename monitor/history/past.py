@@ -13,7 +13,6 @@ from monitor.history.replay import inputs_at
 from monitor.history.report.assemble import group_report
 from monitor.history.report.facts import IncidentReport
 from monitor.history.sql.days import read_days
-from monitor.history.story import GroupStory, tell_story
 from monitor.history.work_limit import JOB_LIMIT, Check, TooMuchWorkError, WorkLimit, no_check
 from monitor.snapshot_file import Evaluated
 
@@ -35,12 +34,8 @@ class RecordedPast:
         """What the verdict on a group was made of at an instant; see :func:`monitor.history.replay.inputs_at`."""
         return inputs_at(self._open(), cluster, group, at_ms)
 
-    def story(self, cluster: str, group: str, since_ms: int, until_ms: int) -> GroupStory | None:
-        """What happened to a group in a span of time; see :func:`monitor.history.story.tell_story`."""
-        return tell_story(self._open(), cluster, group, since_ms, until_ms, self._check())
-
     def chronicle(self, cluster: str, group: str, since_ms: int, until_ms: int) -> Chronicle | None:
-        """The same as values; see :func:`monitor.history.chronicle.writer.chronicle_of`."""
+        """What happened to a group in a span of time; see :func:`monitor.history.chronicle.writer.chronicle_of`."""
         return chronicle_of(self._open(), cluster, group, since_ms, until_ms, self._check())
 
     def days(self, cluster: str, group: str, since_ms: int, until_ms: int) -> Chronicle | None:

@@ -117,14 +117,13 @@ def test_a_healthy_group_is_told_whole():
         ),
         (
             "rebalance",
-            f"The last rebalance led to generation 3 {AGO} ago and took 2 s, "
-            "because members joined (1 joined, 0 left).",
+            f"The last rebalance led to generation 3 {AGO} ago: 1 member joined.",
             ("generation 2, 17 min 40 s ago: for reasons that the log does not show",),
         ),
         (
             "rebalance",
-            "It moved 2 partitions (1 avoidable). 1 partition was paused for 8 s in total, and 70 records had "
-            "accumulated by then.",
+            "It moved 2 partitions (1 avoidable). Commits of 1 partition were delayed by 8 partition-seconds "
+            "(estimate), and the backlog reached 70 records.",
             (
                 "5 rebalances since the group was first seen, 12 s in total",
                 "9 partitions moved, 3 of them avoidable",
@@ -391,7 +390,7 @@ def test_of_the_new_protocol_it_is_said_how_sure_the_assignor_is(asked, sentence
     sentences = told(of_group(state, modern.CATALOG))
     assert sentences[About.ASSIGNOR] == [sentence]
     assert sentences[About.REBALANCE] == [
-        "A rebalance has been in progress for 3 s, because members left or timed out (0 joined, 1 left).",
+        "A rebalance has been in progress for 3 s: 1 member gone.",
         "groupwatch has not observed a complete rebalance.",
     ]
 

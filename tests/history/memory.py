@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+from monitor.history.chronicle.writer import chronicle_of
 from monitor.history.recorded import RecordedRow, decode_events
-from monitor.history.replay import Base
+from monitor.history.replay import Base, Recording
+from monitor.history.story import GroupStory, story_of
 from monitor.tracking.cluster_fold import Key
 
 
@@ -39,3 +41,9 @@ def _recorded_ms(base: Base) -> int:
 
 def _first_ms(row: RecordedRow) -> int:
     return min(recorded.begun_ms for recorded in decode_events(row))
+
+
+def tell_story(recording: Recording, cluster: str, group: str, since_ms: int, until_ms: int) -> GroupStory | None:
+    """What the command history and the API tell of a group; None: it was not known in that time."""
+    chronicle = chronicle_of(recording, cluster, group, since_ms, until_ms)
+    return None if chronicle is None else story_of(chronicle)

@@ -8,7 +8,10 @@ from typing import Any
 import pytest
 from msgspec import convert
 
+from monitor.charts.values import LagChart, TimeRange
 from monitor.history.recorded import NotRecordedError
+from monitor.history.report.charts import past_chart
+from monitor.history.report.findings import findings_then
 from monitor.history.sql.days import MOST_POINTS, read_days
 from monitor.history.story import story_of
 from monitor.history.tables import DAY_MS, FINDINGS, GROUP_MINUTES, REBALANCES, RowT, Table, TypedTable
@@ -84,6 +87,31 @@ def test_a_finding_goes_on_through_its_rows():
 def test_what_was_open_before_has_not_opened_then():
     found = days(Rows({GROUP_MINUTES: [minute(1, 0)], FINDINGS: [finding(0, 10, "continues", is_closed=True)]}))
     assert [each.about for each in story_of(found).happened] == ["closed"]
+
+
+def test_what_opened_before_the_span_or_closed_after_it_is_drawn_and_not_told():
+    """The first one opened in the ten minutes in which the span begins, before it; the other closed after it."""
+    opened, closed = finding(-5, 3, "opened", is_closed=True), finding(1439, 1445, "opened", is_closed=True)
+    found = days(Rows({GROUP_MINUTES: [minute(1, 0)], FINDINGS: [opened, closed | {"finding_id": "h"}]}), until_days=1)
+    told = [((each.at_ms - START) // MINUTE, each.about) for each in story_of(found).happened]
+    assert told == [(3, "closed"), (1439, "opened")]
+    assert [(each.since_ms, each.until_ms) for each in findings_then(found)] == [
+        (START, START + 3 * MINUTE),
+        (START, START + 1445 * MINUTE),
+    ]
+
+
+def test_a_finding_that_changed_is_one_bar_with_its_widest_sentence_and_opened_with_its_first():
+    rows = [
+        finding(3, 10, "opened", partitions=1),
+        finding(10, 20, "changed", partitions=7, sentence="Seven."),
+        finding(20, 25, "changed", partitions=2, sentence="Two.", is_closed=True),
+    ]
+    found = days(Rows({GROUP_MINUTES: [minute(1, 0)], FINDINGS: rows}))
+    [drawn] = past_chart(LagChart(TimeRange(START, START + 2 * DAY_MS)), (), findings_then(found)).spans
+    assert (drawn.label, drawn.sentence) == ("Orphaned: grew", "Seven.")
+    assert (drawn.from_ms, drawn.until_ms) == (START, START + 25 * MINUTE)
+    assert [each.sentence for each in story_of(found).happened] == ["From 3.", "It is over: it lasted 25 min."]
 
 
 def test_rebalances_are_told_as_from_the_events():

@@ -10,11 +10,11 @@ from monitor.history.chronicle.grid import step_ms
 from monitor.history.recorded import RecordedEvent, RecordedRow, encode_events
 from monitor.history.replay import group_at
 from monitor.history.report.assemble import group_report
-from monitor.history.story import GroupStory, Happened, tell_story
+from monitor.history.story import GroupStory, Happened
 from monitor.history.walk import GroupWalk
 from monitor.model import CommitPoint, CommitRun, Entity
 from tests.history.incidents import START, Made, hung, killed, ms
-from tests.history.memory import MemoryRecording
+from tests.history.memory import MemoryRecording, tell_story
 
 
 def story_between(recording: MemoryRecording, since_ms: int, until_ms: int) -> GroupStory:

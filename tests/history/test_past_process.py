@@ -79,7 +79,7 @@ def is_there(pid: int) -> bool:
         return False
 
 
-@pytest.mark.parametrize("question", ["story", "chronicle", "report"])
+@pytest.mark.parametrize("question", ["chronicle", "report"])
 def test_what_it_answers_is_what_the_recording_has(folder: Path, past: PastProcess, question: str):
     expected = getattr(RecordedPast(str(folder), limit=None), question)("c", "g", START, ms(170))
     assert expected is not None
@@ -103,7 +103,7 @@ def test_one_process_answers_one_question_after_the_other(past: PastProcess):
 
 def test_what_is_not_recorded_is_told_as_ever(tmp_path: Path, past: PastProcess):
     with pytest.raises(NotRecordedError, match="has no cluster other"):
-        past.story("other", "g", START, ms(60))
+        past.chronicle("other", "g", START, ms(60))
     nothing = PastProcess(str(tmp_path))
     with pytest.raises(RecordingError, match="There is no recording in"):
         nothing.days("c", "g", START, ms(60))
@@ -112,7 +112,7 @@ def test_what_is_not_recorded_is_told_as_ever(tmp_path: Path, past: PastProcess)
 
 def test_of_a_group_that_is_left_out_it_is_said_and_of_before_it_is_answered(folder: Path):
     past = PastProcess(str(folder), groups=GroupChoice(deny=("g", "tmp-.*")))
-    assert past.story("c", "g", START, ms(170)) is not None
+    assert past.chronicle("c", "g", START, ms(170)) is not None
     with pytest.raises(NotRecordedError) as refused:
         past.inputs("c", "tmp-1", ms(90))
     assert str(refused.value) == (

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from monitor.history.chronicle.commit_gaps import commit_gaps
-from monitor.history.chronicle.values import CommitGap, LogTruncated
+from monitor.history.chronicle.values import Chronicle, CommitGap, GroupPoint, LogTruncated, TopicChanged
 from monitor.history.recorded import NotRecordedError, RecordedEvent, RecordedRow, encode_events
-from monitor.history.report.assemble import group_report
+from monitor.history.report.assemble import group_report, report_of
 from monitor.history.report.cluster import Common, cluster_report
 from monitor.history.report.facts import Departure, FindingThen, IncidentReport, LagCourse, NotCommitted, Unowned
 from monitor.history.report.recorded import recorded_cluster_report
 from monitor.history.walk import GroupWalk
-from monitor.model import CommitPoint, CommitRun, Entity, GroupKind, TopicPartition
+from monitor.model import CommitPoint, CommitRun, Entity, GroupKind, Phase, TopicPartition
 from monitor.model.findings import Severity
 from tests.history.incidents import Made, end, hung, killed, ms
 from tests.history.memory import MemoryRecording
@@ -470,6 +470,18 @@ def test_a_topic_that_grows_has_a_partition_without_an_owner_until_the_next_gene
     assert report.unowned == (Unowned((T2,), ms(60), ms(95), is_over=True, reason="grew"),)
     assert report.summary[0] == "Topic t grew from 2 to 3 partitions (seen at 02:15:00.0)."
     assert report.summary[1].startswith("1 partition of t (2) had no owner for up to 35 s. ")
+
+
+@pytest.mark.parametrize(
+    ("after", "words"),
+    [(3, "was found with fewer partitions: from 5 to 3 partitions"), (0, "was no longer there")],
+)
+def test_a_topic_that_was_made_again_smaller_or_deleted_did_not_grow(after: int, words: str):
+    points = (GroupPoint(ms(0), Phase.STABLE, 1, 1, 5, 0, None, None),)
+    changed = TopicChanged(ms(60), "t", 5, after)
+    report = report_of(Chronicle("c", "g", GroupKind.CLASSIC, ms(0), ms(90), points, topics=(changed,)), ms(90), 1_000)
+    assert report.summary[0] == f"Topic t {words} (seen at 02:15:00.0)."
+    assert [line.sentence for line in report.timeline] == [f"Topic t {words}."]
 
 
 def test_a_partition_with_two_owners_is_told_with_both():

@@ -14,8 +14,9 @@ from monitor.detection.finding_changes import opened
 from monitor.history.chronicle.values import Chronicle, FindingSpan, GroupPoint
 from monitor.history.recorded import decode_events
 from monitor.history.report.assemble import group_report, report_of
+from monitor.history.report.charts import draw_lag
 from monitor.history.report.document import Section, document_of, report_document
-from monitor.history.report.facts import FindingThen, IncidentReport
+from monitor.history.report.facts import FindingThen, IncidentReport, LagCourse
 from monitor.history.report.markdown import markdown_text, write_markdown
 from monitor.history.report_html import write_html
 from monitor.model import Entity, Finding, FindingKind, GroupKind, GroupSummary, Phase
@@ -145,6 +146,15 @@ def test_html_stands_alone_with_its_diagrams():
     assert not {"script", "link", "img", "iframe"} & set(names)
     assert not {"src", "href", "onclick", "onload"} & {name for _, attributes in page.tags for name in attributes}
     assert "prefers-color-scheme: dark" in write_html(document_of(report_on(killed())))
+
+
+def test_the_diagram_of_the_lag_has_the_peak_also_between_two_steps():
+    """The lag of the steps is 0; a poll between them saw 77."""
+    report = report_on(killed())
+    points = tuple(msgspec.structs.replace(point, lag=0) for point in report.points)
+    lag = LagCourse(peak=77, peak_ms=ms(70) + 500, rose=True)
+    drawn = Seen(draw_lag(msgspec.structs.replace(report, points=points, lag=lag)))
+    assert "The lag was 0 records at first, at most 77 records, and 0 records at last." in drawn.text
 
 
 def test_all_formats_have_the_summary_and_the_timeline():

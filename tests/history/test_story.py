@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
+from monitor.history.chronicle.values import Chronicle, GroupPoint, PhaseBegun
 from monitor.history.recorded import RecordedEvent, RecordedRow, RecordingError, encode_events
 from monitor.history.replay import inputs_at
-from monitor.history.story import GroupStory, LagThen, lag_sentence, tell_story
+from monitor.history.report.assemble import report_of
+from monitor.history.story import GroupStory, story_of
 from monitor.history.walk import GroupWalk
+from monitor.messages.formatting import lag_range
 from monitor.model import (
     Entity,
     GroupDeleted,
+    GroupKind,
     Member,
     MembershipStored,
     OffsetCommitted,
     PartitionObserved,
     PassCompleted,
+    Phase,
     TopicObserved,
     TopicPartitions,
 )
-from tests.history.memory import MemoryRecording
+from tests.history.memory import MemoryRecording, tell_story
 
 START = 1_795_313_640_000
 
@@ -136,6 +143,32 @@ def test_a_group_that_was_left_and_deleted_is_told_to_be():
     ]
 
 
+@pytest.mark.parametrize(
+    ("phases", "expected"),
+    [
+        pytest.param((Phase.STABLE, Phase.EMPTY, Phase.STABLE), ["no more", "again"], id="left and joined"),
+        pytest.param((Phase.EMPTY, Phase.RECONCILING, Phase.STABLE), ["again"], id="no second time"),
+        pytest.param((Phase.GONE, Phase.STABLE), ["has members"], id="made"),
+        pytest.param((Phase.STABLE, Phase.GONE, Phase.EMPTY), ["deleted", "no more"], id="made again without members"),
+        pytest.param((Phase.GONE, Phase.OFFSETS_ONLY), [], id="only offsets are known, and no members"),
+        pytest.param((Phase.EMPTY, Phase.UNSEEN), [], id="nothing is known"),
+    ],
+)
+def test_members_are_told_of_where_they_are_known_to_be_in_a_story_as_in_a_report(phases, expected):
+    words = {
+        "no more": "The group has no members anymore.",
+        "deleted": "The group was deleted.",
+        "again": "The group has members again.",
+        "has members": "The group has members.",
+    }
+    begun = tuple(PhaseBegun(place, *pair) for place, pair in enumerate(pairwise(phases), 1))
+    points = (GroupPoint(0, Phase.STABLE, 1, 0, 0, 0, None, None),)
+    chronicle = Chronicle("c", "g", GroupKind.CLASSIC, 0, 9, points=points, phases=begun)
+    sentences = [words[each] for each in expected]
+    assert [each.sentence for each in story_of(chronicle).happened] == sentences
+    assert [line.sentence for line in report_of(chronicle, 9, 1).timeline] == sentences
+
+
 def test_of_a_group_that_was_not_there_nothing_is_told():
     assert tell_story(HISTORY, "c", "g", START, START + 4_000) is None
     assert tell_story(HISTORY, "c", "other", START, START + 290_000) is None
@@ -151,10 +184,9 @@ def test_what_is_not_recorded_yet_is_not_told():
 
 
 def test_how_the_lag_went_is_a_sentence():
-    lags = (LagThen(1, None), LagThen(2, 7), LagThen(3, 1200), LagThen(4, 1))
-    told = GroupStory("c", "g", 0, 9, lag=lags)
-    assert lag_sentence(told) == "The lag was 7 records at first, at most 1,200 records, and 1 record at last."
-    assert lag_sentence(GroupStory("c", "g", 0, 9, lag=lags[:1])) is None
+    lags = (None, 7, 1200, 1)
+    assert lag_range(lags, "record") == "The lag was 7 records at first, at most 1,200 records, and 1 record at last."
+    assert lag_range(lags[:1], "record") is None
 
 
 # --- after a stop of the job ------------------------------------------------------------------------------------------

@@ -49,7 +49,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return found
 
 
-@pytest.mark.parametrize("question", ["report", "story", "chronicle"])
+@pytest.mark.parametrize("question", ["report", "chronicle"])
 def test_a_span_with_too_many_events_is_refused_before_they_are_all_read(folder: Path, question: str):
     with pytest.raises(TooMuchWorkError) as refused:
         getattr(RecordedPast(str(folder)), question)("c", "g", START, ms(1_800))
@@ -63,7 +63,7 @@ def test_an_instant_to_which_too_many_events_lead_is_refused(folder: Path):
         RecordedPast(str(folder)).inputs("c", "g", ms(1_790))
 
 
-@pytest.mark.parametrize("question", ["report", "story", "chronicle"])
+@pytest.mark.parametrize("question", ["report", "chronicle"])
 def test_a_question_that_takes_too_long_is_refused(folder: Path, question: str):
     past = RecordedPast(str(folder), WorkLimit(most_bytes=JOB_LIMIT.most_bytes, most_s=0))
     with pytest.raises(TooMuchWorkError):

@@ -15,7 +15,7 @@ from monitor.history.past import RecordedPast
 from monitor.history.report.cluster import ClusterReport
 from monitor.history.report.facts import IncidentReport
 from monitor.history.report.recorded import recorded_cluster_report
-from monitor.history.story import GroupStory
+from monitor.history.story import GroupStory, story_of
 from monitor.messages.names import shown, shown_group
 from monitor.messages.notification import utc
 from monitor.snapshot_file import all_lines, group_lines
@@ -49,10 +49,10 @@ class Recording(NamedTuple):
         """What happened to a group."""
         since_ms, until_ms = span.read(self.clock())
         with self._past() as past:
-            found = past.story(address.cluster, address.group, since_ms, until_ms)
+            found = past.chronicle(address.cluster, address.group, since_ms, until_ms)
         if found is None:
             raise _unknown(address, f"from {utc(since_ms)} to {utc(until_ms)}")
-        return found
+        return story_of(found)
 
     def report(self, cluster: str, group: str | None, span: Span, tell: Tell | None) -> IncidentReport | ClusterReport:
         """The report on a group, or on all groups of a cluster."""

@@ -11,7 +11,6 @@ import msgspec
 from monitor.detection.evaluation_input import GroupInputs
 from monitor.history.chronicle.values import Chronicle
 from monitor.history.report.facts import IncidentReport
-from monitor.history.story import GroupStory
 from monitor.model import Value
 
 _LENGTH_BYTES: Final = 4
@@ -21,7 +20,6 @@ class QuestionKind(StrEnum):
     """What can be asked: a method of monitor.history.past.RecordedPast."""
 
     INPUTS = "inputs"
-    STORY = "story"
     CHRONICLE = "chronicle"
     DAYS = "days"
     REPORT = "report"
@@ -75,7 +73,6 @@ _QUESTIONS: Final = msgspec.msgpack.Decoder(Question)
 _RESPONSES: Final = msgspec.msgpack.Decoder(AnyResponse)
 _VALUES: Final[Mapping[QuestionKind, msgspec.msgpack.Decoder[Any]]] = {
     QuestionKind.INPUTS: msgspec.msgpack.Decoder(GroupInputs | None),
-    QuestionKind.STORY: msgspec.msgpack.Decoder(GroupStory | None),
     QuestionKind.CHRONICLE: msgspec.msgpack.Decoder(Chronicle | None),
     QuestionKind.DAYS: msgspec.msgpack.Decoder(Chronicle | None),
     QuestionKind.REPORT: msgspec.msgpack.Decoder(IncidentReport | None),

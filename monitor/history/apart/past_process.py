@@ -27,7 +27,6 @@ from monitor.history.apart.messages import (
 from monitor.history.chronicle.values import Chronicle
 from monitor.history.recorded import NotRecordedError, RecordingError
 from monitor.history.report.facts import IncidentReport
-from monitor.history.story import GroupStory
 from monitor.history.work_limit import JOB_LIMIT, TooMuchWorkError
 from monitor.messages.names import shown
 from monitor.model.group_choice import ALL, GroupChoice
@@ -68,11 +67,6 @@ class PastProcess:
     def inputs(self, cluster: str, group: str, at_ms: int) -> GroupInputs | None:
         """See :meth:`monitor.history.past.RecordedPast.inputs`."""
         found: GroupInputs | None = self._ask(Question(QuestionKind.INPUTS, cluster, group, at_ms))
-        return found
-
-    def story(self, cluster: str, group: str, since_ms: int, until_ms: int) -> GroupStory | None:
-        """See :meth:`monitor.history.past.RecordedPast.story`."""
-        found: GroupStory | None = self._ask(Question(QuestionKind.STORY, cluster, group, until_ms, since_ms))
         return found
 
     def chronicle(self, cluster: str, group: str, since_ms: int, until_ms: int) -> Chronicle | None:

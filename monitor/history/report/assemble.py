@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Final
 
 from msgspec.structs import replace
 
 from monitor.history.chronicle.commit_gaps import commit_gaps, merged_moments
-from monitor.history.chronicle.grid import CLOSE_STEP_MS, Steps, step_ms
-from monitor.history.chronicle.values import Chronicle, FindingSpan
+from monitor.history.chronicle.grid import Steps, step_ms
+from monitor.history.chronicle.values import Chronicle
 from monitor.history.chronicle.writer import recorded_walk, write_chronicle
 from monitor.history.replay import Recording
-from monitor.history.report.facts import FindingThen, IncidentReport, MemberLeft
+from monitor.history.report.facts import IncidentReport, MemberLeft
+from monitor.history.report.findings import findings_then, is_brief
 from monitor.history.report.lag import lag_course
 from monitor.history.report.members import (
     Gaps,
@@ -79,42 +79,6 @@ def _moments(chronicle: Chronicle) -> Iterator[tuple[TopicPartition, int]]:
         if finding.kind in COMMITS_MATTER:
             for place in finding.partitions:
                 yield place, finding.opened_ms
-
-
-def findings_then(chronicle: Chronicle) -> tuple[FindingThen, ...]:
-    """The findings, each from its opening to its closing with all partitions that it had, in the order of time."""
-    open_spans: defaultdict[str, list[FindingSpan]] = defaultdict(list)
-    found: list[FindingThen] = []
-    for span in chronicle.findings:
-        open_spans[span.told.id].append(span)
-        if span.is_closed or span.until_ms >= chronicle.until_ms:
-            found.append(_finding(open_spans.pop(span.told.id)))
-    found += [_finding(spans) for spans in open_spans.values()]
-    return tuple(sorted(found, key=lambda each: (each.opened_ms, each.kind, each.reason)))
-
-
-def is_brief(finding: FindingThen) -> bool:
-    """Whether it was there for so short a time that a job would hardly have seen it."""
-    return finding.is_over and finding.until_ms - finding.opened_ms < CLOSE_STEP_MS
-
-
-def _finding(spans: Sequence[FindingSpan]) -> FindingThen:
-    """``sentence`` is that of the time with most partitions."""
-    first, last = spans[0], spans[-1]
-    widest = max(spans, key=lambda span: span.told.partition_count)
-    places = {TopicPartition(each.topic, p) for span in spans for each in span.told.partitions for p in each.partitions}
-    return FindingThen(
-        kind=first.told.kind,
-        reason=first.told.reason,
-        severity=first.severity,
-        since_ms=min(span.told.since_ms for span in spans),
-        opened_ms=first.from_ms,
-        until_ms=last.until_ms,
-        is_over=last.is_closed,
-        sentence=widest.sentence,
-        partitions=tuple(sorted(places)),
-        members=tuple(dict.fromkeys(member for span in spans for member in span.told.members)),
-    )
 
 
 def report_of(chronicle: Chronicle, asked_until_ms: int, every_ms: int) -> IncidentReport:

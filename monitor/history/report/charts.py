@@ -2,44 +2,59 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import Final
+
+from msgspec.structs import replace
 
 from monitor.charts.lag import lag_chart
 from monitor.charts.owners import owners_chart
 from monitor.charts.values import LagAt, LagChart, Mark, OwnersChart, OwnerSpan, Span, TimeRange
-from monitor.history.report.facts import IncidentReport
-from monitor.history.report.rebalances import rebalance_sentence
+from monitor.history.report.facts import FindingThen, IncidentReport, ReportLine
+from monitor.history.report.rebalances import rebalance_lines
 from monitor.messages.kind_words import finding_words
 from monitor.messages.names import shown
-from monitor.model import KINDS, TopicPartition
+from monitor.model import TopicPartition
 
 MOST_PARTITIONS: Final = 40
 """Rows of the owners' diagram."""
 
 
-def draw_lag(report: IncidentReport) -> str:
-    """The lag over time; "" if it is never known."""
-    if all(point.lag is None for point in report.points):
-        return ""
-    marks = (Mark(each.at_ms, rebalance_sentence(each, KINDS[report.kind].era)) for each in report.rebalances)
-    spans = (
+def past_chart(
+    lag: LagChart,
+    rebalances: Iterable[ReportLine],
+    findings: Iterable[FindingThen],
+    href: Callable[[int], str] = lambda _: "",
+) -> LagChart:
+    """The lag of a group with its rebalances, and with its findings since they were true.
+
+    ``href`` is the link to an instant: for a finding, to the first one in the range at which it was found.
+    """
+    bars = (
         Span(
-            from_ms=max(each.since_ms, report.since_ms),
+            from_ms=max(each.since_ms, lag.range.since_ms),
             until_ms=each.until_ms,
             severity=each.severity,
-            label=finding_words(f"{each.kind}/{each.reason}"),
+            label=finding_words(each.name),
             sentence=each.sentence,
+            href=href(max(each.opened_ms, lag.range.since_ms)),
         )
-        for each in report.findings
+        for each in findings
     )
-    chart = LagChart(
-        range=TimeRange(report.since_ms, report.until_ms),
-        points=tuple(LagAt(point.at_ms, point.lag) for point in report.points),
-        marks=tuple(marks),
-        spans=tuple(spans),
-        unit=report.unit,
-    )
-    return lag_chart(chart, with_style=False)
+    marks = (Mark(each.at_ms, each.sentence, href(each.at_ms)) for each in rebalances)
+    return replace(lag, marks=tuple(marks), spans=tuple(bars))
+
+
+def draw_lag(report: IncidentReport) -> str:
+    """The lag over time, with its peak; "" if it is never known."""
+    if all(point.lag is None for point in report.points):
+        return ""
+    peak = {} if report.lag.peak is None else {report.lag.peak_ms: report.lag.peak}
+    lags = {point.at_ms: point.lag for point in report.points} | peak
+    points = tuple(LagAt(at_ms, lags[at_ms]) for at_ms in sorted(lags))
+    chart = LagChart(TimeRange(report.since_ms, report.until_ms), points, unit=report.unit)
+    rebalances = rebalance_lines(report.rebalances, report.kind)
+    return lag_chart(past_chart(chart, rebalances, report.findings), with_style=False)
 
 
 def draw_owners(report: IncidentReport) -> str:

@@ -95,7 +95,7 @@ def _hit(report: IncidentReport, began_ms: int) -> GroupHit:
         began_ms=began_ms,
         sentence=report.summary[0] if report.summary else "",
         severity=None if worst is None else worst.severity,
-        finding="" if worst is None else f"{worst.kind}/{worst.reason}",
+        finding="" if worst is None else worst.name,
         longest_ms=max(_disturbances_ms(report), default=0),
         lag=report.lag.peak if report.lag.rose else None,
         caught_up_ms=report.lag.caught_up_ms,

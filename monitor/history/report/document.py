@@ -134,10 +134,7 @@ def _members(report: IncidentReport) -> Section:
     moved = f"Its {era} was {first} throughout." if first == last else f"Its {era} rose from {first} to {last}."
     if KINDS[report.kind].is_self_assigned:
         moved = f"Its assignment changed {len(report.rebalances):,} times."
-    rows = [
-        (row.client_id, row.host, row.instance_id, row.library, row.events, row.partitions, row.member_ids)
-        for row in member_rows(report)
-    ]
+    rows = member_rows(report)
     used = [place for place in range(len(HEADINGS)) if any(row[place] for row in rows)]
     return Section(
         "Members",
@@ -252,32 +249,32 @@ def _findings(report: IncidentReport, clock: Clock) -> Section:
 
 def _longest_findings(findings: Sequence[FindingThen]) -> tuple[list[FindingThen], int]:
     """Of each kind and reason the longest three in the order of time, and how many others there are."""
-    own: defaultdict[tuple[str, str], list[FindingThen]] = defaultdict(list)
+    own: defaultdict[str, list[FindingThen]] = defaultdict(list)
     for each in sorted(findings, key=lambda each: each.opened_ms - each.until_ms):
-        own[each.kind, each.reason].append(each)
+        own[each.name].append(each)
     chosen = [each for found in own.values() for each in found[:MOST_ALIKE]]
-    ordered = sorted(chosen, key=lambda each: (each.opened_ms, each.kind, each.reason))
+    ordered = sorted(chosen, key=lambda each: (each.opened_ms, each.name))
     return ordered, len(findings) - len(chosen)
 
 
 def _finding_cells(each: FindingThen, clock: Clock) -> tuple[str, ...]:
     closed = clock.at(each.until_ms) if each.is_over else "still open"
-    name = finding_words(f"{each.kind}/{each.reason}")
+    name = finding_words(each.name)
     return name, each.severity.value, clock.at(each.since_ms), clock.at(each.opened_ms), closed, each.sentence
 
 
 def _actions(report: IncidentReport) -> Iterator[Section]:
     """What to do first, once for each kind of finding, the worst first."""
-    is_open: dict[tuple[str, str], bool] = {}
+    is_open: dict[str, bool] = {}
     for each in sorted(report.findings, key=lambda each: rank(each.kind, each.reason)):
-        is_open[each.kind, each.reason] = is_open.get((each.kind, each.reason), False) or not each.is_over
+        is_open[each.name] = is_open.get(each.name, False) or not each.is_over
     advice = {
-        (spec.kind.value, spec.reason): spec.advice_for(report.kind, is_connect=report.is_connect) for spec in FINDINGS
+        f"{spec.kind}/{spec.reason}": spec.advice_for(report.kind, is_connect=report.is_connect) for spec in FINDINGS
     }
     rows = tuple(
-        (finding_words("/".join(name)), "open" if goes_on else "closed: if it recurs", advice[name] or "")
+        (finding_words(name), "open" if goes_on else "closed: if it recurs", text)
         for name, goes_on in is_open.items()
-        if advice.get(name)
+        if (text := advice.get(name))
     )
     if rows:
         yield Section("Recommended action", headings=("finding", "state", "action"), rows=rows)

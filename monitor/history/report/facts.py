@@ -246,6 +246,11 @@ class FindingThen(Value):
     members: tuple[str, ...] = ()
     """Its member ids, all that it had."""
 
+    @property
+    def name(self) -> str:
+        """Its kind and reason."""
+        return f"{self.kind}/{self.reason}"
+
 
 class OffsetsThen(Value):
     """A partition at an instant: what was committed, where the log ended, and who owned it."""

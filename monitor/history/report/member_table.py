@@ -22,23 +22,9 @@ MOST_EVENTS: Final = 4
 """More events of one member are counted."""
 
 
-class MemberRow(Value):
-    """What happened to a member, and who it is; "" is not known, or none. ``member_ids``: another one for each return.
-
-    ``partitions`` are those that it had when it left or hung.
-    """
-
-    at_ms: int
-    client_id: str
-    host: str
-    instance_id: str
-    library: str
-    events: str
-    partitions: str
-    member_ids: str
-
-
 HEADINGS: Final = ("client id", "host", "instance id", "library", "what happened", "partitions", "member id")
+"""What a row has; "" is not known, or none. The member id is another one for each return; the partitions are those that
+the member had when it left or hung."""
 
 
 class _Event(Value):
@@ -48,7 +34,7 @@ class _Event(Value):
     partitions: tuple[TopicPartition, ...] = ()
 
 
-def member_rows(report: IncidentReport) -> list[MemberRow]:
+def member_rows(report: IncidentReport) -> list[tuple[str, ...]]:
     """The rows, the member first to which something happened first; at most 200."""
     people, clock = People(report), Clock(report.since_ms, report.until_ms)
     own: defaultdict[tuple[str, ...], list[_Event]] = defaultdict(list)
@@ -69,20 +55,19 @@ def _events(report: IncidentReport, clock: Clock) -> Iterator[_Event]:
         yield _Event(hung.from_ms, words, hung.member, hung.partitions)
 
 
-def _row(events: Sequence[_Event], clock: Clock) -> MemberRow:
+def _row(events: Sequence[_Event], clock: Clock) -> tuple[str, ...]:
     member = events[-1].member
     is_known = member.library.certainty is not Certainty.UNKNOWN
     likely = "probably " if member.library.certainty is Certainty.LIKELY else ""
     had = [event.partitions for event in events if event.partitions]
-    return MemberRow(
-        at_ms=events[0].at_ms,
-        client_id=shown(member.client_id),
-        host=shown(member.host),
-        instance_id=shown(member.instance_id or ""),
-        library=f"{likely}{library_name(member.library)}" if is_known else "",
-        events=_events_text(events, clock),
-        partitions=_partitions_text(had),
-        member_ids=listed(list(dict.fromkeys(event.member.member_id for event in events))),
+    return (
+        shown(member.client_id),
+        shown(member.host),
+        shown(member.instance_id or ""),
+        f"{likely}{library_name(member.library)}" if is_known else "",
+        _events_text(events, clock),
+        _partitions_text(had),
+        listed(list(dict.fromkeys(event.member.member_id for event in events))),
     )
 
 

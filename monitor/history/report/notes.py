@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from monitor.history.report.facts import IncidentReport
 from monitor.history.report.sentences import BACKLOG, MOST_LINES
 from monitor.history.report.times import Clock
-from monitor.messages.names import places, seconds
+from monitor.messages.formatting import age
+from monitor.messages.names import places
 from monitor.model import KINDS, Era, TopicPartition
 
 
@@ -16,12 +17,10 @@ def notes(report: IncidentReport) -> Iterator[str]:
     if report.until_ms // 1_000 < report.asked_until_ms // 1_000:
         until = Clock(report.since_ms, report.until_ms).at(report.until_ms)
         yield f"The recording reaches until {until}; what happened later is not in this report."
-    step = seconds(report.step_ms)
     yield (
-        f"Members, rebalances and commits have the times of their records. Findings have their times to the second; "
-        f"one that lasted less than {step} may be missing. The lag was evaluated every {step} and whenever members "
-        "changed; its peak is that of all polls and commits. What lasted less than 1 s is left out of the timeline and "
-        "the findings."
+        f"Members, rebalances and commits have the times of their records. {accuracy(report.step_ms)} The group was "
+        f"evaluated every {age(report.step_ms)} and whenever its members changed. What lasted less than 1 s is left "
+        "out of the timeline and the findings."
     )
     yield (
         "The lag is that of the whole group, up to the log end offsets of the last poll. Commits that the recording "
@@ -50,6 +49,18 @@ def notes(report: IncidentReport) -> Iterator[str]:
         yield "The offsets of this group are polled, so the times of its commits are those of the polls."
     if len(report.timeline) == MOST_LINES:
         yield f"The timeline is cut after {MOST_LINES} lines; JSON has all facts."
+
+
+def accuracy(step_ms: int, *, has_every_poll: bool = True) -> str:
+    """How exact a story is whose group was judged so often; not ``has_every_poll``: its peak is that of the steps.
+
+    >>> accuracy(10_000)[-58:], accuracy(60_000, has_every_poll=False)[-31:]
+    ('The highest lag is that of all recorded polls and commits.', 'The lag is sampled every 1 min.')
+    """
+    step = age(step_ms)
+    peak = "The highest lag is that of all recorded polls and commits."
+    lag = peak if has_every_poll else f"The lag is sampled every {step}."
+    return f"Findings have their times to the second; one that lasted less than {step} may be missing. {lag}"
 
 
 def _membership(report: IncidentReport) -> Iterator[str]:

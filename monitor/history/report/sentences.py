@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import groupby
 from operator import attrgetter
 from typing import Final
 
-from monitor.history.chronicle.values import Chronicle, MemberThen, RewindThen
+from monitor.history.chronicle.values import Chronicle, MemberThen, RewindThen, TopicChanged
 from monitor.history.report.facts import (
     Departure,
-    FindingThen,
     IncidentReport,
     MemberHung,
     MemberLeft,
     NotCommitted,
     OwnedTwice,
     ReportLine,
-    Unowned,
 )
 from monitor.history.report.members import NOT_COMMITTING
 from monitor.history.report.partitions import is_with_its_log
@@ -27,16 +25,15 @@ from monitor.history.report.rebalances import (
     is_quiet,
     moves_of,
     quiet_sentence,
+    rebalance_lines,
     rebalance_numbers,
-    rebalance_sentence,
 )
 from monitor.history.report.restarts import Restart, folded_restarts
 from monitor.history.report.times import Clock, duration_text, time_between
-from monitor.history.story import PHASES
 from monitor.messages.formatting import counted, grouped
-from monitor.messages.names import LISTED, places, seconds, shown
+from monitor.messages.names import LISTED, partition, places, seconds, shown
 from monitor.messages.truncation import truncation_sentence
-from monitor.model import KINDS, FindingKind, PartitionId, Phase, TopicPartition
+from monitor.model import KINDS, FindingKind, Phase, TopicPartition
 
 MOST_LINES: Final = 500
 """A timeline with more lines is cut: JSON has all facts."""
@@ -73,6 +70,42 @@ REASONS: Final = {
 """Why partitions had no owner. Other reasons are told by the sentence of their finding."""
 
 
+PHASES: Final[Mapping[Phase, str]] = {
+    Phase.EMPTY: "The group has no members anymore.",
+    Phase.GONE: "The group was deleted.",
+}
+"""What is told when a group comes into a phase without members."""
+
+
+def truncation_lines(chronicle: Chronicle) -> Iterator[ReportLine]:
+    """The logs of the group that went back."""
+    for cut in chronicle.truncations:
+        place = TopicPartition(cut.topic, cut.partition)
+        yield ReportLine(cut.at_ms, truncation_sentence(place, cut.before, cut.after))
+
+
+def phase_lines(chronicle: Chronicle) -> Iterator[ReportLine]:
+    """That the group lost its last member, was deleted, or has members after that."""
+    for begun in chronicle.phases:
+        if begun.phase in PHASES:
+            yield ReportLine(begun.at_ms, PHASES[begun.phase])
+        elif begun.before in PHASES and begun.phase not in {Phase.UNSEEN, Phase.OFFSETS_ONLY}:
+            again = " again" if begun.before is Phase.EMPTY else ""
+            yield ReportLine(begun.at_ms, f"The group has members{again}.")
+
+
+def topic_words(each: TopicChanged) -> str:
+    """That a topic has another number of partitions, or is gone: when that was found.
+
+    >>> [topic_words(TopicChanged(0, "t", 2, after)) for after in (3, 0)]
+    ['Topic t grew from 2 to 3 partitions', 'Topic t was no longer there']
+    """
+    if each.after == 0:
+        return f"Topic {shown(each.topic)} was no longer there"
+    verb = "grew" if each.after > each.before else "was found with fewer partitions:"
+    return f"Topic {shown(each.topic)} {verb} from {each.before} to {each.after} partitions"
+
+
 class Wording:
     """Tells the facts of a report."""
 
@@ -87,6 +120,11 @@ class Wording:
         """An instant: with its date, unless the whole report is of one day."""
         return self._clock.at(at_ms)
 
+    def span(self, first_ms: int, last_ms: int) -> str:
+        """From when to when something happened, or at which instant."""
+        first, last = self.clock(first_ms), self.clock(last_ms)
+        return f"at {first}" if first_ms == last_ms else f"from {first} to {last}"
+
     def who(self, member: MemberThen) -> str:
         """A member as a person looks for it; with its id where others there look the same."""
         return self.people.who(member)
@@ -94,17 +132,17 @@ class Wording:
     def timeline(self) -> tuple[ReportLine, ...]:
         """All that happened, in the order of time; at the same instant causes come before effects."""
         lines = [
-            *self._topics(),
-            *self._truncations(),
+            *(ReportLine(each.at_ms, f"{topic_words(each)}.") for each in self._report.topics),
+            *truncation_lines(self._chronicle),
             *(ReportLine(each.left.at_ms, self.restart(each)) for each in self._folded),
             *self._departures(),
             *self._arrivals(),
-            *self._phases(),
+            *phase_lines(self._chronicle),
             *self._rebalances(),
             *self._commits(),
             *self._missing_owners(),
             *(ReportLine(each.from_ms, self._owned_twice(each)) for each in self._report.owned_twice),
-            *self._rewinds(),
+            *(ReportLine(each.at_ms, self.rewind(each)) for each in self._report.rewinds),
             *(ReportLine(each.at_ms, self._loss(each.records)) for each in self._report.lost),
             *self._findings(),
             *self._lag(),
@@ -196,14 +234,6 @@ class Wording:
             return f"{start} to {self.clock(end_ms)} ({took})"
         return f"{start} until at least {self.clock(end_ms)} ({took})"
 
-    def _phases(self) -> Iterator[ReportLine]:
-        for begun in self._chronicle.phases:
-            sentence = PHASES.get(begun.phase)
-            if begun.before is Phase.EMPTY and begun.phase is not Phase.GONE:
-                sentence = "The group has members again."
-            if sentence is not None:
-                yield ReportLine(begun.at_ms, sentence)
-
     def _rebalances(self) -> Iterator[ReportLine]:
         """Those that moved nothing and follow one another in one line."""
         era, folded = KINDS[self._report.kind].era.value, {id(own) for each in self._folded for own in each.rebalances}
@@ -212,8 +242,7 @@ class Wording:
             if quiet and len(found) > 1:
                 yield ReportLine(found[0].at_ms, quiet_sentence(found, era, self.clock(found[-1].at_ms)))
                 continue
-            for each in found:
-                yield ReportLine(each.at_ms, rebalance_sentence(each, era, self._report.unit))
+            yield from rebalance_lines(found, self._report.kind)
 
     # --- partitions ---
 
@@ -221,13 +250,9 @@ class Wording:
         folded = {id(own) for each in self._folded for own in each.unowned}
         for each in self._report.unowned:
             if not each.is_brief and id(each) not in folded:
-                yield ReportLine(each.from_ms, self.missing_owner(each))
-
-    def missing_owner(self, each: Unowned) -> str:
-        """That partitions had no owner, from when to when."""
-        until = self._until(each.from_ms, each.until_ms, each.is_over)
-        why = f": {REASONS[each.reason]}" if each.reason in REASONS else ""
-        return f"{places(each.partitions)} had no owner {until}{why}."
+                until = self._until(each.from_ms, each.until_ms, each.is_over)
+                why = f": {REASONS[each.reason]}" if each.reason in REASONS else ""
+                yield ReportLine(each.from_ms, f"{places(each.partitions)} had no owner {until}{why}.")
 
     def _owned_twice(self, each: OwnedTwice) -> str:
         owners = self.people.names([self.people.member(name) for name in each.owners])
@@ -245,59 +270,33 @@ class Wording:
         """That partitions had no commits, from when to when."""
         until = self._until(each.from_ms, each.until_ms, each.until_ms is not None)
         text = f"{places(each.partitions)} had no commits {until}"
-        return f"{text}." if each.records is None else f"{text}; {self._backlog(each.records)}."
-
-    def _backlog(self, records: int) -> str:
-        return f"the {BACKLOG} {counted(records, self._report.unit)}"
-
-    def _rewinds(self) -> Iterator[ReportLine]:
-        for each in self._report.rewinds:
-            yield ReportLine(each.at_ms, self.rewind(each))
+        if each.records is None:
+            return f"{text}."
+        return f"{text}; the {BACKLOG} {counted(each.records, self._report.unit)}."
 
     def rewind(self, each: RewindThen) -> str:
         """That a committed offset went back, and which records are delivered again by that: of a cut log, not all."""
         count = counted(each.before - each.after, self._report.unit)
         span = f"offsets {grouped(each.after)} to {grouped(each.before - 1)}"
-        head = (
-            f"The committed offset of {_partition(each.topic, each.partition)} went back from {grouped(each.before)} "
-            f"to {grouped(each.after)}"
-        )
+        where = partition(TopicPartition(each.topic, each.partition))
+        head = f"The committed offset of {where} went back from {grouped(each.before)} to {grouped(each.after)}"
         if is_with_its_log(each, self._report.truncations):
             return f"{head}, as its log did: the records there before are gone."
         return f"{head}: {count} ({span}) are delivered again."
-
-    def _truncations(self) -> Iterator[ReportLine]:
-        for each in self._report.truncations:
-            place = TopicPartition(each.topic, each.partition)
-            yield ReportLine(each.at_ms, truncation_sentence(place, each.before, each.after))
 
     def _loss(self, records: int | None) -> str:
         count = "Records" if records is None else f"At most {counted(records, self._report.unit)}"
         return f"{count} were removed by retention before the group had committed them."
 
-    def _topics(self) -> Iterator[ReportLine]:
-        for each in self._report.topics:
-            if each.after == 0:
-                sentence = f"Topic {shown(each.topic)} was gone (found at this instant)."
-            else:
-                verb = "grew" if each.after > each.before else "was found with fewer partitions:"
-                sentence = f"Topic {shown(each.topic)} {verb} from {each.before} to {each.after} partitions."
-            yield ReportLine(each.at_ms, sentence)
-
     # --- findings and lag ---
 
     def _findings(self) -> Iterator[ReportLine]:
+        """Those that the facts do not tell, with their times. One is known to be over with the next evaluation."""
         for each in self._report.findings:
-            if not self._is_told(each):
-                yield ReportLine(max(each.since_ms, self._report.since_ms), self.finding(each))
-
-    def _is_told(self, finding: FindingThen) -> bool:
-        is_hung = (finding.kind, finding.reason) == (FindingKind.LAG, NOT_COMMITTING) and bool(self._report.hung)
-        return finding.kind in TOLD_BY_FACTS or is_hung
-
-    def finding(self, each: FindingThen) -> str:
-        """A finding with its times. It is known to be over with the next evaluation."""
-        return f"{each.sentence} This lasted {self._until(each.since_ms, each.until_ms, each.is_over)}."
+            is_hung = (each.kind, each.reason) == (FindingKind.LAG, NOT_COMMITTING) and bool(self._report.hung)
+            if each.kind not in TOLD_BY_FACTS and not is_hung:
+                until = self._until(each.since_ms, each.until_ms, each.is_over)
+                yield ReportLine(max(each.since_ms, self._report.since_ms), f"{each.sentence} This lasted {until}.")
 
     def _lag(self) -> Iterator[ReportLine]:
         lag, unit = self._report.lag, self._report.unit
@@ -312,7 +311,3 @@ class Wording:
             is_late = lag.caught_up_lag and lag.caught_up_oldest_ms is not None
             text += f", the oldest {duration_text(lag.caught_up_oldest_ms or 0)} old." if is_late else "."
             yield ReportLine(lag.caught_up_ms, text)
-
-
-def _partition(topic: str, partition: PartitionId) -> str:
-    return f"partition {shown(str(partition))} of {shown(topic)}"

@@ -9,13 +9,14 @@ from typing import Final
 from monitor.findings.table import rank
 from monitor.history.report.facts import Departure, IncidentReport, MemberHung, MemberLeft
 from monitor.history.report.members import NOT_COMMITTING
-from monitor.history.report.rebalances import moves_of, partition_seconds
+from monitor.history.report.rebalances import moves_of
 from monitor.history.report.restarts import is_one_at_a_time, restart_departures
-from monitor.history.report.sentences import GONE, Wording
+from monitor.history.report.sentences import GONE, Wording, topic_words
 from monitor.history.report.times import duration_text, time_between
 from monitor.messages.formatting import NO_OWN_LAG, counted
 from monitor.messages.kind_words import finding_words
-from monitor.messages.names import places, shown, shown_group
+from monitor.messages.names import places, shown_group
+from monitor.messages.rebalances import partition_seconds
 from monitor.model import TopicPartition
 from monitor.model.findings import Severity
 
@@ -55,9 +56,7 @@ def _each_cause(report: IncidentReport, wording: Wording) -> Iterator[str]:
     yield _truncations_text(report, wording)
     yield _rewound(report, wording)
     for each in report.topics:
-        now = f"from {each.before} to {each.after} partitions"
-        verb = "was deleted (found" if not each.after else f"grew {now} (seen"
-        yield f"Topic {shown(each.topic)} {verb} at {wording.clock(each.at_ms)})"
+        yield f"{topic_words(each)} (seen at {wording.clock(each.at_ms)})"
     yield _arrivals(report, wording)
 
 
@@ -130,7 +129,7 @@ def _departures(report: IncidentReport, wording: Wording) -> str:
     back = sum(each.back_ms is not None for each in newest.values())
     again = f"{'all' if back == len(newest) else back} of them rejoined" if back else "none of them rejoined"
     some = _some(len(newest), left[0].members)
-    return f"{some} {_went(left)} {_span(left, wording)}, and {again}: {names}"
+    return f"{some} {_went(left)} {wording.span(left[0].at_ms, left[-1].at_ms)}, and {again}: {names}"
 
 
 def _went(left: Sequence[MemberLeft]) -> str:
@@ -139,23 +138,16 @@ def _went(left: Sequence[MemberLeft]) -> str:
     return GONE[ways.pop()] if len(ways) == 1 else GONE[Departure.LEFT_OR_TIMED_OUT]
 
 
-def _span(left: Sequence[MemberLeft], wording: Wording) -> str:
-    first_ms, last_ms = left[0].at_ms, left[-1].at_ms
-    if first_ms == last_ms:
-        return f"at {wording.clock(first_ms)}"
-    return f"from {wording.clock(first_ms)} to {wording.clock(last_ms)}"
-
-
 def _static_restarts(left: Sequence[MemberLeft], wording: Wording) -> str:
+    span = wording.span(left[0].at_ms, left[-1].at_ms)
     if len(left) == 1:
-        name, at = wording.who(left[0].member), wording.clock(left[0].at_ms)
-        return f"{name} restarted at {at} as a static member, without a rebalance"
-    return f"{counted(len(left), 'static member')} restarted {_span(left, wording)} without a rebalance"
+        return f"{wording.who(left[0].member)} restarted {span} as a static member, without a rebalance"
+    return f"{counted(len(left), 'static member')} restarted {span} without a rebalance"
 
 
 def _restart_verdict(left: Sequence[MemberLeft], members: int, wording: Wording) -> str:
     last_ms = max(each.back_ms or each.at_ms for each in left)
-    span = f"from {wording.clock(left[0].at_ms)} to {wording.clock(last_ms)}"
+    span = wording.span(left[0].at_ms, last_ms)
     if members == len(left) and members >= FEWEST_ROLLING and is_one_at_a_time(left):
         of = f"all {members:,}" if members == left[0].members else f"{members:,} of {left[0].members:,}"
         return f"Rolling restart of {of} members, one at a time, {span}"
@@ -165,8 +157,8 @@ def _restart_verdict(left: Sequence[MemberLeft], members: int, wording: Wording)
 
 def _one_member(left: Sequence[MemberLeft], wording: Wording) -> str:
     """One member that went several times."""
-    text = f"{wording.who(left[0].member)} {_went(left)} {len(left)} times {_span(left, wording)}"
-    last_ms = left[-1].back_ms
+    span, last_ms = wording.span(left[0].at_ms, left[-1].at_ms), left[-1].back_ms
+    text = f"{wording.who(left[0].member)} {_went(left)} {len(left)} times {span}"
     if last_ms is None:
         return f"{text}, and did not rejoin after the last time"
     return f"{text}, and rejoined each time, the last time at {wording.clock(last_ms)}"
@@ -205,10 +197,7 @@ def _rewound(report: IncidentReport, wording: Wording) -> str:
 def _arrivals(report: IncidentReport, wording: Wording) -> str:
     if not report.joined or report.left:
         return ""
-    first, last = report.joined[0].at_ms, report.joined[-1].at_ms
-    span = f"at {wording.clock(first)}"
-    if first != last:
-        span = f"from {wording.clock(first)} to {wording.clock(last)}"
+    span = wording.span(report.joined[0].at_ms, report.joined[-1].at_ms)
     return f"{wording.people.names([each.member for each in report.joined])} joined {span}"
 
 
@@ -341,7 +330,7 @@ def _still_open(report: IncidentReport) -> str:
     found = [each for each in report.findings if not each.is_over and each.severity is not Severity.INFO]
     if not found:
         return ""
-    names = ", ".join(finding_words(f"{each.kind}/{each.reason}") for each in found)
+    names = ", ".join(finding_words(each.name) for each in found)
     return f"{counted(len(found), 'finding')} {'is' if len(found) == 1 else 'are'} still open ({names})"
 
 

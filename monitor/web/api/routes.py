@@ -17,6 +17,7 @@ from starlette.routing import Route
 from monitor.detection.evaluation_input import GroupInputs, QuestionError, only_concerned
 from monitor.explain.query import counts_typed, explained
 from monitor.explain.what_if import Change, what_if
+from monitor.history.story import story_of
 from monitor.messages.formatting import visible
 from monitor.metrics.version import installed_version
 from monitor.model import GroupKind, Phase, Snapshot
@@ -227,7 +228,8 @@ class _OfGroups:
 
     def _story(self, request: Request, query: Query) -> Response:
         since, until = query.text("since") or "-1h", query.text("until") or "now"
-        return _json_answer(self._past.story(address_of(request, STORY), since, until)).to(request)
+        found = self._past.chronicle(address_of(request, STORY), *self._past.span(since, until))
+        return _json_answer(story_of(found)).to(request)
 
     def _report(self, request: Request, query: Query) -> Response:
         since, until = query.text("since") or "-1h", query.text("until") or "now"

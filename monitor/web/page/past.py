@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Final
+from urllib.parse import urlencode
 
 from monitor.history.instants import HELP, instant_text
 from monitor.messages.formatting import age
@@ -10,7 +11,9 @@ from monitor.messages.notification import utc
 from monitor.model import Value
 from monitor.web.page.options import PageOptions
 from monitor.web.views.addresses import TIMELINE, GroupAddress
-from monitor.web.views.timeline import AROUND_MS, timeline_href
+
+AROUND_MS: Final = 1_800_000
+"""A timeline around an instant begins so long before it and ends so long after it."""
 
 _STEPS: Final = (("1 hour", 3_600_000), ("10 minutes", 600_000), ("1 minute", 60_000))
 
@@ -53,5 +56,18 @@ def past_part(address: GroupAddress, options: PageOptions, at_ms: int | None, no
             Step(label, options.href(at=instant_text(then_ms))) for label, then_ms in later if then_ms <= now_ms
         ),
         now_href=options.href(at=""),
-        timeline_href=timeline_href(address, max(0, at_ms - AROUND_MS), min(at_ms + AROUND_MS, now_ms), at_ms),
+        timeline_href=span_href(address, max(0, at_ms - AROUND_MS), min(at_ms + AROUND_MS, now_ms), at_ms),
     )
+
+
+def span_href(
+    address: GroupAddress, since_ms: int, until_ms: int, at_ms: int | None = None, prefix: str = TIMELINE
+) -> str:
+    """The timeline of a group between two instants, or another page of them; ``at_ms`` is an instant that is marked.
+
+    >>> span_href(GroupAddress("c", "g"), 1_795_313_640_000, 1_795_313_700_000)
+    '/timeline/c/g?since=2026-11-22T02:14:00Z&until=2026-11-22T02:15:00Z'
+    """
+    marked = {} if at_ms is None else {"at": instant_text(at_ms)}
+    query = {"since": instant_text(since_ms), "until": instant_text(until_ms), **marked}
+    return f"{address.under(prefix)}?{urlencode(query, safe=':')}"

@@ -13,7 +13,8 @@ from markupsafe import Markup
 from monitor.charts.style import STYLE as CHART_STYLE
 from monitor.messages.client_libraries import CERTAINTIES
 from monitor.messages.formatting import NO_OWN_LAG, counted, grouped, visible
-from monitor.messages.kind_words import KIND_WORDS
+from monitor.messages.kind_words import KIND_WORDS, finding_words
+from monitor.messages.notification import utc
 from monitor.messages.units import unit_of
 from monitor.model.escaping import escaped
 from monitor.web.page.assignment_map import Mark
@@ -83,7 +84,13 @@ class Pages:
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        self._templates.filters |= {"visible": visible, "grouped": grouped, "kind_word": KIND_WORDS.__getitem__}
+        self._templates.filters |= {
+            "visible": visible,
+            "grouped": grouped,
+            "kind_word": KIND_WORDS.__getitem__,
+            "finding_words": finding_words,
+            "utc": utc,
+        }
         self._templates.globals |= {
             "counted": counted,
             "short_assignor": short,

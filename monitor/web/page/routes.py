@@ -110,7 +110,7 @@ class _PageHandlers:
         since, until = asked.get("since") or "-1h", asked.get("until") or "now"
         since_ms, until_ms = self._past.span(since, until, self._past.longest_ms)
         at_ms = self._past.instant(asked[AT]) if AT in asked else None
-        found = self._past.timeline(address, since_ms, until_ms)
+        found = self._past.chronicle(address, since_ms, until_ms)
         query = TimelineQuery(since=since, until=until, since_ms=since_ms, until_ms=until_ms, at_ms=at_ms)
         page = timeline_page(address, found, query, self._now_ms(), self._past.longest_ms)
         return HTMLResponse(self._pages.timeline(page))

@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import groupby
 from typing import Final
 from urllib.parse import urlencode
 
 from markupsafe import Markup
-from msgspec.structs import replace
 
 from monitor.charts.lag import lag_chart
-from monitor.charts.values import LagAt, LagChart, Mark, Span, TimeRange, Zoom
+from monitor.charts.values import LagAt, LagChart, TimeRange, Zoom
+from monitor.history.chronicle.values import Chronicle
 from monitor.history.instants import HELP, instant_text
-from monitor.history.story import Happened, HappenedKind, LagThen
+from monitor.history.report.charts import past_chart
+from monitor.history.report.findings import findings_then
+from monitor.history.report.notes import accuracy
+from monitor.history.report.rebalances import rebalance_lines, rebalances_then
+from monitor.history.story import GroupStory, LagThen, story_of
 from monitor.history.tables import DAY_MS
-from monitor.messages.formatting import counted
-from monitor.messages.kind_words import finding_words
 from monitor.messages.notification import utc
 from monitor.model import Value
 from monitor.web.page.options import AT
-from monitor.web.page.past import Step
+from monitor.web.page.past import Step, span_href
 from monitor.web.views.addresses import PAGE, REPORT, TIMELINE, GroupAddress
-from monitor.web.views.timeline import Timeline, timeline_href
 
 SPANS: Final = (
     ("1 hour", 3_600_000),
@@ -41,14 +43,6 @@ LINKED_POINTS: Final = 24
 MOST_EVENTS: Final = 1_000
 """Longer lists are cut; the command ``groupwatch history`` has all."""
 
-_WORDS: Final = {
-    HappenedKind.REBALANCE: "Rebalance",
-    HappenedKind.OPENED: "Opened",
-    HappenedKind.CLOSED: "Closed",
-    HappenedKind.GROUP: "Group",
-    HappenedKind.LOG: "Log",
-}
-
 
 class TimelineQuery(Value):
     """What an address asks for: the two instants as it names them and as they are, and an instant to be marked."""
@@ -60,168 +54,101 @@ class TimelineQuery(Value):
     at_ms: int | None = None
 
 
-class EventLine(Value):
-    """Something that happened; ``href`` is the page of the group at that instant. ``finding`` is its name in words."""
-
-    at: str
-    href: str
-    word: str
-    finding: str
-    sentence: str
-
-
-class LagLine(Value):
-    """The lag at an instant, in words."""
-
-    at: str
-    href: str
-    lag: str
-
-
-class TimelineLinks(Value):
-    """Where the page leads.
-
-    ``spans`` are other lengths of time; ``span`` is the label of the present one, "" if it has none. ``now`` is the
-    page of the group, ``then`` the same at the marked instant, ``report`` the incident report on this time. A link that
-    is "" is not there.
-    """
-
-    spans: tuple[Step, ...]
-    span: str
-    earlier: str
-    later: str
-    now: str
-    then: str
-    form: str
-    report: str = ""
-
-
 class TimelinePage(Value):
-    """The whole page. ``chart`` is SVG. ``note`` says what is missing at the end, "" if nothing is.
+    """The whole page. ``chart`` is SVG; ``has_parts``: parts of it are links to their own timelines.
 
-    ``has_parts``: parts of the chart are links to their own timelines.
+    ``highest`` is the largest lag of each part of the time. ``accuracy`` says how exact all that is, and ``note`` what
+    is missing at the end, "" if nothing is. ``spans`` are links to other lengths of time, and ``span`` is the label of
+    the present one, "" if it has none. ``now``, ``form``, ``earlier``, ``later`` and ``report`` are links, "" where
+    there is none.
     """
 
-    group: str
+    address: GroupAddress
     query: TimelineQuery
-    since: str
-    until: str
+    story: GroupStory
     chart: Markup
     has_parts: bool
+    highest: Sequence[LagThen]
+    accuracy: str
     note: str
-    events: tuple[EventLine, ...]
-    hidden_events: int
-    lags: tuple[LagLine, ...]
-    links: TimelineLinks
-    accuracy: str = ""
+    spans: tuple[Step, ...]
+    span: str
+    now: str
+    form: str
+    earlier: str
+    later: str
+    report: str
+    most_events: int = MOST_EVENTS
     examples: str = HELP
+
+    def then(self, at_ms: int) -> str:
+        """The link to the group at an instant."""
+        return _then_href(self.address, at_ms)
 
 
 def timeline_page(
-    address: GroupAddress, timeline: Timeline, query: TimelineQuery, now_ms: int, longest_ms: int
+    address: GroupAddress, chronicle: Chronicle, query: TimelineQuery, now_ms: int, longest_ms: int
 ) -> TimelinePage:
     """The page of a timeline, which may end before what the query asks for. Spans are at most ``longest_ms`` long."""
-    is_cut = timeline.until_ms < query.until_ms
-    links = _links(address, query, now_ms, longest_ms)
-    chart = timeline_chart(address, timeline, query.at_ms)
+    story, length_ms = story_of(chronicle), query.until_ms - query.since_ms
+    chart, is_cut = _chart(address, chronicle, story, query.at_ms), story.until_ms < query.until_ms
+    is_reportable = length_ms <= DAY_MS  # a job reads events of no more
+    has_every_poll = chronicle.peak is not None  # the tables of minutes have none
     return TimelinePage(
-        group=address.group,
+        address=address,
         query=query,
-        since=utc(timeline.since_ms),
-        until=utc(timeline.until_ms),
+        story=story,
         chart=Markup(lag_chart(chart, with_style=False)),
         has_parts=bool(chart.zooms),
-        note=f"The recording reaches until {utc(timeline.until_ms)}." if is_cut else "",
-        events=tuple(_event_line(address, each) for each in timeline.happened[:MOST_EVENTS]),
-        hidden_events=max(0, len(timeline.happened) - MOST_EVENTS),
-        lags=tuple(
-            LagLine(utc(each.at_ms), _then_href(address, each.at_ms), counted(each.lag or 0, timeline.unit))
-            for each in _highest(timeline)
-        ),
-        links=replace(links, later="") if is_cut else links,
-        accuracy=timeline.accuracy,
-    )
-
-
-def _links(address: GroupAddress, query: TimelineQuery, now_ms: int, longest_ms: int) -> TimelineLinks:
-    return TimelineLinks(
+        highest=_highest(story),
+        accuracy=accuracy(story.step_ms, has_every_poll=has_every_poll) if story.step_ms else "",
+        note=f"The recording reaches until {utc(story.until_ms)}." if is_cut else "",
         spans=tuple(_spans(address, query, longest_ms)),
-        span=next((label for label, length_ms in SPANS if length_ms == query.until_ms - query.since_ms), ""),
-        earlier=_earlier_href(address, query),
-        later=_later_href(address, query, now_ms),
+        span=next((label for label, known_ms in SPANS if known_ms == length_ms), ""),
         now=address.under(PAGE),
-        then="" if query.at_ms is None else _then_href(address, query.at_ms),
         form=address.under(TIMELINE),
-        report=_report_href(address, query),
+        earlier=_earlier_href(address, query),
+        later="" if is_cut else _later_href(address, query, now_ms),
+        report=span_href(address, query.since_ms, query.until_ms, prefix=REPORT) if is_reportable else "",
     )
 
 
-def _report_href(address: GroupAddress, query: TimelineQuery) -> str:
-    """The report on the same time; "" where that is longer than a job reads events of."""
-    if query.until_ms - query.since_ms > DAY_MS:
-        return ""
-    span = {"since": instant_text(query.since_ms), "until": instant_text(query.until_ms)}
-    return f"{address.under(REPORT)}?{urlencode(span, safe=':')}"
-
-
-def timeline_chart(address: GroupAddress, timeline: Timeline, at_ms: int | None = None) -> LagChart:
+def _chart(address: GroupAddress, chronicle: Chronicle, story: GroupStory, at_ms: int | None) -> LagChart:
     """What is drawn: bars, ticks and points are links to the group then, parts of the chart to their own timelines."""
-    linked = {point.at_ms for point in _highest(timeline)}
-    return LagChart(
-        range=TimeRange(timeline.since_ms, timeline.until_ms),
-        points=tuple(
-            LagAt(each.at_ms, each.lag, _then_href(address, each.at_ms) if each.at_ms in linked else "")
-            for each in timeline.lag
-        ),
-        marks=tuple(Mark(each.at_ms, each.sentence, _then_href(address, each.at_ms)) for each in timeline.rebalances),
-        spans=tuple(
-            Span(
-                each.from_ms,
-                each.until_ms,
-                each.severity,
-                finding_words(each.name),
-                each.sentence,
-                _then_href(address, max(each.from_ms, timeline.since_ms)),
-            )
-            for each in timeline.findings
-        ),
-        zooms=tuple(_zooms(address, timeline)),
-        unit=timeline.unit,
+    href, linked = partial(_then_href, address), {point.at_ms for point in _highest(story)}
+    points = (LagAt(each.at_ms, each.lag, href(each.at_ms) if each.at_ms in linked else "") for each in story.lag)
+    chart = LagChart(
+        range=TimeRange(story.since_ms, story.until_ms),
+        points=tuple(points),
+        zooms=tuple(_zooms(address, story)),
+        unit=story.unit,
         at_ms=at_ms,
     )
+    rebalances = rebalance_lines(rebalances_then(chronicle), chronicle.kind)
+    return past_chart(chart, rebalances, findings_then(chronicle), href)
 
 
 def _then_href(address: GroupAddress, at_ms: int) -> str:
     return f"{address.under(PAGE)}?{urlencode({AT: instant_text(at_ms)}, safe=':')}"
 
 
-def _zooms(address: GroupAddress, timeline: Timeline) -> Iterator[Zoom]:
-    length_ms = (timeline.until_ms - timeline.since_ms) // PARTS
+def _zooms(address: GroupAddress, story: GroupStory) -> Iterator[Zoom]:
+    length_ms = (story.until_ms - story.since_ms) // PARTS
     if length_ms < SHORTEST_PART_MS:
         return
     for part in range(PARTS):
-        since_ms = timeline.since_ms + part * length_ms
-        until_ms = timeline.until_ms if part == PARTS - 1 else since_ms + length_ms
+        since_ms = story.since_ms + part * length_ms
+        until_ms = story.until_ms if part == PARTS - 1 else since_ms + length_ms
         label = f"Zoom in: {utc(since_ms)} to {utc(until_ms)}"
-        yield Zoom(since_ms, until_ms, label, timeline_href(address, since_ms, until_ms))
+        yield Zoom(since_ms, until_ms, label, span_href(address, since_ms, until_ms))
 
 
-def _highest(timeline: Timeline) -> Sequence[LagThen]:
+def _highest(story: GroupStory) -> Sequence[LagThen]:
     """Of each part of the time, the point with the largest lag."""
-    known = [point for point in timeline.lag if point.lag is not None]
-    span = TimeRange(timeline.since_ms, timeline.until_ms + 1)
+    known = [point for point in story.lag if point.lag is not None]
+    span = TimeRange(story.since_ms, story.until_ms + 1)
     parts = groupby(known, lambda point: int(span.place(point.at_ms) * LINKED_POINTS))
     return [max(part, key=lambda point: point.lag or 0) for _, part in parts]
-
-
-def _event_line(address: GroupAddress, event: Happened) -> EventLine:
-    return EventLine(
-        at=utc(event.at_ms),
-        href=_then_href(address, event.at_ms),
-        word=_WORDS[event.about],
-        finding="" if event.finding is None else finding_words(event.finding),
-        sentence=event.sentence,
-    )
 
 
 def _spans(address: GroupAddress, query: TimelineQuery, longest_ms: int) -> Iterator[Step]:
@@ -232,12 +159,12 @@ def _spans(address: GroupAddress, query: TimelineQuery, longest_ms: int) -> Iter
         if query.until == "now":
             yield Step(label, f"{address.under(TIMELINE)}?since=-{length_ms // 3_600_000}h")
         else:
-            yield Step(label, timeline_href(address, max(0, query.until_ms - length_ms), query.until_ms, query.at_ms))
+            yield Step(label, span_href(address, max(0, query.until_ms - length_ms), query.until_ms, query.at_ms))
 
 
 def _earlier_href(address: GroupAddress, query: TimelineQuery) -> str:
     since_ms = max(0, 2 * query.since_ms - query.until_ms)
-    return timeline_href(address, since_ms, query.since_ms) if since_ms < query.since_ms else ""
+    return span_href(address, since_ms, query.since_ms) if since_ms < query.since_ms else ""
 
 
 def _later_href(address: GroupAddress, query: TimelineQuery, now_ms: int) -> str:
@@ -246,4 +173,4 @@ def _later_href(address: GroupAddress, query: TimelineQuery, now_ms: int) -> str
     until_ms = min(now_ms, query.until_ms + length_ms)
     if query.until == "now" or until_ms <= query.until_ms:
         return ""
-    return timeline_href(address, until_ms - length_ms, until_ms)
+    return span_href(address, until_ms - length_ms, until_ms)

@@ -15,14 +15,12 @@ from monitor.history.chronicle.values import Chronicle
 from monitor.history.instants import InstantError, read_instant, read_span
 from monitor.history.recorded import NotRecordedError, RecordingError
 from monitor.history.report.facts import IncidentReport
-from monitor.history.story import GroupStory
 from monitor.history.tables import DAY_MS
 from monitor.history.work_limit import TooMuchWorkError
 from monitor.messages.formatting import counted, visible
 from monitor.messages.notification import utc
 from monitor.model import GroupVerdict
 from monitor.web.views.addresses import GroupAddress
-from monitor.web.views.timeline import Timeline, chronicle_timeline
 
 Answer = TypeVar("Answer")
 
@@ -45,15 +43,8 @@ class Past(Protocol):
             RecordingError: the recording cannot be read.
         """
 
-    def story(self, cluster: str, group: str, since_ms: int, until_ms: int) -> GroupStory | None:
-        """What happened to a group in a span of time; None: there was no such group.
-
-        Raises:
-            RecordingError: as above.
-        """
-
     def chronicle(self, cluster: str, group: str, since_ms: int, until_ms: int) -> Chronicle | None:
-        """The same as values; None: there was no such group.
+        """What happened to a group in a span of time; None: there was no such group.
 
         Raises:
             RecordingError: as above.
@@ -129,15 +120,6 @@ class PastReader:
                 )
         return since_ms, until_ms
 
-    def story(self, address: GroupAddress, since: str, until: str) -> GroupStory:
-        """What happened to the group between two instants.
-
-        Raises:
-            HTTPException: as above.
-        """
-        since_ms, until_ms = self.span(since, until)
-        return self._within(self._recording.story, address, since_ms, until_ms)
-
     def report(self, address: GroupAddress, since: str, until: str) -> IncidentReport:
         """A report on what happened to the group between two instants.
 
@@ -147,15 +129,14 @@ class PastReader:
         since_ms, until_ms = self.span(since, until)
         return self._within(self._recording.report, address, since_ms, until_ms)
 
-    def timeline(self, address: GroupAddress, since_ms: int, until_ms: int) -> Timeline:
-        """What is drawn of the group between two instants (see :meth:`span`); of more than a day, as it was evaluated.
+    def chronicle(self, address: GroupAddress, since_ms: int, until_ms: int) -> Chronicle:
+        """What happened to the group between two instants (see :meth:`span`); of more than a day, as it was evaluated.
 
         Raises:
             HTTPException: as above.
         """
         is_read = until_ms - since_ms <= LONGEST_MS
-        ask = self._recording.chronicle if is_read else self._recording.days
-        return chronicle_timeline(self._within(ask, address, since_ms, until_ms), has_every_poll=is_read)
+        return self._within(self._recording.chronicle if is_read else self._recording.days, address, since_ms, until_ms)
 
     def _within(
         self, ask: Callable[[str, str, int, int], Answer | None], address: GroupAddress, since_ms: int, until_ms: int

@@ -37,7 +37,6 @@ from monitor.history.instants import instant_text
 from monitor.history.recorded import RecordingError, decode_events
 from monitor.history.replay import Base, inputs_at
 from monitor.history.sql.told import rows_of
-from monitor.history.story import tell_story
 from monitor.history.tables import EVALUATED, RECORDED, TOLD, Table
 from monitor.history.walk import GroupWalk
 from monitor.messages.notification import utc
@@ -46,6 +45,7 @@ from monitor.protocol.offsets_topic import decode_record
 from monitor.snapshot_file import find_inputs
 from monitor.tracking.cluster_fold import Key
 from streaming_jobs.recording.evaluation import CHUNK_MS, STEPS_MS
+from tests.history.memory import tell_story
 from tests.support.job_process import JobProcess, eventually, running
 from tests.support.small_disk import fill, small_disk
 
@@ -54,7 +54,7 @@ pytestmark = [pytest.mark.broker, pytest.mark.spark, pytest.mark.timeout(900)]
 CLUSTER, GROUP = "live", "payments"
 EVERY_S = 3
 STORY_STEP_S: Final = 10
-"""How far apart the points of a story are (monitor.history.story.tell_story)."""
+"""How far apart the points of a story are (monitor.history.chronicle.grid.step_ms)."""
 LATE_MS = 4_000
 """How much later than it happened a job may know something: a trigger, a poll of the topics every two seconds, and a
 busy machine."""

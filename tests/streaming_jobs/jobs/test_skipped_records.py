@@ -9,7 +9,7 @@ from contextlib import closing
 from typing import Any
 
 import pytest
-from kafka import KafkaConsumer, KafkaProducer, OffsetAndMetadata, TopicPartition
+from kafka import ConsumerRebalanceListener, KafkaConsumer, KafkaProducer, OffsetAndMetadata, TopicPartition
 from kafka.admin import NewPartitions
 from kafka.coordinator.assignors.range import RangePartitionAssignor
 
@@ -38,6 +38,20 @@ def job(bootstrap: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Jo
         yield started
 
 
+class AtTheEnd(ConsumerRebalanceListener):
+    """Begins at the end of what it is assigned, as ``auto.offset.reset=latest`` does without committed offsets."""
+
+    def __init__(self, consumer: KafkaConsumer) -> None:
+        self._consumer = consumer
+
+    def on_partitions_revoked(self, revoked: object) -> None:
+        """Nothing to do."""
+
+    def on_partitions_assigned(self, assigned: object) -> None:
+        """Go to the end, before the first fetch."""
+        self._consumer.seek_to_end()
+
+
 class Reader:
     """A member of the group that is called like its topic; it fetches a few records at once, and commits each."""
 
@@ -45,7 +59,6 @@ class Reader:
         self.read: set[int] = set()
         self._topic, self._pause_s, self._at_the_end = topic, 1 / per_s, at_the_end
         self._consumer = KafkaConsumer(
-            topic,
             bootstrap_servers=bootstrap,
             group_id=topic,
             enable_auto_commit=False,
@@ -54,12 +67,12 @@ class Reader:
             fetch_max_bytes=2_000,
             partition_assignment_strategy=[RangePartitionAssignor],
         )
+        self._consumer.subscribe([topic], listener=AtTheEnd(self._consumer) if at_the_end else None)
 
     def __enter__(self) -> Reader:
         while not self._consumer.assignment():
             self._note(self._consumer.poll(timeout_ms=200, max_records=1))
         if self._at_the_end:
-            self._consumer.seek_to_end()
             self._commit(self._consumer.position(self._place))
         return self
 

@@ -6,23 +6,29 @@ from msgspec.structs import replace
 
 from monitor.detection.evaluate import judge
 from monitor.detection.evaluation_input import GroupInputs
+from monitor.detection.finding_changes import opened
 from monitor.detection.ownership.assignment_view import view_assignment
 from monitor.detection.ownership.catalog_view import Topics
 from monitor.detection.thresholds.thresholds import DetectionSettings
-from monitor.history.chronicle.values import MemberThen
+from monitor.history.chronicle.values import Chronicle, FindingSpan, GroupPoint, MemberThen
 from monitor.history.recorded import RecordingError
 from monitor.history.report.facts import Departure, IncidentReport, LagCourse, MemberLeft, NotCommitted, ReportLine
-from monitor.history.story import GroupStory, Happened, HappenedKind, LagThen
 from monitor.model import (
     ClusterSnapshot,
+    Finding,
+    FindingKind,
     GroupKind,
     GroupState,
+    GroupSummary,
     GroupVerdict,
     Phase,
+    Rebalance,
+    RebalanceCause,
     TopicPartition,
     WarmUpProgress,
     WireForm,
 )
+from monitor.model.findings import Severity
 from monitor.web.views.lag_history import LagPoint
 from tests.support.builders import NOW, catalog, commit, group, member, topic
 from tests.web.examples import Served, ready_cluster, snapshot
@@ -87,20 +93,31 @@ EXAMPLES: Final = {
 
 
 SPAN_MS: Final = 600_000
-STORY: Final = GroupStory(
+CHRONICLE: Final = Chronicle(
     cluster="main",
     group="orders",
+    kind=GroupKind.CLASSIC,
     since_ms=NOW_MS - SPAN_MS,
     until_ms=NOW_MS,
-    happened=(
-        Happened(
-            NOW - 60_000,
-            HappenedKind.REBALANCE,
-            "Rebalance to generation 4: 1 member gone. It moved 1 partition.",
-        ),
-        Happened(NOW - 20_000, HappenedKind.CLOSED, "It is over: it lasted 40 s.", "lag/behind"),
+    points=tuple(
+        GroupPoint(at_ms, Phase.STABLE, 4, 1, 3, 0, lag, None)
+        for at_ms, lag in ((NOW_MS - SPAN_MS, 4), (NOW_MS - SPAN_MS + 10_000, None), (NOW_MS, 10))
     ),
-    lag=(LagThen(NOW_MS - SPAN_MS, 4), LagThen(NOW_MS - SPAN_MS + 10_000, None), LagThen(NOW_MS, 10)),
+    findings=(
+        FindingSpan(
+            opened(
+                GroupSummary("main", "orders", GroupKind.CLASSIC, Phase.STABLE, None, 1, 10, ()),
+                Finding(FindingKind.LAG, "behind", NOW - 60_000, "The group is behind."),
+                NOW_MS - SPAN_MS,
+            ),
+            "The group is behind.",
+            Severity.WARNING,
+            NOW - 20_000,
+            was_open=True,
+            is_closed=True,
+        ),
+    ),
+    rebalances=(Rebalance(4, NOW - 60_000, NOW - 60_000, (RebalanceCause.LEAVE,), left=1, moved=1),),
 )
 
 
@@ -147,20 +164,20 @@ class Recorded:
     def inputs(self, cluster: str, group: str, at_ms: int) -> GroupInputs | None:
         """The group of that name."""
         found = next((each for each in states() if (each.cluster, each.group) == (cluster, group)), None)
-        if found is None or at_ms < STORY.since_ms:
+        if found is None or at_ms < CHRONICLE.since_ms:
             return None
         return GroupInputs(group=found, catalog=replace(TOPICS, cluster="main"), now_ms=at_ms)
 
-    def story(self, cluster: str, group: str, since_ms: int, until_ms: int) -> GroupStory | None:
+    def chronicle(self, cluster: str, group: str, since_ms: int, until_ms: int) -> Chronicle | None:
         """That of the one group which has one; of another cluster, the recording cannot be read."""
         if cluster == SLOW.cluster:
             raise RecordingError("The recording cannot be read.")
-        is_known = (cluster, group) == (STORY.cluster, STORY.group) and until_ms >= STORY.since_ms
-        return replace(STORY, since_ms=since_ms, until_ms=until_ms) if is_known else None
+        is_known = (cluster, group) == (CHRONICLE.cluster, CHRONICLE.group) and until_ms >= CHRONICLE.since_ms
+        return replace(CHRONICLE, since_ms=since_ms, until_ms=until_ms) if is_known else None
 
     def report(self, cluster: str, group: str, since_ms: int, until_ms: int) -> IncidentReport | None:
         """Likewise."""
-        is_known = self.story(cluster, group, since_ms, until_ms) is not None
+        is_known = self.chronicle(cluster, group, since_ms, until_ms) is not None
         return replace(REPORT, since_ms=since_ms, until_ms=until_ms) if is_known else None
 
 

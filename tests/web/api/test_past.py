@@ -15,7 +15,6 @@ from monitor.detection.evaluation_input import GroupInputs
 from monitor.history.chronicle.values import Chronicle
 from monitor.history.recorded import NotRecordedError, RecordingError
 from monitor.history.report.facts import IncidentReport
-from monitor.history.story import GroupStory
 from monitor.snapshot_file import find_inputs
 from monitor.web.app import create_app
 from monitor.web.server import HttpServer
@@ -28,9 +27,6 @@ AT_MS = NOW_MS - 300_000
 
 class Damaged:
     def inputs(self, cluster: str, group: str, at_ms: int) -> GroupInputs | None:
-        raise RecordingError("The recording in /x cannot be read: no\nwonder.")
-
-    def story(self, cluster: str, group: str, since_ms: int, until_ms: int) -> GroupStory | None:
         raise RecordingError("The recording in /x cannot be read: no\nwonder.")
 
     def chronicle(self, cluster: str, group: str, since_ms: int, until_ms: int) -> Chronicle | None:

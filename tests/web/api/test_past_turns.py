@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx
 import pytest
 
-from monitor.history.story import GroupStory
+from monitor.history.chronicle.values import Chronicle
 from monitor.history.work_limit import TooMuchWorkError
 from monitor.web.app import create_app
 from monitor.web.http.concurrency import MOST_WAITING
@@ -29,13 +29,13 @@ class Slow(Recorded):
         self.running = 0
         self.most = 0
 
-    def story(self, cluster: str, group: str, since_ms: int, until_ms: int) -> GroupStory | None:
+    def chronicle(self, cluster: str, group: str, since_ms: int, until_ms: int) -> Chronicle | None:
         self.running += 1
         self.most = max(self.most, self.running)
         self.asked.release()
         self.let.wait(60)
         self.running -= 1
-        return super().story(cluster, group, since_ms, until_ms)
+        return super().chronicle(cluster, group, since_ms, until_ms)
 
 
 @pytest.fixture
@@ -67,7 +67,7 @@ def test_while_the_past_is_read_groups_are_answered_and_few_requests_wait(past: 
 class Storming(Recorded):
     """A recording with too much of the group."""
 
-    def story(self, cluster: str, group: str, since_ms: int, until_ms: int) -> GroupStory | None:
+    def chronicle(self, cluster: str, group: str, since_ms: int, until_ms: int) -> Chronicle | None:
         raise TooMuchWorkError
 
 

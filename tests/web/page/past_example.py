@@ -11,7 +11,6 @@ from monitor.history.recorded import RecordedEvent, RecordedRow, encode_events
 from monitor.history.replay import Recording, inputs_at
 from monitor.history.report.assemble import group_report
 from monitor.history.report.facts import IncidentReport
-from monitor.history.story import GroupStory, tell_story
 from monitor.model import (
     AnyEvent,
     Entity,
@@ -38,9 +37,6 @@ class MemoryPast:
 
     def inputs(self, cluster: str, group: str, at_ms: int) -> GroupInputs | None:
         return inputs_at(self._recording, cluster, group, at_ms)
-
-    def story(self, cluster: str, group: str, since_ms: int, until_ms: int) -> GroupStory | None:
-        return tell_story(self._recording, cluster, group, since_ms, until_ms)
 
     def chronicle(self, cluster: str, group: str, since_ms: int, until_ms: int) -> Chronicle | None:
         return chronicle_of(self._recording, cluster, group, since_ms, until_ms)

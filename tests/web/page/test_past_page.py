@@ -141,6 +141,7 @@ SPAN = {"since": "2026-11-22 02:14:10", "until": "2026-11-22 02:18:40"}
 
 
 def test_the_timeline_lists_and_draws_what_happened_with_links_to_the_instants(client: httpx.Client):
+    """A bar begins when its finding became true, and leads to the instant at which it was found."""
     page = client.get(TIMELINE, params=SPAN).text
     rows = re.findall(r'<li><a href="([^"]*)">([^<]*)</a> <span class="quiet">(\w+)', page)
     assert [(at, word) for _, at, word in rows if word != "Opened"][:3] == [
@@ -151,7 +152,7 @@ def test_the_timeline_lists_and_draws_what_happened_with_links_to_the_instants(c
     assert (f"{PAGE}?at=2026-11-22T02:15:10Z", "2026-11-22 02:15:10 UTC", "Opened") in rows
     chart = page.split('<div class="timeline"')[1].split("</svg></div>")[0]
     assert (
-        "Orphaned: grew (critical), 2026-11-22 02:15:10 UTC to 2026-11-22 02:15:35 UTC: 1 partition of t (1)" in chart
+        "Orphaned: grew (critical), 2026-11-22 02:15:05 UTC to 2026-11-22 02:15:35 UTC: 1 partition of t (1)" in chart
     )
     assert f'<a href="{PAGE}?at=2026-11-22T02:15:10Z"><title>Orphaned: grew' in chart
     assert (
@@ -163,6 +164,14 @@ def test_a_finding_that_was_open_before_is_drawn_from_the_start(client: httpx.Cl
     page = client.get(TIMELINE, params={"since": "2026-11-22 02:15:20", "until": "2026-11-22 02:15:30"}).text
     assert "Orphaned: grew (critical), 2026-11-22 02:15:20 UTC to 2026-11-22 02:15:30 UTC" in page
     assert "no finding opened or closed" in page
+
+
+def test_report_and_timeline_draw_the_same_bars_and_ticks(client: httpx.Client):
+    """A report is judged every second, a timeline every ten: what opened is found at the same second by both."""
+    pages = [client.get(path, params=SPAN).text for path in (TIMELINE, "/report/c/g")]
+    drawn = [re.findall(r"<title>([^<]*(?:\([a-z]*\), |: Rebalance to )[^<]*)</title>", page) for page in pages]
+    assert len(drawn[0]) == 6
+    assert drawn[0] == drawn[1]
 
 
 def test_the_lag_is_also_there_as_text(client: httpx.Client):

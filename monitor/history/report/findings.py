@@ -1,0 +1,51 @@
+"""The findings of the past: each from its opening to its closing, put together from the times while it was the same."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from monitor.history.chronicle.grid import CLOSE_STEP_MS
+from monitor.history.chronicle.values import Chronicle, FindingSpan
+from monitor.history.report.facts import FindingThen
+from monitor.model import TopicPartition
+
+
+def findings_then(chronicle: Chronicle) -> tuple[FindingThen, ...]:
+    """The findings with all partitions that they had, in the order of time."""
+    return tuple(sorted(map(finding_of, finding_spans(chronicle)), key=lambda each: (each.opened_ms, each.name)))
+
+
+def finding_spans(chronicle: Chronicle) -> list[list[FindingSpan]]:
+    """The spans of each finding, in the order of time."""
+    open_now: defaultdict[str, list[FindingSpan]] = defaultdict(list)
+    found: list[list[FindingSpan]] = []
+    for span in chronicle.findings:
+        open_now[span.told.id].append(span)
+        if span.is_closed:
+            found.append(open_now.pop(span.told.id))
+    return [*found, *open_now.values()]
+
+
+def finding_of(spans: Sequence[FindingSpan]) -> FindingThen:
+    """One finding. ``sentence`` is that of the time with most partitions."""
+    first, last = spans[0], spans[-1]
+    widest = max(spans, key=lambda span: span.told.partition_count)
+    places = {TopicPartition(each.topic, p) for span in spans for each in span.told.partitions for p in each.partitions}
+    return FindingThen(
+        kind=first.told.kind,
+        reason=first.told.reason,
+        severity=first.severity,
+        since_ms=min(span.told.since_ms for span in spans),
+        opened_ms=first.from_ms,
+        until_ms=last.until_ms,
+        is_over=last.is_closed,
+        sentence=widest.sentence,
+        partitions=tuple(sorted(places)),
+        members=tuple(dict.fromkeys(member for span in spans for member in span.told.members)),
+    )
+
+
+def is_brief(finding: FindingThen) -> bool:
+    """Whether it was there for so short a time that a job would hardly have seen it."""
+    return finding.is_over and finding.until_ms - finding.opened_ms < CLOSE_STEP_MS
