@@ -11,6 +11,7 @@ from monitor.model.kinds import DEFAULT_KIND, GroupKind, Phase, Sharing, Source
 from monitor.model.members import Member
 from monitor.model.share import ShareGroupState
 from monitor.model.streams import AssignorInput, StreamsGroupState
+from monitor.model.transactions import PendingOffsets
 from monitor.model.values import STATE_VERSION, PartitionId, TopicPartitions, Value
 
 
@@ -21,6 +22,11 @@ class CommittedOffset(Value, array_like=True):
     counted since the partition was first committed. ``listed`` is the broker's own newest answer (None: it knows no
     committed offset) and ``listed_ms`` when it was asked (0: never); ``offset`` is the one that counts of the two, see
     monitor.tracking.offsets.precedence. ``commits`` is how many commits have been read from the log.
+
+    ``listed_since_ms`` is the ``listed_ms`` of the first in a row of answers that are equal to the newest.
+    ``attempts`` are the commits in the log of another offset that are newer than the listed one, as far as that is
+    known; ``attempts_since_ms`` is the time of the first of them, and ``third_attempt_ms`` of the third (0: there is
+    none).
     """
 
     topic: str
@@ -34,6 +40,10 @@ class CommittedOffset(Value, array_like=True):
     listed: int | None = None
     listed_ms: int = 0
     commits: int = 0
+    listed_since_ms: int = 0
+    attempts: int = 0
+    attempts_since_ms: int = 0
+    third_attempt_ms: int = 0
 
 
 class RebalanceCause(StrEnum):
@@ -250,6 +260,8 @@ class GroupState(Value):
 
     ``log_partitions`` is by how many partitions of the offsets topic the group is placed (0: it has not been in
     question), see monitor.model.log_places. ``has_lost_offsets``: there were committed offsets where it was before.
+
+    ``pending_offsets`` are those in transactions that were open when the group's offsets were last listed.
     """
 
     cluster: str
@@ -298,3 +310,4 @@ class GroupState(Value):
     unread_commits: tuple[UnreadCommit, ...] = ()
     log_partitions: int = 0
     has_lost_offsets: bool = False
+    pending_offsets: tuple[PendingOffsets, ...] = ()

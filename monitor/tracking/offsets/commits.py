@@ -18,7 +18,7 @@ from monitor.model import (
 )
 from monitor.model.commit_history import extend, with_commit
 from monitor.tracking.kip848.handovers import HandoversDraft
-from monitor.tracking.offsets.precedence import apply_listing, effective_commit, logged_commit
+from monitor.tracking.offsets.precedence import apply_listing, effective_commit, logged_commit, with_attempts
 from monitor.tracking.offsets.topic_identity import CommittedTopics
 from monitor.tracking.rebalances.impact import NO_COST, pause_ms
 
@@ -70,7 +70,7 @@ class OffsetsDraft:
                 self._redeliver_inside(before, event)
         else:
             after, first, at_ms = _after(before, event), event.offset, event.committed_ms
-        self._known[place] = after
+        self._known[place] = _with_attempts(after, event) if after.listed_ms else after
         if before is None:
             return
         if first < before.offset:
@@ -164,7 +164,17 @@ def _after(before: CommittedOffset | None, event: OffsetCommitted) -> CommittedO
         before.listed,
         before.listed_ms,
         before.commits + 1,
+        before.listed_since_ms,
+        before.attempts,
+        before.attempts_since_ms,
+        before.third_attempt_ms,
     )
+
+
+def _with_attempts(after: CommittedOffset, event: Commit) -> CommittedOffset:
+    if isinstance(event, CommitRun):
+        return with_attempts(after, event.points, event.commits)
+    return with_attempts(after, (CommitPoint(event.committed_ms, event.offset),), 1)
 
 
 def _after_run(before: CommittedOffset | None, run: CommitRun) -> CommittedOffset:
@@ -183,4 +193,8 @@ def _after_run(before: CommittedOffset | None, run: CommitRun) -> CommittedOffse
         before.listed if before else None,
         before.listed_ms if before else 0,
         run.commits + (before.commits if before else 0),
+        before.listed_since_ms if before else 0,
+        before.attempts if before else 0,
+        before.attempts_since_ms if before else 0,
+        before.third_attempt_ms if before else 0,
     )
