@@ -17,6 +17,7 @@ from monitor.findings import (
     retention,
     share,
     streams,
+    transactions,
 )
 from monitor.findings.spec import FindingSpec
 from monitor.model import FindingKind
@@ -27,6 +28,7 @@ FAMILIES: Final[tuple[tuple[FindingSpec, ...], ...]] = (
     orphaned.ROWS,
     lag.ROWS,
     members.ROWS,
+    transactions.ROWS,
     rebalances.ROWS,
     drift.ROWS,
     balance.ROWS,

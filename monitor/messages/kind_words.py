@@ -18,6 +18,7 @@ KIND_WORDS: Final = {
     FindingKind.RETENTION: "Retention",
     FindingKind.ABANDONED: "Abandoned",
     FindingKind.REBALANCE: "Rebalance",
+    FindingKind.TRANSACTIONS: "Transactions",
     FindingKind.POISON: "Poison",
     FindingKind.UNREADABLE_MEMBERS: "Unreadable members",
     FindingKind.CONFIG_BEHIND: "Configuration behind",
