@@ -155,6 +155,24 @@ def _progress(pace: Pace) -> tuple[AlertRule, ...]:
             ),
         ),
         row_rule(
+            alerts.TRANSACTIONS_UNCOMMITTED,
+            pace,
+            summary=f"{GROUP} has tried to commit in transactions for {AGE}, and none was committed",
+            description=(
+                f"Group {GROUP} of cluster {CLUSTER} makes no progress: its application aborts each transaction, or "
+                "leaves it open."
+            ),
+        ),
+        row_rule(
+            alerts.OFFSETS_PENDING,
+            pace,
+            summary=f"{GROUP} has had offsets in an open transaction for {AGE}",
+            description=(
+                f"A member of group {GROUP} of cluster {CLUSTER} that takes over these partitions cannot start before "
+                "the transaction ends."
+            ),
+        ),
+        row_rule(
             alerts.OFFSETS_OF_FORMER_TOPIC,
             pace,
             summary=f"{GROUP} has offsets from before its topic was deleted and recreated {AGE} ago",

@@ -40,6 +40,7 @@ FINDINGS: Final = {
     "retention": "records lost, or about to be",
     "abandoned": "topics no longer read",
     "rebalance": "many or long rebalances",
+    "transactions": "transactions without effect",
     "poison": "records that share groups do not accept",
     "unreadable_members": "members that cannot be read",
     "config_behind": "Connect workers behind on configurations",

@@ -47,6 +47,7 @@ from monitor.detection.rules import (
     skipped,
     stalled_commits,
     task_balance,
+    transactions,
     unattended,
     unreadable_members,
 )
@@ -80,6 +81,7 @@ from monitor.model import (
     Value,
     traits_of,
 )
+from monitor.model.commit_attempts import without_failed_attempts
 
 _OK: Final = LagStatus.OK
 
@@ -92,6 +94,7 @@ RULES: Final[tuple[Rule, ...]] = (
     *orphaned.RULES,
     *unattended.RULES,
     *stalled_commits.RULES,
+    *transactions.RULES,
     *deliveries.RULES,
     *open_transaction.RULES,
     *behind.RULES,
@@ -315,7 +318,10 @@ def facts_of(
     limit = configs_of(group).delivery_limit or settings.delivery_limit
     shared = read_deliveries(group, topics, view.ownership.subscribed, limit)
     committed = (
-        {TopicPartition(offset.topic, offset.partition): offset for offset in group.offsets}
+        {
+            TopicPartition(each.topic, each.partition): without_failed_attempts(each) if each.attempts else each
+            for each in group.offsets
+        }
         if shared is None
         else commits_of(shared, topics)
     )

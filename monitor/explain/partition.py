@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from monitor.detection.evaluation_input import GroupInputs, QuestionError
 from monitor.explain.owner import why
@@ -12,7 +12,8 @@ from monitor.messages.formatting import age, counted
 from monitor.messages.names import era, listed, owner, ranges, shown, shown_group
 from monitor.messages.truncation import truncation_sentence
 from monitor.messages.units import unit_of
-from monitor.model import KINDS, MemberVerdict, PartitionId, PartitionVerdict, TopicPartition
+from monitor.model import KINDS, CommittedOffset, MemberVerdict, PartitionId, PartitionVerdict, TopicPartition
+from monitor.model.commit_attempts import has_failed_attempts, last_committed_ms
 
 
 def explain_partition(inputs: GroupInputs, topic: str, partition: PartitionId) -> Explanation:
@@ -109,9 +110,14 @@ def _offsets(known: Judged, row: PartitionVerdict) -> Statement:
         text = f"The committed offset is unknown: it is written in version {unread[0].version} of OffsetCommit."
         return Statement(about=About.OFFSETS, sentence=text, since_ms=unread[0].since_ms)
     if row.committed is None:
-        return Statement(about=About.OFFSETS, sentence="The group has committed no offset there.")
-    commit = next(o for o in known.group.offsets if (o.topic, o.partition) == (row.topic, row.partition))
-    text = f"The committed offset is {row.committed}, committed {known.age_of(commit.committed_ms)} ago"
+        tried = _commit_of(known.group.unconfirmed, row)
+        more = "" if tried is None else _attempts(tried)
+        return Statement(about=About.OFFSETS, sentence=f"The group has committed no offset there{more}.")
+    commit = _commit_of(known.group.offsets, row)
+    assert commit is not None, "a row has its offset from the group"
+    committed_ms = last_committed_ms(commit)
+    text = f"The committed offset is {row.committed}"
+    text += f", committed {known.age_of(committed_ms)} ago" if committed_ms is not None else ""
     if row.lag is None:
         text += "; the lag is unknown"
     elif row.lag == 0:
@@ -123,4 +129,15 @@ def _offsets(known: Judged, row: PartitionVerdict) -> Statement:
         text += f"; an open transaction starts at offset {row.stable}"
     if commit.rewinds:
         text += f"; the committed offset moved back {counted(commit.rewinds, 'time')}"
-    return Statement(about=About.OFFSETS, sentence=f"{text}.", since_ms=commit.committed_ms)
+    return Statement(about=About.OFFSETS, sentence=f"{text}{_attempts(commit)}.", since_ms=committed_ms)
+
+
+def _commit_of(offsets: Iterable[CommittedOffset], row: PartitionVerdict) -> CommittedOffset | None:
+    return next((each for each in offsets if (each.topic, each.partition) == (row.topic, row.partition)), None)
+
+
+def _attempts(commit: CommittedOffset) -> str:
+    """The exact number, which the sentence of the finding does not have."""
+    if not has_failed_attempts(commit):
+        return ""
+    return f"; {counted(commit.attempts, 'attempt')} in transactions had no effect"

@@ -148,6 +148,10 @@ OFFSETS_REWOUND: Final = StatusAlert(
 """It lasts for ten commits, less than a minute of most clients: nothing to wait for."""
 
 TRANSACTION_OPEN: Final = FindingAlert("GroupwatchTransactionOpen", "lag", "open_transaction", age_s=600)
+TRANSACTIONS_UNCOMMITTED: Final = FindingAlert(
+    "GroupwatchTransactionsUncommitted", "transactions", "uncommitted", age_s=300
+)
+OFFSETS_PENDING: Final = FindingAlert("GroupwatchOffsetsPending", "transactions", "pending_offsets", age_s=120)
 OFFSETS_OF_FORMER_TOPIC: Final = FindingAlert("GroupwatchOffsetsOfFormerTopic", "lag", "former_log", age_s=600)
 OFFSETS_BEYOND_END: Final = FindingAlert("GroupwatchOffsetsBeyondEnd", "lag", "beyond_end", age_s=120)
 """A consumer that reads there is reset within seconds."""
@@ -197,6 +201,8 @@ GROUP_ALERTS: Final[tuple[GroupAlert, ...]] = (
     PARTITION_SILENT,
     OFFSETS_REWOUND,
     TRANSACTION_OPEN,
+    TRANSACTIONS_UNCOMMITTED,
+    OFFSETS_PENDING,
     OFFSETS_OF_FORMER_TOPIC,
     OFFSETS_BEYOND_END,
     RETENTION_CLOSE,

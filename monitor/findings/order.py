@@ -52,6 +52,8 @@ class Rank(Enum):
     """The same for all of a group, often by intent or for a while: it is switched off or restarts."""
     SILENT_MEMBER = _CRITICAL
     """Nobody else gets what these members have; the last may be gone, which the group then notices by itself."""
+    IN_TRANSACTIONS = _CRITICAL
+    """The owners work, or would, and get no further: whoever takes over meets the same record or transaction."""
     UNTIL_IT_HEALS = _CRITICAL
     """Nobody reads, but it mostly heals: by a refresh of metadata, by who lets go, by the broker's choice."""
 

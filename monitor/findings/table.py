@@ -18,6 +18,7 @@ from monitor.findings import (
     share,
     skipped,
     streams,
+    transactions,
 )
 from monitor.findings.spec import FindingSpec
 from monitor.model import FindingKind
@@ -29,6 +30,7 @@ FAMILIES: Final[tuple[tuple[FindingSpec, ...], ...]] = (
     orphaned.ROWS,
     lag.ROWS,
     members.ROWS,
+    transactions.ROWS,
     rebalances.ROWS,
     drift.ROWS,
     balance.ROWS,

@@ -19,6 +19,7 @@ KIND_WORDS: Final = {
     FindingKind.SKIPPED: "Skipped records",
     FindingKind.ABANDONED: "Abandoned",
     FindingKind.REBALANCE: "Rebalance",
+    FindingKind.TRANSACTIONS: "Transactions",
     FindingKind.POISON: "Poison",
     FindingKind.UNREADABLE_MEMBERS: "Unreadable members",
     FindingKind.CONFIG_BEHIND: "Configuration behind",

@@ -57,6 +57,7 @@ from monitor.model import (
     Source,
     Value,
 )
+from monitor.model.commit_attempts import last_committed_ms
 
 STATUSES: Final = (LagStatus.OK, LagStatus.WARN, LagStatus.ERR)
 """Burrow's statuses of a group; the others are those of a partition."""
@@ -219,7 +220,8 @@ def render_commits(group: GroupState, rules: SeriesRules) -> tuple[FamilyBlock, 
     for offset in rules.shown_commits(group):
         begin = begins.get(offset.topic) or begins.setdefault(offset.topic, f"{pairs},{labels(topic=offset.topic)}")
         own = f'{begin},partition="{escaped(str(offset.partition))}"'
-        samples.add_ms(specs.PARTITION_LAST_COMMIT, own, offset.committed_ms)
+        if (committed_ms := last_committed_ms(offset)) is not None:
+            samples.add_ms(specs.PARTITION_LAST_COMMIT, own, committed_ms)
         samples.add(specs.PARTITION_COMMITS, own, offset.commits)
     return samples.blocks()
 

@@ -204,6 +204,7 @@ from monitor.model.topics import (
     Truncations,
     may_be_replaced,
 )
+from monitor.model.transactions import PendingOffsets
 from monitor.model.values import (
     MOST,
     STATE_VERSION,
@@ -366,6 +367,7 @@ __all__ = [
     "PassHistory",
     "PassTopicsCounted",
     "PendingHandover",
+    "PendingOffsets",
     "Phase",
     "PieceBegun",
     "ProcessLoad",

@@ -128,6 +128,17 @@ def is_steep(before: Sequence[CommitPoint], commit: CommitPoint) -> bool:
     return float(commit.offset - later.offset) / span_ms > STEEPER * usual
 
 
+def cut_before(history: bytes, instant_ms: int) -> bytes:
+    """The history up to the first commit that is not earlier than an instant.
+
+    >>> count_of(cut_before(extend(b"", [CommitPoint(5, 1), CommitPoint(6, 2), CommitPoint(7, 3)]), 6))
+    1
+    """
+    times, _ = columns_of(history)
+    kept = next((index for index, at_ms in enumerate(times) if at_ms >= instant_ms), len(times))
+    return history[: kept * _SIZE]
+
+
 def thin(points: Sequence[CommitPoint]) -> tuple[CommitPoint, ...]:
     """Those of some commits that followed one another that any history would keep of them."""
     if len(points) <= RECENT:

@@ -11,6 +11,7 @@ from monitor.model.kinds import DEFAULT_KIND, GroupKind, Sharing, Source
 from monitor.model.members import Member, Reconciliation, SpareTasks
 from monitor.model.share import ListedShareOffset, ShareBatch, ShareConfig, SharedTopic
 from monitor.model.streams import Topology
+from monitor.model.transactions import PendingOffsets
 from monitor.model.values import IdPartitions, PartitionId, Value
 
 
@@ -79,7 +80,8 @@ class CommitRun(Event):
 class OffsetsListed(Event):
     """What the broker itself says a group has committed: it knows the fate of transactions, the log's reader does not.
 
-    ``asked_ms`` is when the question was sent, by the collector's clock.
+    ``asked_ms`` is when the question was sent, by the collector's clock. ``pending`` are offsets of the group in
+    transactions that have been open for a while.
     """
 
     cluster: str
@@ -87,6 +89,7 @@ class OffsetsListed(Event):
     asked_ms: int
     offsets: tuple[ListedOffset, ...]
     version: int = 1
+    pending: tuple[PendingOffsets, ...] = ()
 
 
 class ListedOffset(Value):

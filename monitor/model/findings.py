@@ -30,6 +30,8 @@ class FindingKind(StrEnum):
     ABANDONED = "abandoned"
     """Records wait in topics that a living group once read and no longer subscribes."""
     REBALANCE = "rebalance"
+    TRANSACTIONS = "transactions"
+    """Transactions that keep a group from going on: its own are not committed, or an open one holds its offsets."""
     POISON = "poison"
     """Records of a share group that its members do not accept, however often they get them."""
     UNREADABLE_MEMBERS = "unreadable_members"

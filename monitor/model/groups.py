@@ -12,6 +12,7 @@ from monitor.model.kinds import DEFAULT_KIND, GroupKind, Phase, Sharing, Source
 from monitor.model.members import Member
 from monitor.model.share import ShareGroupState
 from monitor.model.streams import AssignorInput, StreamsGroupState
+from monitor.model.transactions import PendingOffsets
 from monitor.model.values import STATE_VERSION, PartitionId, TopicPartitions, Value
 
 
@@ -23,6 +24,11 @@ class CommittedOffset(Value, array_like=True):
     committed offset) and ``listed_ms`` when it was asked (0: never); ``offset`` is the one that counts of the two, see
     monitor.tracking.offsets.precedence. ``commits`` is how many commits have been read from the log. ``jump`` is the
     largest jump of the newest hour that had one (monitor.tracking.offsets.jumps).
+
+    ``listed_since_ms`` is the ``listed_ms`` of the first in a row of answers that are equal to the newest.
+    ``attempts`` are the commits in the log of another offset that are newer than the listed one, as far as that is
+    known; ``attempts_since_ms`` is the time of the first of them, and ``third_attempt_ms`` of the third (0: there is
+    none).
     """
 
     topic: str
@@ -37,6 +43,10 @@ class CommittedOffset(Value, array_like=True):
     listed_ms: int = 0
     commits: int = 0
     jump: Jump | None = None
+    listed_since_ms: int = 0
+    attempts: int = 0
+    attempts_since_ms: int = 0
+    third_attempt_ms: int = 0
 
 
 class RebalanceCause(StrEnum):
@@ -256,6 +266,8 @@ class GroupState(Value):
 
     ``fastest`` is the fastest that any partition was read, in records per second, rounded up to a power of two
     (monitor.tracking.offsets.jumps).
+
+    ``pending_offsets`` are those in transactions that were open when the group's offsets were last listed.
     """
 
     cluster: str
@@ -305,3 +317,4 @@ class GroupState(Value):
     log_partitions: int = 0
     has_lost_offsets: bool = False
     fastest: int = 0
+    pending_offsets: tuple[PendingOffsets, ...] = ()

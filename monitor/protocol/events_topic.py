@@ -168,17 +168,23 @@ def _numbers(event: CollectedEvent) -> Iterator[tuple[int, int]]:
         yield offset, MOST_OFFSET + 1
     if isinstance(event, PassCompleted):
         yield event.topics, _NUMBER_LIMIT
+    elif isinstance(event, OffsetsListed):
+        yield from _transaction_numbers(event)
     elif isinstance(event, RebalanceSampled):
         yield from _sample_numbers(event)
     elif isinstance(event, ShareGroupRead):
         yield event.config.delivery_limit or 0, _NUMBER_LIMIT
         yield event.config.lock_ms or 0, _NUMBER_LIMIT
     elif isinstance(event, GroupObserved):
-        yield event.generation or 0, _NUMBER_LIMIT
-        yield event.target_epoch or 0, _NUMBER_LIMIT
-        yield event.topology.epoch if event.topology is not None else 0, _NUMBER_LIMIT
-        for member in event.members:
-            yield from _member_numbers(member)
+        yield from _group_numbers(event)
+
+
+def _group_numbers(event: GroupObserved) -> Iterator[tuple[int, int]]:
+    yield event.generation or 0, _NUMBER_LIMIT
+    yield event.target_epoch or 0, _NUMBER_LIMIT
+    yield event.topology.epoch if event.topology is not None else 0, _NUMBER_LIMIT
+    for member in event.members:
+        yield from _member_numbers(member)
 
 
 def _times(event: CollectedEvent) -> Iterator[int]:
@@ -186,6 +192,8 @@ def _times(event: CollectedEvent) -> Iterator[int]:
     match event:
         case OffsetsListed():
             yield event.asked_ms
+            for pending in event.pending:
+                yield from (pending.sent_ms, pending.started_ms or 0)
         case RebalanceSampled():
             yield from (event.since_ms, event.sampled_ms, event.seen_ms or 0)
         case ShareGroupRead():
@@ -211,6 +219,15 @@ def _offsets(event: CollectedEvent) -> Iterator[int]:
     elif isinstance(event, ShareGroupRead):
         for share in event.offsets:
             yield from (share.start_offset or 0, share.lag or 0)
+
+
+def _transaction_numbers(event: OffsetsListed) -> Iterator[tuple[int, int]]:
+    for pending in event.pending:
+        yield pending.log_partition, MOST_PARTITIONS
+        yield pending.start_offset, MOST_OFFSET + 1
+        yield pending.producer_id, _LIMIT
+        yield pending.producer_epoch, _NUMBER_LIMIT
+        yield pending.timeout_ms or 0, _LIMIT
 
 
 def _sample_numbers(event: RebalanceSampled) -> Iterator[tuple[int, int]]:
@@ -279,6 +296,10 @@ def _partitions(event: CollectedEvent) -> Iterator[PartitionId]:
         places = event.partitions if isinstance(event, TopicObserved) else event.offsets
         for place in places:
             yield place.partition
+    if isinstance(event, OffsetsListed):
+        for pending in event.pending:
+            for sent in pending.partitions:
+                yield from sent.partitions
     if isinstance(event, GroupObserved):
         for member in event.members:
             for entry in _partition_sets(member):

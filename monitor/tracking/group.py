@@ -97,10 +97,21 @@ def fold_group(cluster: str, group: str, state: GroupState | None, events: Itera
 class _Draft:
     """A group in the making: offsets and the members of a modern group change in place, the rest is a state."""
 
-    __slots__ = ("_has_lost", "_is_elsewhere", "_modern", "_offsets", "_partitions", "_share", "_state", "_unread")
+    __slots__ = (
+        "_has_lost",
+        "_is_elsewhere",
+        "_modern",
+        "_offsets",
+        "_partitions",
+        "_pending_offsets",
+        "_share",
+        "_state",
+        "_unread",
+    )
 
     def __init__(self, state: GroupState) -> None:
         self._partitions, self._has_lost, self._is_elsewhere = state.log_partitions, state.has_lost_offsets, False
+        self._pending_offsets = state.pending_offsets
         self._unread = UnreadDraft(state)
         state = replace(shown_again(state), unread_commits=())
         self._state = replace(state, offsets=(), unconfirmed=(), committed_topics=(), taken=(), share=None)
@@ -120,6 +131,7 @@ class _Draft:
         elif isinstance(event, OffsetsListed):
             if self._state.source is _LOG:  # the reading of a whole group has its offsets, which are the broker's too
                 self._offsets.list(event)
+                self._pending_offsets = event.pending
         elif isinstance(event, RebalanceSampled):
             self._state = with_sample(self._freeze_modern(), event)
         elif not self._is_elsewhere:
@@ -171,6 +183,7 @@ class _Draft:
             unread_commits=self._unread.commits(),
             log_partitions=self._partitions,
             has_lost_offsets=self._has_lost,
+            pending_offsets=self._pending_offsets,
         )
         return self._unread.known_part(known)
 
@@ -190,7 +203,7 @@ class _Draft:
         self._take_resumed()
         after = apply_poll(known, event)
         if after.source is not known.source:
-            self._offsets, self._unread = OffsetsDraft(()), UnreadDraft(after)
+            self._offsets, self._unread, self._pending_offsets = OffsetsDraft(()), UnreadDraft(after), ()
         self._state = after
         self._look_at_rebalances(after)
         if not event.partial:
@@ -206,7 +219,7 @@ class _Draft:
     def _begin_with_the_log(self) -> None:
         """What a collector has read of the group no longer counts: the log tells of it, and tells more."""
         self._state = GroupState(cluster=self._state.cluster, group=self._state.group)
-        self._offsets = OffsetsDraft(())
+        self._offsets, self._pending_offsets = OffsetsDraft(()), ()
         self._unread = UnreadDraft(self._state)
 
     def _take_resumed(self) -> None:

@@ -41,6 +41,7 @@ from monitor.model import (
     Member,
     MemberState,
     PartitionState,
+    PendingOffsets,
     Phase,
     Rebalance,
     RebalanceCause,
@@ -698,6 +699,7 @@ def _unread(w: World) -> Iterator[Example]:
         w.group(w.member(1, has=[0]), offsets=(w.commit(0, 900, "02:00:00"),)),
         w.catalog(w.topic("orders", changed(quiet(0, seen="02:31:00"), former_ms=at("02:30:00")))),
     )
+    yield from _in_transactions(w)
     yield from _beyond_the_end(w)
     yield Example(
         "more than is allowed",
@@ -708,6 +710,69 @@ def _unread(w: World) -> Iterator[Example]:
         alone,
         orders,
         DetectionSettings(lag_records=40),
+    )
+
+
+def _in_transactions(w: World) -> Iterator[Example]:
+    """The attempts began at 02:40:00, one each 20 s; the newest listing is of 02:59:55."""
+    orders = w.catalog(w.topic("orders", busy(0), busy(1)))
+    loop = {"listed": 1000, "listed_ms": at("02:59:55"), "listed_since_ms": at("02:39:00"), "attempts": 60}
+    loop |= {"attempts_since_ms": at("02:40:00"), "third_attempt_ms": at("02:40:40")}
+    first, second = (changed(w.commit(number, 1000, "02:59:40"), **loop) for number in (0, 1))
+    yield Example(
+        "each transaction is aborted",
+        Kind.TRANSACTIONS,
+        "uncommitted",
+        "02:40:00",
+        ("1 partition of orders (0)", "checkout at /10.0.0.1", "At least 30 attempts", "is still 1,000"),
+        w.group(w.member(1, has=[0]), offsets=(first,)),
+        orders,
+    )
+    yield Example(
+        "the same without an owner in two partitions",
+        Kind.TRANSACTIONS,
+        "uncommitted",
+        "02:40:00",
+        ("2 partitions of orders (0-1)", "At least 30 attempts", "partition 0 of orders is still 1,000"),
+        w.group(phase=Phase.OFFSETS_ONLY, offsets=(first, second)),
+        orders,
+    )
+    yield Example(
+        "nothing was ever committed",
+        Kind.TRANSACTIONS,
+        "uncommitted",
+        "02:40:00",
+        ("1 partition of orders (0)", "checkout at /10.0.0.1", "There is no committed offset"),
+        w.group(w.member(1, has=[0]), unconfirmed=(changed(first, listed=None),)),
+        orders,
+    )
+    held = PendingOffsets(
+        partitions=w.given(orders=[0]),
+        log_partition=17,
+        start_offset=5_012,
+        producer_id=4_001,
+        producer_epoch=3,
+        sent_ms=at("02:35:00"),
+    )
+    known = changed(held, transactional_id=w.name("checkout-tx"), started_ms=at("02:34:58"), timeout_ms=900_000)
+    alone = w.group(w.member(1, has=[0]), offsets=(w.commit(0, 1000, "02:30:00"),))
+    yield Example(
+        "the new owner waits for the transaction of a process that is gone",
+        Kind.TRANSACTIONS,
+        "pending_offsets",
+        "02:34:58",
+        ("1 partition of orders (0)", "checkout at /10.0.0.1", "producer 4001", "--partition 17 --start-offset 5012"),
+        changed(alone, pending_offsets=(known,)),
+        orders,
+    )
+    yield Example(
+        "its coordinator does not name the transaction, and nobody has taken over",
+        Kind.TRANSACTIONS,
+        "pending_offsets",
+        "02:35:00",
+        ("1 partition of orders (0)", "producer 4001", "The brokers do not say when it ends"),
+        changed(w.group(offsets=(w.commit(0, 1000, "02:30:00"),)), pending_offsets=(held,)),
+        orders,
     )
 
 

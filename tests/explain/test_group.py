@@ -8,6 +8,7 @@ from monitor.explain.group import explain_group
 from monitor.explain.partition import explain_partition
 from monitor.explain.statements import About
 from monitor.model import (
+    CommitPoint,
     EndFall,
     GroupKind,
     MemberState,
@@ -21,6 +22,7 @@ from monitor.model import (
     UnreadRecord,
     WireForm,
 )
+from monitor.model.commit_history import extend
 from monitor.protocol.kafka.sticky_user_data import PriorAssignment, write_sticky
 from tests.detection.ownership import test_kip848 as modern
 from tests.support.builders import ASSIGNED, NOW, catalog, commit, group, member, topic
@@ -317,6 +319,21 @@ def test_lag_and_rewinds_of_a_partition_are_told():
     ]
     assert told(of_group(state))[About.LAG] == [
         "Its lag is 10 records in 1 partition, the oldest 3 min 20 s old; 3 partitions have no committed offset."
+    ]
+
+
+def test_attempts_in_transactions_are_counted_behind_the_offset_that_counts():
+    loop = {"listed_ms": NOW - 10_000, "listed_since_ms": NOW - 600_000, "attempts": 113}
+    loop |= {"attempts_since_ms": NOW - 300_000, "third_attempt_ms": NOW - 298_000}
+    history = extend(b"", [CommitPoint(NOW - 400_000, 90), CommitPoint(NOW - 300_000, 95), CommitPoint(NOW, 99)])
+    tried = replace(commit("t", 0, 90, NOW), listed=90, history=history, **loop)
+    assert told(of_partition(replace(RANGE, offsets=(tried,)), "t", 0))[About.OFFSETS] == [
+        "The committed offset is 90, committed 6 min 40 s ago; the lag is 10 records, the oldest 3 min 20 s old; 113 "
+        "attempts in transactions had no effect."
+    ]
+    unknown = replace(tried, listed=None)
+    assert told(of_partition(replace(RANGE, offsets=(), unconfirmed=(unknown,)), "t", 0))[About.OFFSETS] == [
+        "The group has committed no offset there; 113 attempts in transactions had no effect."
     ]
 
 

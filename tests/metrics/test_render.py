@@ -44,6 +44,7 @@ from monitor.model import (
     ClientLibrary,
     ClusterSnapshot,
     CollectorHealth,
+    CommitPoint,
     CommittedOffset,
     EndFall,
     EndOffsetAt,
@@ -71,6 +72,7 @@ from monitor.model import (
     Truncations,
     WarmUpProgress,
 )
+from monitor.model.commit_history import extend
 from monitor.web.views.overview import cluster_line
 from monitor.web.views.summary import summary_of
 from tests.detection.told_examples import NOW, at, examples
@@ -475,6 +477,17 @@ def test_the_newest_commits_are_exposed_where_they_are_wanted_and_in_the_log():
     assert counts.samples == f'{count}"u",partition="1"}} 1\n'
     assert render_commits(committed_group(), SeriesRules()) == ()
     assert render_commits(committed_group(source=Source.ADMIN), SeriesRules(commit_times=True)) == ()
+
+
+def test_an_attempt_in_a_transaction_is_no_newest_commit():
+    name = 'groupwatch_partition_last_commit_timestamp_seconds{cluster="main",group="g",topic="t",partition="0"}'
+    history = extend(b"", [CommitPoint(2_000, 5), CommitPoint(9_500, 8)])
+    loop = {"listed": 5, "listed_ms": 60_000, "listed_since_ms": 3_000, "attempts": 2, "attempts_since_ms": 9_000}
+    for history_known, samples in ((history, f"{name} 2\n"), (b"", "")):
+        offset = CommittedOffset("t", 0, 5, committed_ms=9_500, commits=3, history=history_known, **loop)
+        group = GroupState(cluster="main", group="g", offsets=(offset,))
+        blocks = render_commits(group, SeriesRules(commit_times=True))
+        assert "".join(block.samples for block in blocks if block.family in name) == samples
 
 
 def test_the_skew_of_a_topic_is_exposed_down_to_the_detail_of_topics():

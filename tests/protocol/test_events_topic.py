@@ -23,6 +23,7 @@ from monitor.model import (
     OffsetsListed,
     PartitionObserved,
     PassCompleted,
+    PendingOffsets,
     RebalanceSampled,
     Reconciliation,
     ShareConfig,
@@ -80,6 +81,21 @@ LISTED = st.builds(
     offsets=st.lists(
         st.builds(ListedOffset, topic=st.text(max_size=5), partition=st.integers(0, 2**31 - 1), offset=PLACES),
         max_size=3,
+    ).map(tuple),
+    pending=st.lists(
+        st.builds(
+            PendingOffsets,
+            partitions=st.just((TopicPartitions("t", (0, 3)),)),
+            log_partition=st.integers(0, 2**20 - 1),
+            start_offset=PLACES,
+            producer_id=TIMES,
+            producer_epoch=st.integers(0, 2**15),
+            sent_ms=TIMES,
+            transactional_id=st.none() | st.text(max_size=5),
+            started_ms=st.none() | TIMES,
+            timeout_ms=st.none() | TIMES,
+        ),
+        max_size=2,
     ).map(tuple),
 )
 
@@ -375,6 +391,13 @@ def _with(time_ms: int, at: str) -> CollectedEvent:
             offsets=(offset,),
         ),
         "asked": OffsetsListed("c", "g", ms("asked"), ()),
+        "held": OffsetsListed(
+            "c",
+            "g",
+            NOON,
+            (),
+            pending=(PendingOffsets((), 0, 0, 1, 0, ms("held sent"), started_ms=ms("held started")),),
+        ),
         "sample": RebalanceSampled("c", "g", None, ms("sample since"), ms("sample at"), seen_ms=ms("sample seen")),
         "configs": ShareGroupRead("c", "g", ms("configs read"), ShareConfig()),
     }
@@ -387,7 +410,7 @@ def _with(time_ms: int, at: str) -> CollectedEvent:
     "at",
     [
         *("pass began", "pass ended", "listing began", "listing ended", "topic pass", "topic observed"),
-        *("group pass", "group observed", "committed", "member since", "asked"),
+        *("group pass", "group observed", "committed", "member since", "asked", "held sent", "held started"),
         *("sample since", "sample at", "sample seen", "configs read"),
     ],
 )
@@ -475,7 +498,13 @@ WHOLE = [
     TopicObserved("c", "t", NOON, NOON, (PartitionObserved(0, 1, 2, (), 1),)),
     PassCompleted("c", NOON, NOON, 1),
     GroupsListed("c", Source.ADMIN, NOON, NOON),
-    OffsetsListed("c", "g", NOON, (ListedOffset("t", 0, 1),)),
+    OffsetsListed(
+        "c",
+        "g",
+        NOON,
+        (ListedOffset("t", 0, 1),),
+        pending=(PendingOffsets((TopicPartitions("t", (1,)),), 1, 2, 3, 4, NOON, "app", NOON, 5),),
+    ),
 ]
 
 

@@ -22,6 +22,7 @@ from monitor.collectors.kafka.events_writer import (
     write_completion,
     write_topics,
 )
+from monitor.collectors.kafka.pending_offsets import PendingOffsetsReader
 from monitor.collectors.kafka.rebalance_sampler import SAMPLE_S, RebalanceSampler
 from monitor.collectors.kafka.share_groups import ShareGroupReader
 from monitor.collectors.kafka.share_offsets import ShareOffsetsReader
@@ -70,7 +71,7 @@ class KafkaCatalogCollector(RetryingCollector):
         self._admin: KafkaAdminClient | None = None
         self._producer: KafkaProducer | None = None
         self._pass_ms = 0
-        self._transactions = TransactionalOffsets(cluster.name)
+        self._transactions = TransactionalOffsets(cluster.name, PendingOffsetsReader(cluster))
         self._shares = ShareGroupReader(cluster.name, ShareOffsetsReader(cluster))
         self._states = RebalanceSampler(cluster.name)
         self._stable = StableOffsets()

@@ -5,6 +5,9 @@ committed. So the broker is asked: first which partitions of the offsets topic h
 write there with a producer id; KIP-664), then, while something moves there, for the offsets of all groups of those
 partitions. A cluster without transactions is asked two small questions a pass. Every leader is asked for itself: it is
 also the coordinator of its partitions' groups, and what is wrong with one hides nothing of the others.
+
+While a transaction is open and its producer writes nothing, the listing of its group also has the offsets that it
+holds (monitor.collectors.kafka.pending_offsets).
 """
 
 from __future__ import annotations
@@ -17,9 +20,10 @@ from kafka.admin import KafkaAdminClient, ProducerState
 from kafka.errors import LeaderNotAvailableError, UnknownTopicOrPartitionError
 from msgspec.structs import replace
 
+from monitor.collectors.kafka.pending_offsets import Found, OpenProducer, PendingOffsetsReader
 from monitor.collectors.kafka.topic_poll import partitions_by_leader, topic_error
 from monitor.collectors.kafka_client.batch_requests import BatchRequests, split_into_batches
-from monitor.model import ListedOffset, OffsetsListed, Value
+from monitor.model import ListedOffset, OffsetsListed, PendingOffsets, Value
 from monitor.protocol.kafka.group_metadata import OFFSETS_TOPIC, group_partition
 
 SETTLE_MS: Final = 30_000
@@ -57,8 +61,16 @@ class _Activity(Value):
 class TransactionalOffsets:
     """Asks a cluster for the committed offsets of groups that transactions may have touched. For one thread."""
 
-    def __init__(self, cluster: str) -> None:
+    def __init__(self, cluster: str, pending: PendingOffsetsReader | None = None) -> None:
+        """Prepare; no request is made yet.
+
+        Args:
+            cluster: the name of the cluster.
+            pending: reads the offsets that open transactions hold; None: they are not read.
+        """
         self._cluster = cluster
+        self._pending = pending
+        self._held: dict[int, list[OpenProducer]] = {}
         self._partitions = 0
         self._activity: dict[int, _Activity] = {}
         self._questions = BatchRequests(cluster, MEANWHILE)
@@ -82,7 +94,16 @@ class TransactionalOffsets:
             due = self._due(admin, leader, places, clock)
             groups = self._groups(admin, leader, due) if due else None
             if groups is not None:
-                yield from self._listings(admin, groups, due, clock)
+                yield from self._listings(admin, groups, due, self._held_by_group(admin), clock)
+
+    def _held_by_group(self, admin: KafkaAdminClient) -> dict[str, list[PendingOffsets]]:
+        """The offsets that open transactions hold."""
+        producers = [each for some in self._held.values() for each in some]
+        found: list[Found] = [] if self._pending is None else self._pending.read(admin, producers)
+        groups: dict[str, list[PendingOffsets]] = {}
+        for group, offsets in found:
+            groups.setdefault(group, []).append(offsets)
+        return groups
 
     def _places(self, admin: KafkaAdminClient) -> dict[int, list[TopicPartition]]:
         """The partitions of the offsets topic by leader."""
@@ -109,6 +130,8 @@ class TransactionalOffsets:
         told = {place.partition: state.active_producers for place, state in states.items() if state is not None}
         for partition, producers in told.items():
             self._note(partition, producers, now_ms)
+            held = (OpenProducer.held(partition, each, now_ms) for each in producers)
+            self._held[partition] = [each for each in held if each is not None]
         return {number for number in told if number in self._activity and self._activity[number].is_due(now_ms)}
 
     def _note(self, partition: int, producers: Sequence[ProducerState], now_ms: int) -> None:
@@ -138,7 +161,12 @@ class TransactionalOffsets:
         return concerned
 
     def _listings(
-        self, admin: KafkaAdminClient, groups: list[str], partitions: set[int], clock: Callable[[], int]
+        self,
+        admin: KafkaAdminClient,
+        groups: list[str],
+        partitions: set[int],
+        held: Mapping[str, Sequence[PendingOffsets]],
+        clock: Callable[[], int],
     ) -> Iterator[list[OffsetsListed]]:
         asked_ms = clock()
         told: set[str] = set()
@@ -146,7 +174,11 @@ class TransactionalOffsets:
             answers = self._questions.ask(
                 OFFSETS, some, lambda portion: admin.list_group_offsets(dict.fromkeys(portion))
             )
-            yield [self._listing_event(group, known, asked_ms) for group, known in answers.items() if known is not None]
+            yield [
+                self._listing_event(group, known, asked_ms, held.get(group, ()))
+                for group, known in answers.items()
+                if known is not None
+            ]
             told.update(answers)
         missed = {self._offsets_partition(group) for group in groups if group not in told}
         self.needs_new_client |= bool(missed)
@@ -154,7 +186,11 @@ class TransactionalOffsets:
             self._activity[partition] = replace(self._activity[partition], listed_ms=asked_ms)
 
     def _listing_event(
-        self, group: str, offsets: Mapping[TopicPartition, OffsetAndMetadata], asked_ms: int
+        self,
+        group: str,
+        offsets: Mapping[TopicPartition, OffsetAndMetadata],
+        asked_ms: int,
+        pending: Sequence[PendingOffsets],
     ) -> OffsetsListed:
         return OffsetsListed(
             cluster=self._cluster,
@@ -165,6 +201,7 @@ class TransactionalOffsets:
                 for place, known in sorted(offsets.items())
                 if known.offset >= 0
             ),
+            pending=tuple(pending),
         )
 
     def _offsets_partition(self, group: str) -> int:

@@ -148,6 +148,7 @@ def without_offsets(group: GroupState) -> GroupState:
         group,
         offsets=(),
         unconfirmed=(),
+        pending_offsets=(),
         sampled=None,
         observations=(),
         taken=(),

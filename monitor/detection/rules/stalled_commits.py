@@ -10,15 +10,16 @@ Rule 2: A rebalance of a classic group that collectors have seen excuses silence
 coordinator. The silence then counts from the end of that.
 Rule 3: A silence that was long enough before such a disturbance began is not excused.
 Rule 4: A partition is not silent where all that waits is behind an open transaction, or is a transaction's marker.
-Rule 5: A silence is usual for three times the usual time between two commits. If that is unknown, it is usual for as
+Rule 5: Nor is it where transactions keep the owner from committing (monitor.detection.rules.transactions).
+Rule 6: A silence is usual for three times the usual time between two commits. If that is unknown, it is usual for as
 long as the member may take between two polls.
-Rule 6: A member is ``silent`` when it owns a silent partition, and has committed nothing for ``commit_silence_ms``. The
+Rule 7: A member is ``silent`` when it owns a silent partition, and has committed nothing for ``commit_silence_ms``. The
 silence must be unusual, and longer than its session by a third, and another member must go on.
-Rule 7: A member of rule 6 that does not answer the broker is ``no_answer`` instead.
-Rule 8: A member for which only the session is too long for rule 6 is ``unnoticed``, unless that session ends soon.
-Rule 9: A silent partition of no such member is ``not_committing``, unless its silence is usual there.
-Rule 10: A member that has had its partitions for less than ``commit_silence_ms`` excuses them and itself.
-Rule 11: Rules 2 and 10 excuse nothing in a group that rebalances again and again while records wait.
+Rule 8: A member of rule 7 that does not answer the broker is ``no_answer`` instead.
+Rule 9: A member for which only the session is too long for rule 7 is ``unnoticed``, unless that session ends soon.
+Rule 10: A silent partition of no such member is ``not_committing``, unless its silence is usual there.
+Rule 11: A member that has had its partitions for less than ``commit_silence_ms`` excuses them and itself.
+Rule 12: Rules 2 and 11 excuse nothing in a group that rebalances again and again while records wait.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ from monitor.detection.ownership.current import held_since_ms
 from monitor.detection.rules.open_transaction import Markers, is_held_back
 from monitor.detection.rules.rebalance import rebalancing_since_ms
 from monitor.detection.rules.rule import Rule
+from monitor.detection.rules.transactions import failing_attempts, pending_offsets
 from monitor.findings.lag import NotCommitting
 from monitor.findings.members import SilentMembers, UnansweringMembers, UnnoticedMembers
 from monitor.findings.observation import Evidence, Observation
@@ -163,7 +165,8 @@ def silent_partitions(facts: Facts) -> Silent:
     Partitions without an owner are left out: no member can commit them, and the finding about the owner shows that, or
     will once the members have had the time to share them out, or a pass of the collectors has shown that they are still
     there. So are those where an open transaction holds back all that waits: nobody who reads only committed records
-    can have it, and those where nothing but the marker of a transaction is left.
+    can have it, and those where nothing but the marker of a transaction is left. Last, so are those where transactions
+    keep the owner from committing: monitor.detection.rules.transactions reports these.
     """
     if facts.group.phase in {Phase.EMPTY, Phase.GONE, Phase.UNSEEN} or facts.deliveries is not None:
         return {}  # a share group commits nothing: see monitor.detection.rules.deliveries
@@ -181,7 +184,12 @@ def silent_partitions(facts: Facts) -> Silent:
                 since_ms = _silence_start_ms(facts, since_ms, disturbed)
             if since_ms is not None and not markers.alone_wait(row):
                 silent[place] = since_ms
-    return silent
+    return _without_transactions(facts, silent) if silent else silent
+
+
+def _without_transactions(facts: Facts, silent: Silent) -> Silent:
+    excused = pending_offsets(facts).keys() | failing_attempts(facts).keys()
+    return {place: since_ms for place, since_ms in silent.items() if place not in excused} if excused else silent
 
 
 class Disturbance(Value):

@@ -22,7 +22,7 @@ from monitor.model.commit_history import MIN_PASSED, extend, with_commit
 from monitor.model.jumps import Jump
 from monitor.tracking.kip848.handovers import HandoversDraft
 from monitor.tracking.offsets.jumps import Readers, first_jump, jump_of, larger_jump, pace_between
-from monitor.tracking.offsets.precedence import apply_listing, effective_commit, logged_commit
+from monitor.tracking.offsets.precedence import apply_listing, effective_commit, logged_commit, with_attempts
 from monitor.tracking.offsets.topic_identity import CommittedTopics
 from monitor.tracking.rebalances.impact import NO_COST, pause_ms
 
@@ -81,7 +81,7 @@ class OffsetsDraft:
         jump = self._jump(before, event, CommitPoint(at_ms, first))
         if jump is not None:
             after = replace(after, jump=larger_jump(before.jump if before is not None else None, jump))
-        self._known[place] = after
+        self._known[place] = _with_attempts(after, event) if after.listed_ms else after
         if before is None:
             return
         if first < before.offset:
@@ -197,6 +197,10 @@ def _after(before: CommittedOffset | None, event: OffsetCommitted) -> CommittedO
         before.listed_ms,
         before.commits + 1,
         before.jump,
+        before.listed_since_ms,
+        before.attempts,
+        before.attempts_since_ms,
+        before.third_attempt_ms,
     )
 
 
@@ -205,6 +209,12 @@ def _after_first(before: CommittedOffset | None, run: CommitRun) -> CommittedOff
     first = run.first
     history = with_commit(before.history if before is not None else b"", first.committed_ms, first.offset)
     return CommittedOffset(run.topic, run.partition, first.offset, first.committed_ms, history=history)
+
+
+def _with_attempts(after: CommittedOffset, event: Commit) -> CommittedOffset:
+    if isinstance(event, CommitRun):
+        return with_attempts(after, event.points, event.commits)
+    return with_attempts(after, (CommitPoint(event.committed_ms, event.offset),), 1)
 
 
 def _after_run(before: CommittedOffset | None, run: CommitRun) -> CommittedOffset:
@@ -224,4 +234,8 @@ def _after_run(before: CommittedOffset | None, run: CommitRun) -> CommittedOffse
         before.listed_ms if before else 0,
         run.commits + (before.commits if before else 0),
         before.jump if before else None,
+        before.listed_since_ms if before else 0,
+        before.attempts if before else 0,
+        before.attempts_since_ms if before else 0,
+        before.third_attempt_ms if before else 0,
     )

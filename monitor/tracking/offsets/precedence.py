@@ -1,24 +1,33 @@
-"""Which committed offset counts: the newest commit in the log, or what the broker itself answers.
+"""Which committed offset counts: the newest commit in the log, or the broker's own response.
 
-Who reads uncommitted records sees the commits of a transaction before its end, and also if it is aborted; the records
-that tell the end are never given to consumers. The broker knows. Its answer is asked for groups that may be concerned
-(monitor.collectors.kafka.transactional_offsets) and kept beside what the log says; this module decides between the two.
+A reader of uncommitted records gets the commits of a transaction before it ends, and also if it is aborted. Consumers
+never get the records that end a transaction, but the broker knows them. A collector lists the offsets of groups that
+may be concerned (monitor.collectors.kafka.transactional_offsets). This module decides between the log and the listing.
+
+Rule 1: The listing counts if it was requested more than CLOCK_MARGIN_MS after the newest commit in the log.
+Rule 2: It also counts, whatever was logged later, if it contradicts a commit and an earlier listing had the same
+offset. It contradicts a commit that is newer than the listed offset and more than CLOCK_MARGIN_MS older than the
+listing. Rule 2 lasts until a listing has another offset: what is committed meanwhile are attempts, and no progress.
+Rule 3: Otherwise, the log counts. A group that commits well has another offset in each listing.
+
+So after one aborted transaction, the next commit counts at once, or from the next listing on. An application that
+aborts each transaction makes no progress.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from msgspec.structs import replace
 
-from monitor.model import CommittedOffset
-from monitor.model.commit_history import newest_in
+from monitor.model import CommitPoint, CommittedOffset
+from monitor.model.commit_attempts import CLOCK_MARGIN_MS, has_failed_attempts
+from monitor.model.commit_history import RECENT, newest_in, points_of
 from monitor.tracking.topic import CLOCK_SET_BACK_MS
 
-CLOCK_MARGIN_MS: Final = 5_000
-"""How much later than a commit the broker must have been asked for its answer to know of it.
-
-It covers the difference between two clocks, the commit's (the broker's) and the question's (the collector's)."""
+_THIRD: Final = 2
+"""The index of the third attempt: a finding needs so many without effect."""
 
 
 def apply_listing(known: CommittedOffset, listed: int | None, asked_ms: int) -> CommittedOffset:
@@ -26,10 +35,64 @@ def apply_listing(known: CommittedOffset, listed: int | None, asked_ms: int) -> 
 
     One that is much older (CLOCK_SET_BACK_MS) than the one before it in the log tells that the collector's clock was
     set back: it counts, or the one before would overrule commits for as long as the clock was ahead.
+
+    A broker loses no committed offset without a tombstone in the log. A response without the offset that the response
+    before it had is of a user that may not see the topic any more, and changes nothing.
     """
     if known.listed_ms - CLOCK_SET_BACK_MS <= asked_ms <= known.listed_ms:
         return known
-    return replace(known, listed=listed, listed_ms=asked_ms)
+    if listed is None and known.listed is not None:
+        return known
+    is_same = known.listed == listed and 0 < known.listed_ms < asked_ms
+    if is_same:
+        return replace(known, listed_ms=asked_ms)
+    return _with_first_attempts(replace(known, listed=listed, listed_ms=asked_ms, listed_since_ms=asked_ms))
+
+
+def with_attempts(known: CommittedOffset, points: Sequence[CommitPoint], commits: int) -> CommittedOffset:
+    """The same with its newest commits judged by the listing.
+
+    Args:
+        known: with the commits in its history.
+        points: those of the commits that a history keeps, the oldest first.
+        commits: how many there were.
+    """
+    may_be_listed = any(
+        point.offset == known.listed or point.committed_ms <= known.listed_since_ms + CLOCK_MARGIN_MS
+        for point in points
+    )
+    if may_be_listed:
+        return _with_first_attempts(known)
+    times = [point.committed_ms for point in points]
+    before, third = known.attempts, _THIRD - known.attempts
+    return replace(
+        known,
+        attempts=before + commits,
+        attempts_since_ms=known.attempts_since_ms if before else times[0],
+        third_attempt_ms=times[min(third, len(times) - 1)] if 0 <= third < commits else known.third_attempt_ms,
+    )
+
+
+def _with_first_attempts(known: CommittedOffset) -> CommittedOffset:
+    """The same with the attempts that its history shows.
+
+    They follow the newest commit of the listed offset. If that is not among the newest, of which none is left out, they
+    are later than the first listing that has it. The history of an earlier time may lack the commit.
+    """
+    points = points_of(known.history)
+    whole = points if known.commits <= len(points) else points[-RECENT:]
+    newest = max((index for index, point in enumerate(whole) if point.offset == known.listed), default=None)
+    if newest is not None or known.listed is None:
+        after = points if newest is None else whole[newest + 1 :]
+    else:
+        after = tuple([p for p in points if p.committed_ms > known.listed_since_ms + CLOCK_MARGIN_MS])
+    times = [point.committed_ms for point in after]
+    return replace(
+        known,
+        attempts=len(times),
+        attempts_since_ms=times[0] if times else 0,
+        third_attempt_ms=times[_THIRD] if len(times) > _THIRD else 0,
+    )
 
 
 def logged_commit(known: CommittedOffset) -> CommittedOffset:
@@ -41,8 +104,10 @@ def logged_commit(known: CommittedOffset) -> CommittedOffset:
 
 
 def is_overruled(logged: CommittedOffset) -> bool:
-    """Whether the broker's answer counts, because it was asked well after the newest commit in the log."""
-    return logged.listed_ms > logged.committed_ms + CLOCK_MARGIN_MS and logged.listed != logged.offset
+    """Whether the broker's answer counts instead of the newest commit in the log."""
+    if logged.listed == logged.offset:
+        return False
+    return logged.listed_ms > logged.committed_ms + CLOCK_MARGIN_MS or has_failed_attempts(logged)
 
 
 def effective_commit(logged: CommittedOffset) -> CommittedOffset | None:

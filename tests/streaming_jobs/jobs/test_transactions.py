@@ -1,20 +1,27 @@
 """Commits in transactions: committed, aborted, open, beside an ordinary group in the same partition of the log.
 
-The evidence of docs/decisions/0008-transactional-commits.md, kept true.
+The evidence of docs/decisions/0008-transactional-commits.md and 0070-attempts-are-no-progress.md, kept true.
 """
 
 from __future__ import annotations
 
+import json
+from itertools import cycle
+from typing import Any
+
 import pytest
+from kafka import KafkaProducer, OffsetAndMetadata, TopicPartition
 
 from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.demo.servers.settings import BrokerSettings
-from tests.support.clients import commit, create_topic, produce, transaction
+from tests.support.clients import commit, create_topic, member, produce, transaction
 from tests.support.job_process import JobProcess, eventually, running
 
 pytestmark = [pytest.mark.broker, pytest.mark.spark]
 
 COMMITTED = "groupwatch_partition_committed_offset"
+LAG = "groupwatch_group_lag"
+UNCOMMITTED, PENDING = "transactions/uncommitted", "transactions/pending_offsets"
 
 
 @pytest.fixture(scope="module")
@@ -27,8 +34,9 @@ def bootstrap():
         yield kafka.bootstrap_servers
 
 
-def watched(bootstrap: str, tmp_path, **settings: str) -> JobProcess:
-    return JobProcess(tmp_path, {"test": {"bootstrap_servers": bootstrap, "collect_interval_s": 0.5, **settings}})
+def watched(bootstrap: str, tmp_path, *, silence_s: int = 60, **settings: str) -> JobProcess:
+    cluster = {"bootstrap_servers": bootstrap, "collect_interval_s": 0.5, **settings}
+    return JobProcess(tmp_path, {"test": cluster}, detection={"commit_silence_s": silence_s})
 
 
 def committed(job: JobProcess, group: str) -> float | None:
@@ -54,6 +62,71 @@ def test_by_default_nothing_waits_and_aborted_commits_are_put_right(bootstrap: s
             open_one.commit_transaction()
             eventually(lambda: committed(job, "opening") == 300, "the broker's answer after the commit")
         assert "not available" not in job.log()
+
+
+def findings(job: JobProcess, group: str) -> dict[str, dict[str, Any]]:
+    if job.status(f"/api/v1/groups/test/{group}") != 200:
+        return {}
+    found = json.loads(job.get(f"/api/v1/groups/test/{group}")).get("findings", [])
+    return {f"{each['kind']}/{each['reason']}": each for each in found}
+
+
+class Application:
+    """It sends offsets of partition 0 in transactions; ``aborts`` says what each of them comes to, in turn."""
+
+    def __init__(self, bootstrap: str, group: str, *aborts: bool) -> None:
+        self.group, self.position, self._aborts = group, 50, cycle(aborts)
+        self.producer = KafkaProducer(bootstrap_servers=bootstrap, transactional_id=f"{group}-tx")
+        self.producer.init_transactions()
+
+    def work(self) -> None:
+        self.producer.begin_transaction()
+        offset = OffsetAndMetadata(self.position + 1, "", -1)
+        self.producer.send_offsets_to_transaction({TopicPartition("t", 0): offset}, self.group)
+        if next(self._aborts):
+            self.producer.abort_transaction()
+        else:
+            self.producer.commit_transaction()
+            self.position += 1
+
+
+def test_what_transactions_keep_from_going_on_is_found_and_its_owner_is_not_blamed(bootstrap: str, tmp_path):
+    """One application aborts each transaction, one works, and one was killed: its offsets are pending."""
+    for group in ("looping", "working", "pending"):
+        commit(bootstrap, group, "t", {0: 50})
+    with (
+        running(watched(bootstrap, tmp_path, silence_s=12)) as job,
+        transaction(bootstrap, "pending", "t", 80) as killed,
+        member(bootstrap, "pending", "t"),
+    ):
+        looping = Application(bootstrap, "looping", True)
+        working = Application(bootstrap, "working", False, False, True, False)
+        of_working: set[str] = set()
+
+        def are_found() -> bool:
+            looping.work()
+            working.work()
+            of_working.update(findings(job, "working"))
+            return UNCOMMITTED in findings(job, "looping") and PENDING in findings(job, "pending")
+
+        eventually(are_found, "both findings")
+        assert list(findings(job, "looping")) == [UNCOMMITTED]
+        assert (committed(job, "looping"), job.metrics().value(LAG, group="looping")) == (50, 950)
+        assert "is still 50" in findings(job, "looping")[UNCOMMITTED]["sentence"]
+        assert UNCOMMITTED not in of_working
+        assert list(findings(job, "pending")) == [PENDING]
+        sentence = findings(job, "pending")[PENDING]["sentence"]
+        assert "(transactional.id pending-80)" in sentence
+        assert "owns the partition and cannot start" in sentence
+        looping.producer.close()
+        looping = Application(bootstrap, "looping", False)
+        looping.work()
+        killed.abort_transaction()
+        eventually(lambda: committed(job, "looping") == 51, "the commit that succeeds")
+        eventually(lambda: UNCOMMITTED not in findings(job, "looping"), "the end of the finding")
+        eventually(lambda: PENDING not in findings(job, "pending"), "the end of the transaction")
+        looping.producer.close()
+        working.producer.close()
 
 
 @pytest.mark.long

@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from monitor.model import ListedOffset, OffsetCommitted, OffsetDeleted, OffsetsListed
+from monitor.model.commit_attempts import CLOCK_MARGIN_MS
 from monitor.tracking.group import fold_group
-from monitor.tracking.offsets.precedence import CLOCK_MARGIN_MS
 from monitor.tracking.serialization import decode_group_state, encode_state
 
 

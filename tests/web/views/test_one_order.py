@@ -48,6 +48,8 @@ CRITICAL = (
     ("dead_member", "silent"),
     ("dead_member", "no_answer"),
     ("dead_member", "unnoticed"),
+    ("transactions", "uncommitted"),
+    ("transactions", "pending_offsets"),
     ("orphaned", "grew"),
     ("orphaned", "pending"),
     ("orphaned", "rebalancing"),
@@ -131,13 +133,15 @@ def test_a_finding_without_a_row_has_no_rank_and_no_words():
 JITTERING = {"retention", "unattended", "lag", "abandoned"}
 """Their partitions change with the traffic."""
 
+JITTERING_ALONE = {("poison", "last_try"), ("transactions", "uncommitted")}
+
 REMEMBERED = {("rebalance", "storm"), ("poison", "given_up")}
 """They begin with the oldest that happened within some time."""
 
 
 @pytest.mark.parametrize("spec", FINDINGS, ids=lambda spec: f"{spec.kind.value}/{spec.reason}")
 def test_what_moves_with_the_traffic_or_with_a_bounded_history_is_no_news(spec):
-    assert spec.jitters is (spec.kind.value in JITTERING or named(spec) == ("poison", "last_try"))
+    assert spec.jitters is (spec.kind.value in JITTERING or named(spec) in JITTERING_ALONE)
     assert spec.remembered is (named(spec) in REMEMBERED)
 
 
@@ -195,7 +199,8 @@ def test_the_page_lists_groups_in_this_order_and_those_without_findings_last():
 
 def test_the_page_counts_kinds_in_the_order_of_the_worst_of_each():
     kinds = [
-        "retention", "skipped", "double_owned", "orphaned", "poison", "lag", "unattended", "dead_member", "rebalance",
+        "retention", "skipped", "double_owned", "orphaned", "poison", "lag", "unattended", "dead_member",
+        "transactions", "rebalance",
         "config_behind", "unreadable_members",
         "drift", "imbalance", "idle_members", "abandoned",
     ]  # fmt: skip

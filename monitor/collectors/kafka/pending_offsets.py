@@ -1,0 +1,162 @@
+"""Offsets in transactions that stay open: of which group they are, and who has sent them.
+
+DescribeProducers has the offset at which the open transaction of a producer begins in a partition of the offsets topic.
+The record there is the first commit of the transaction, so it names the group. The commits behind it in the same batch
+have the same group and time. Most transactions end within a second, and are not read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, Self
+
+from kafka import KafkaConsumer, TopicPartition
+from kafka.admin import KafkaAdminClient, ProducerState
+from kafka.errors import AuthorizationError, KafkaError, UnsupportedVersionError
+from msgspec.structs import replace
+
+from monitor.collectors.errors import CollectorError
+from monitor.collectors.kafka_client.connection import open_consumer
+from monitor.config import ClusterSettings, ConfigError
+from monitor.model import OffsetCommitted, PendingOffsets, TopicPartitions, Value
+from monitor.protocol.kafka.group_metadata import OFFSETS_TOPIC
+from monitor.protocol.offsets_topic.decoder import decode_record
+from monitor.protocol.wire.errors import DecodeError
+
+HELD_MS: Final = 10_000
+"""How long a producer must have written nothing in its open transaction until that is read."""
+
+READ_LIMIT_MS: Final = 5_000
+FETCH_BYTES: Final = 1 << 20
+
+Found = tuple[str, PendingOffsets]
+"""A group, and its offsets in one transaction."""
+
+
+class OpenProducer(Value):
+    """A producer whose transaction is open in a partition of the offsets topic, where it begins at ``start_offset``.
+
+    >>> idle = ProducerState(7, 0, -1, last_timestamp=90_000, coordinator_epoch=0, current_transaction_start_offset=-1)
+    >>> OpenProducer.held(3, idle, 100_000) is None
+    True
+    """
+
+    log_partition: int
+    start_offset: int
+    producer_id: int
+    producer_epoch: int
+
+    @classmethod
+    def held(cls, log_partition: int, state: ProducerState, now_ms: int) -> Self | None:
+        """The producer, if its transaction is open and it has written nothing for HELD_MS."""
+        if state.current_transaction_start_offset < 0 or now_ms - state.last_timestamp < HELD_MS:
+            return None
+        start = state.current_transaction_start_offset
+        return cls(log_partition, start, state.producer_id, state.producer_epoch)
+
+
+class PendingOffsetsReader:
+    """Reads each open transaction once. For one thread."""
+
+    def __init__(self, cluster: ClusterSettings) -> None:
+        """Prepare; nothing is read yet."""
+        self._cluster = cluster
+        self._found: dict[OpenProducer, Found | None] = {}
+        self._described: set[OpenProducer] = set()
+
+    def read(self, admin: KafkaAdminClient, held: Iterable[OpenProducer]) -> list[Found]:
+        """The offsets that these producers hold. Those that the brokers do not give are left out until the next call.
+
+        Args:
+            admin: a connected client.
+            held: all producers with an open transaction; what is known of others is forgotten.
+        """
+        producers = list(held)
+        self._found = {each: self._found[each] for each in producers if each in self._found}
+        self._described &= set(producers)
+        self._read_new([each for each in producers if each not in self._found])
+        for producer, found in self._found.items():
+            if found is not None and producer not in self._described:
+                self._describe(admin, producer, found)
+        return [found for found in self._found.values() if found is not None]
+
+    def _read_new(self, producers: Sequence[OpenProducer]) -> None:
+        if not producers:
+            return
+        try:
+            consumer = open_consumer(self._cluster, READ_LIMIT_MS / 1000, fetch_bytes=FETCH_BYTES)
+        except (CollectorError, ConfigError):
+            return
+        try:
+            for producer in producers:
+                self._found[producer] = _first_commits(consumer, producer)
+        except (KafkaError, OSError):
+            return
+        finally:
+            consumer.close()
+
+    def _describe(self, admin: KafkaAdminClient, producer: OpenProducer, found: Found) -> None:
+        """Add what the coordinator of the transaction knows. Without permission, that is nothing, and it stays so."""
+        group, offsets = found
+        try:
+            self._found[producer] = group, _with_transaction(admin, offsets)
+        except (AuthorizationError, UnsupportedVersionError):
+            pass
+        except (KafkaError, OSError):
+            return
+        self._described.add(producer)
+
+
+def _first_commits(consumer: KafkaConsumer, producer: OpenProducer) -> Found | None:
+    """The commits of the batch with which the transaction begins; None: there is no commit."""
+    place = TopicPartition(OFFSETS_TOPIC, producer.log_partition)
+    consumer.assign([place])
+    consumer.seek(place, producer.start_offset)
+    records: list[Any] = consumer.poll(timeout_ms=READ_LIMIT_MS).get(place, [])
+    if not records or records[0].offset != producer.start_offset:
+        return None
+    group, sent, sent_ms = "", set[tuple[str, int]](), records[0].timestamp
+    for record in records:
+        commit = _commit(record.key, record.value, record.timestamp)
+        if commit is None or record.timestamp != sent_ms or commit.group != (group or commit.group):
+            break
+        group = commit.group
+        sent.add((commit.topic, int(commit.partition)))
+    return (group, _pending(producer, sent, sent_ms)) if sent else None
+
+
+def _commit(key: bytes | None, value: bytes | None, timestamp_ms: int) -> OffsetCommitted | None:
+    try:
+        event = decode_record(key, value, timestamp_ms)
+    except DecodeError:
+        return None
+    return event if isinstance(event, OffsetCommitted) else None
+
+
+def _pending(producer: OpenProducer, sent: Iterable[tuple[str, int]], sent_ms: int) -> PendingOffsets:
+    topics: dict[str, list[int]] = {}
+    for topic, partition in sorted(sent):
+        topics.setdefault(topic, []).append(partition)
+    return PendingOffsets(
+        partitions=tuple(TopicPartitions(topic, tuple(partitions)) for topic, partitions in topics.items()),
+        log_partition=producer.log_partition,
+        start_offset=producer.start_offset,
+        producer_id=producer.producer_id,
+        producer_epoch=producer.producer_epoch,
+        sent_ms=sent_ms,
+    )
+
+
+def _with_transaction(admin: KafkaAdminClient, offsets: PendingOffsets) -> PendingOffsets:
+    """The same with what the coordinator of the transaction knows. Of one that hangs, it knows nothing."""
+    listed = admin.list_transactions(producer_id_filters=[offsets.producer_id])
+    ids = [each.transactional_id for some in listed.values() for each in some]
+    for name, transaction in admin.describe_transactions(ids).items():
+        if transaction.transaction_start_time_ms >= 0:
+            return replace(
+                offsets,
+                transactional_id=name,
+                started_ms=transaction.transaction_start_time_ms,
+                timeout_ms=transaction.transaction_timeout_ms,
+            )
+    return offsets
