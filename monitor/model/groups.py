@@ -250,6 +250,8 @@ class GroupState(Value):
 
     ``log_partitions`` is by how many partitions of the offsets topic the group is placed (0: it has not been in
     question), see monitor.model.log_places. ``has_lost_offsets``: there were committed offsets where it was before.
+
+    ``left_topics`` are those to which the last members subscribed, sorted, while there are none; empty if not known.
     """
 
     cluster: str
@@ -298,3 +300,4 @@ class GroupState(Value):
     unread_commits: tuple[UnreadCommit, ...] = ()
     log_partitions: int = 0
     has_lost_offsets: bool = False
+    left_topics: tuple[str, ...] = ()
