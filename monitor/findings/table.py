@@ -17,6 +17,7 @@ from monitor.findings import (
     retention,
     share,
     streams,
+    uncommitted,
 )
 from monitor.findings.spec import FindingSpec
 from monitor.model import FindingKind
@@ -26,6 +27,7 @@ FAMILIES: Final[tuple[tuple[FindingSpec, ...], ...]] = (
     double_owned.ROWS,
     orphaned.ROWS,
     lag.ROWS,
+    uncommitted.ROWS,
     members.ROWS,
     rebalances.ROWS,
     drift.ROWS,

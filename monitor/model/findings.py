@@ -25,6 +25,8 @@ class FindingKind(StrEnum):
     IDLE_MEMBERS = "idle_members"
     LAG = "lag"
     RETENTION = "retention"
+    UNCOMMITTED = "uncommitted"
+    """Records are in partitions in which the group has no committed offset."""
     ABANDONED = "abandoned"
     """Records wait in topics that a living group once read and no longer subscribes."""
     REBALANCE = "rebalance"

@@ -69,6 +69,9 @@ class TopicLag(Value):
     lag_ms: int | None = None
     partitions: int = 0
     """Number of the topic's partitions in the group."""
+    lag_at_least: int | None = None
+    uncommitted_partitions: int = 0
+    uncommitted_records: int = 0
 
 
 class PartitionVerdict(Value, gc=False):
@@ -363,6 +366,9 @@ class GroupVerdict(Value):
 
     ``deliveries`` has a row for each partition of which a share group has share state or that its members subscribe to.
     Where ``unknown_versions`` are of committed offsets, ``lag`` is None. The counts are those of the GroupState.
+
+    ``lag`` is None too where ``uncommitted_partitions`` is not 0 (monitor.detection.lag.uncommitted). ``lag_at_least``
+    is then the sum of the known lags; None where ``lag`` is known, and where nothing is.
     """
 
     cluster: str
@@ -458,6 +464,9 @@ class GroupVerdict(Value):
     """Whether delivery_limit is that of the settings, as the configs of the group could not be read."""
     unknown_versions: tuple[UnknownVersion, ...] = ()
     """Versions of its records that groupwatch does not read, so its members or offsets are unknown; absent: none."""
+    lag_at_least: int | None = None
+    uncommitted_partitions: int = 0
+    uncommitted_records: int = 0
 
     @property
     def is_connect(self) -> bool:

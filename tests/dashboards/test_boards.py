@@ -29,6 +29,7 @@ from monitor.metrics.specs import (
     CONNECT_WORKER_TASKS,
     GROUP_FINDING_SINCE,
     GROUP_LAG_SINCE,
+    GROUP_UNCOMMITTED_PARTITIONS,
     MEMBER_LAG,
     MEMBER_TASKS,
     METRICS,
@@ -65,6 +66,7 @@ ON_NO_DASHBOARD: Final = (
         CLUSTER_UNEVALUATED_GROUPS.name: "the page names the broker, and marks the groups",
         CLUSTER_UNREADABLE_GROUPS.name: "the page has the sentence; the boards count the records that cannot be read",
         TOPIC_INCOMING_SKEW_RATIO.name: "the page of the topic shows it with the rate of each partition",
+        GROUP_UNCOMMITTED_PARTITIONS.name: "the board has their records, and the findings and pages name them",
         TOPIC_TRUNCATED_RECORDS.name: "the page of the topic shows it, with when and where it was",
     }
 )
@@ -149,7 +151,7 @@ def test_a_panel_says_what_it_shows_and_in_which_unit(name: str, panel: dict[str
 @pytest.mark.parametrize(("name", "panel"), EVERY_PANEL, ids=titled)
 def test_a_panel_asks_something_and_each_of_its_queries_has_a_name(name: str, panel: dict[str, Any]):
     refs = [target["refId"] for target in panel["targets"]]
-    assert refs == list("ABCDEFGHIJKLMN"[: len(refs)])
+    assert refs == list("ABCDEFGHIJKLMNO"[: len(refs)])
     assert refs
     assert all(target["expr"] and target["instant"] is not target["range"] for target in panel["targets"])
 

@@ -103,6 +103,9 @@ ONLY_OF: Final[dict[tuple[str, str], set[str]]] = {
     ("unreadable_members", "assignment"): set(KINDS) - {SPARK},
     ("unreadable_members", "subscription"): set(KINDS) - {SPARK},
     ("lag", "open_transaction"): KAFKA - {CONNECT},
+    ("uncommitted", "unattended"): {CLASSIC, CONSUMER},
+    ("uncommitted", "never"): {CLASSIC, CONSUMER},
+    ("uncommitted", "at_risk"): {CLASSIC, CONSUMER},
 }
 """The kinds of groups whose rules can find it; all others but Connect clusters, which have no lag, for the rest."""
 

@@ -54,9 +54,11 @@ CRITICAL = (
 WARNING = (
     ("double_owned", "run_twice"),
     ("lag", "former_log"),
+    ("uncommitted", "unattended"),
     ("rebalance", "long"),
     ("lag", "not_committing"),
     ("lag", "open_transaction"),
+    ("uncommitted", "never"),
     ("lag", "stalled"),
     ("poison", "last_try"),
     ("lag", "behind"),
@@ -70,6 +72,7 @@ WARNING = (
     ("drift", "current"),
 )
 INFO = (
+    ("uncommitted", "at_risk"),
     ("imbalance", "lag"),
     ("imbalance", "partitions"),
     ("imbalance", "tasks"),
@@ -124,7 +127,7 @@ def test_a_finding_without_a_row_has_no_rank_and_no_words():
         spec_of(FindingKind.LAG, "made_up")
 
 
-JITTERING = {"retention", "unattended", "lag", "abandoned"}
+JITTERING = {"retention", "unattended", "lag", "uncommitted", "abandoned"}
 """Their partitions change with the traffic."""
 
 REMEMBERED = {("rebalance", "storm"), ("poison", "given_up")}
@@ -191,8 +194,8 @@ def test_the_page_lists_groups_in_this_order_and_those_without_findings_last():
 
 def test_the_page_counts_kinds_in_the_order_of_the_worst_of_each():
     kinds = [
-        "retention", "double_owned", "orphaned", "poison", "lag", "unattended", "dead_member", "rebalance",
-        "config_behind", "unreadable_members",
+        "retention", "double_owned", "orphaned", "poison", "lag", "unattended", "dead_member", "uncommitted",
+        "rebalance", "config_behind", "unreadable_members",
         "drift", "imbalance", "idle_members", "abandoned",
     ]  # fmt: skip
     assert [count.kind.value for count in Listing(in_trouble()).found(Wish()).kinds] == kinds
