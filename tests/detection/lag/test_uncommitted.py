@@ -48,13 +48,15 @@ def test_one_committed_partition_of_ten_is_no_lag_of_the_group():
 def test_what_is_known_is_the_lower_bound_by_topic_and_group():
     state = group(
         member("C0", ["t", "u"], {"t": [0, 1], "u": [0]}),
-        offsets=[commit("t", 0, 930, 950_000), commit("u", 0, 995, 950_000)],
+        offsets=[commit("t", 0, 930, 985_000), commit("u", 0, 995, 985_000)],
         generation_ms=900_000,
     )
-    verdict = judged(state, topic_of("t", KEPT, KEPT), topic_of("u", KEPT))
+    lately = partition((0, 400), (980, 920), (990, 1000), earliest=400)
+    verdict = judged(state, topic_of("t", lately, KEPT), topic_of("u", lately))
     assert counts(verdict) == (None, 75, 1, 600)
     assert [(line.topic, line.lag, line.lag_at_least) for line in verdict.topics] == [("t", None, 70), ("u", 5, None)]
-    assert (verdict.lost, verdict.stable_lag, verdict.pace) == (0, None, None)
+    assert (verdict.lost, verdict.stable_lag, verdict.pace, verdict.status) == (0, None, None, None)
+    assert [row.status for row in verdict.partitions] == [LagStatus.OK, None, LagStatus.OK]
 
 
 def test_a_group_that_commits_nothing_has_an_unknown_lag_of_at_least_nothing():

@@ -28,6 +28,7 @@ from tests.detection.lag.test_lag import partition
 from tests.detection.rules.test_unattended import topic_of
 from tests.detection.test_since_stays import MINUTE, SECOND, SPACING, START, random_story, told_each_second
 from tests.detection.test_steadiness import episodes
+from tests.detection.told_examples import NOW, examples
 from tests.support.builders import catalog, commit, group, member, places
 from tests.support.examples import example_count, is_nightly
 
@@ -84,7 +85,7 @@ ELSEWHERE = commit("u", 0, 10, 150_000)
         pytest.param(OLD, owns(ELSEWHERE), 159, [], id="nothing came: its owner may yet commit where it stands"),
         pytest.param(OLD, owns(ELSEWHERE), 160, [(AT_RISK, 100, places("t", 0))], id="a healthy owner, at latest"),
         pytest.param(
-            partition((0, 10), (90, 10), (104, 15), (125, 15)),
+            partition((0, 10), (90, 10), (104, 15), (125, 20)),
             owns(ELSEWHERE),
             9_000,
             [(AT_RISK, 100, places("t", 0))],
@@ -123,6 +124,15 @@ ELSEWHERE = commit("u", 0, 10, 150_000)
 )
 def test_an_owner_is_accused_of_records_that_came_while_it_had_the_partition(known, state, now_s, expected):
     assert told(state, topics(known, u=READ), now_s) == expected
+
+
+def test_a_sight_of_records_that_the_next_poll_may_move_is_awaited():
+    """The point of second 160 is 10 s after the one before; a poll that replaces it has arrived by second 210."""
+    known, state = topics(partition((0, 10), (150, 12), (160, 15)), u=READ), owns(ELSEWHERE)
+    assert [told(state, known, now_s, patience_ms=5_000) for now_s in (209, 210)] == [
+        [],
+        [(NEVER, 160, places("t", 0))],
+    ]
 
 
 def test_the_members_of_the_finding_are_the_owners_that_commit_nothing_there():
@@ -173,6 +183,8 @@ def test_a_rebalance_and_an_outage_of_the_coordinator_excuse_silence():
     assert reasons(owns(ELSEWHERE), away, 300) == []
     back = replace(away, outages={0: Outage(began_ms=210_000, ended_ms=280_000)})
     assert [reasons(owns(ELSEWHERE), back, now_s) for now_s in (339, 340)] == [[], [NEVER]]
+    seldom = owns(rhythmic("u", 0, 105, 145, 185, 225))
+    assert [reasons(seldom, back, now_s) for now_s in (399, 400)] == [[], [NEVER]]
 
 
 def test_a_sink_of_connect_that_is_paused_lets_records_wait_on_purpose():
@@ -202,6 +214,14 @@ def test_where_transactions_end_a_few_offsets_may_be_their_markers(end, expected
     known = topics(partition((0, 10), (180, 10), (200, end), (220, end)), u=READ)
     marked = replace(known, topics=known.topics | {"t": replace(known.topics["t"], has_markers=True)})
     assert reasons(owns(ELSEWHERE), marked, 9_000) == expected
+
+
+def test_a_partition_that_its_owner_drops_is_an_orphan_and_nothing_else():
+    found = next(each for each in examples() if each.reason == "owner_unsubscribed")
+    findings = evaluate(found.group, found.catalog, NOW, found.settings).findings
+    (dropped,) = [each.partitions for each in findings if each.reason == "owner_unsubscribed"]
+    (at_risk,) = [each.partitions for each in findings if each.kind is FindingKind.UNCOMMITTED]
+    assert set(dropped).isdisjoint(at_risk)
 
 
 # --- groups without members ---------------------------------------------------------------------------------------
