@@ -67,6 +67,24 @@ fallback:
 `or vector(0)`. A horizontal pod autoscaler with another adapter does not scale while a metric is absent.
 `{specs.GROUP_CATCH_UP_SECONDS.name}` is absent for a group that never catches up, so do not scale by it alone.
 
+While a partition with records has no committed offset, the lag of its group is unknown: no log has the offset
+at which a consumer will start there. `{specs.GROUP_LAG.name}` is then absent, and these are there instead:
+
+- `{specs.GROUP_LAG_AT_LEAST.name}`: the sum of what is known, 0 for a group without any commit,
+- `{specs.GROUP_UNCOMMITTED_RECORDS.name}`: how many records the other partitions have, so by how much the lag
+  may be more. Retained records count, and no others.
+
+A scaler reads what fits the `auto.offset.reset` of the consumers. With `earliest` they will consume all these records,
+also if the group has no members yet:
+
+```promql
+max(groupwatch_group_lag{{cluster="prod",group="billing"}}
+    or groupwatch_group_lag_at_least{{cluster="prod",group="billing"}}
+    + groupwatch_group_uncommitted_records{{cluster="prod",group="billing"}})
+```
+
+With `latest` they skip them: leave out the last line. Either way, add `and on (cluster, instance, job)` as above.
+
 ## Choosing what is given
 
 ```toml

@@ -80,7 +80,7 @@ def _records(pace: Pace) -> tuple[AlertRule, ...]:
             alerts.LAG_WITHOUT_AGE,
             pace,
             expr=(
-                f"{series(specs.GROUP_LAG)} > {alerts.LAG_WITHOUT_AGE.records} "
+                f"({series(specs.GROUP_LAG)} or {series(specs.GROUP_LAG_AT_LEAST)}) > {alerts.LAG_WITHOUT_AGE.records} "
                 f"unless on (cluster, group) {series(specs.GROUP_LAG_AT_LEAST_SECONDS)} {NOT_AWAY}"
             ),
             summary=f"{GROUP} has a lag of {COUNT} records of unknown age",
@@ -111,6 +111,24 @@ def _progress(pace: Pace) -> tuple[AlertRule, ...]:
             description=(
                 f"Partitions of group {GROUP} of cluster {CLUSTER} have lag and no commits for longer than usual. "
                 "Their owner is not known to be dead."
+            ),
+        ),
+        row_rule(
+            alerts.NEVER_COMMITTED,
+            pace,
+            summary=f"{GROUP} has never committed partitions with new records for {AGE}",
+            description=(
+                f"Partitions of group {GROUP} of cluster {CLUSTER} have owners and new records, and no committed "
+                "offset. The group commits elsewhere."
+            ),
+        ),
+        row_rule(
+            alerts.LEFT_UNCOMMITTED,
+            pace,
+            summary=f"{GROUP} has had new records in uncommitted partitions and no members for {AGE}",
+            description=(
+                f"Group {GROUP} of cluster {CLUSTER} has no members and no committed offset in partitions that have "
+                "got records since. A start with auto.offset.reset=latest skips these records."
             ),
         ),
         row_rule(

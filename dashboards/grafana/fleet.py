@@ -37,6 +37,7 @@ FINDINGS: Final = {
     "imbalance": "uneven shares",
     "idle_members": "idle members",
     "lag": "stalled, stopped or behind",
+    "uncommitted": "partitions never committed",
     "retention": "records lost, or about to be",
     "abandoned": "topics no longer read",
     "rebalance": "many or long rebalances",

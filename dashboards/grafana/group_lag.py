@@ -39,9 +39,11 @@ def lag() -> Panel:
     """Records that wait, group by group, and without those behind open transactions."""
     return graph(
         "Lag",
-        described(specs.GROUP_LAG, specs.GROUP_STABLE_LAG),
+        described(specs.GROUP_LAG, specs.GROUP_LAG_AT_LEAST, specs.GROUP_UNCOMMITTED_RECORDS, specs.GROUP_STABLE_LAG),
         "short",
         Query(expr=most(specs.GROUP_LAG), legend=GROUP_NAME),
+        Query(expr=most(specs.GROUP_LAG_AT_LEAST), legend=f"{GROUP_NAME} at least"),
+        Query(expr=most(specs.GROUP_UNCOMMITTED_RECORDS), legend=f"{GROUP_NAME} uncommitted, at most"),
         Query(expr=most(specs.GROUP_STABLE_LAG), legend=f"{GROUP_NAME} outside open transactions"),
     )
 

@@ -87,7 +87,9 @@ def _number(value: int | None) -> str:
 
 def _lag(row: GroupRow) -> str:
     """The lag; a group without partitions, such as the workers of Connect, has none."""
-    return "-" if row.partitions == 0 else _number(row.lag)
+    if row.partitions == 0:
+        return "-"
+    return f"at least {grouped(row.lag_at_least)}" if row.lag_at_least else _number(row.lag)
 
 
 def _age(row: GroupRow) -> str:

@@ -25,7 +25,8 @@ def concerns_of(group: GroupState, view: AssignmentView, topics: Topics) -> Conc
     equal one may have been made of a catalog of another age.
     """
     owned = {place.topic for place in view.ownership.owners}
-    concerned = sorted(view.ownership.subscribed | owned | {offset.topic for offset in group.offsets})
+    committed = {offset.topic for offset in group.offsets}
+    concerned = sorted(view.ownership.subscribed.union(owned, committed, group.left_topics))
     pass_ms = topics.catalog.pass_ms if KINDS[group.kind].is_self_assigned else None
     sink = sink_of(group, topics)
     return (view, pass_ms, sink, age_beside(topics.catalog, group), *[topics.content(topic) for topic in concerned])

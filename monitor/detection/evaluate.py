@@ -25,6 +25,7 @@ from monitor.detection.lag.lag import (
 )
 from monitor.detection.lag.skips import skips_of
 from monitor.detection.lag.throughput import lag_status, last_catch_up_ms, pace_of, paced_rows, progress_of, total_pace
+from monitor.detection.lag.uncommitted import left_behind, uncommitted_records
 from monitor.detection.moment import Moment
 from monitor.detection.ownership.assignment_view import AssignmentView, view_assignment
 from monitor.detection.ownership.catalog_view import Places, Topics
@@ -49,6 +50,7 @@ from monitor.detection.rules import (
     task_balance,
     transactions,
     unattended,
+    uncommitted,
     unreadable_members,
 )
 from monitor.detection.rules.lag_imbalance import members_with_lag
@@ -95,6 +97,7 @@ RULES: Final[tuple[Rule, ...]] = (
     *unattended.RULES,
     *stalled_commits.RULES,
     *transactions.RULES,
+    *uncommitted.RULES,
     *deliveries.RULES,
     *open_transaction.RULES,
     *behind.RULES,
@@ -179,20 +182,22 @@ def judge_until(
     facts = facts_of(group, topics, view, now_ms, settings)
     verdict = _verdict_of(facts, view, now_ms)
     next_ms = facts.moment.next_ms
-    has_ages = bool(verdict.lag or verdict.findings or facts.awaits_poll)
+    has_ages = bool(verdict.lag or verdict.findings or facts.awaits_poll or facts.uncommitted)
     is_never = next_ms == inf or facts.now_ms < now_ms  # time does not go on for a group until it is read again
     return Judged(verdict, None if is_never else int(next_ms), has_ages=has_ages)
 
 
 def _verdict_of(facts: Facts, view: AssignmentView, now_ms: int) -> GroupVerdict:
     group, settings = facts.group, facts.settings
-    topics_lag = lag_by_topic(facts.partitions, {each.topic for each in group.unread_commits})
+    topics_lag = lag_by_topic(facts.partitions, {each.topic for each in group.unread_commits}, facts.uncommitted)
     waiting = facts.waiting
     cut = [row for row in waiting if row.earliest]
-    lag = total([topic.lag for topic in topics_lag])
+    known = lag = total([topic.lag if topic.lag_at_least is None else topic.lag_at_least for topic in topics_lag])
     age_ms = max([topic.lag_ms for topic in topics_lag if topic.lag_ms is not None], default=None)
     at_least_ms = age_ms
-    if group.unread_commits:  # the sum of the rest would look as if nothing waited there
+    if group.unread_commits:
+        known = None
+    if group.unread_commits or facts.uncommitted:  # the sum of the rest would look as if nothing waited there
         lag = age_ms = None
         at_least_ms = max([row.lag_ms for row in waiting if row.lag_ms is not None], default=None)
     paced = paced_rows(waiting) if lag is not None else ()
@@ -219,8 +224,8 @@ def _verdict_of(facts: Facts, view: AssignmentView, now_ms: int) -> GroupVerdict
         topics=topics_lag,
         pace=pace,
         catch_up_ms=0 if lag == 0 else last_catch_up_ms(paced),
-        lost=None if lag is None else total([0, *[lost_records(row) for row in cut]]),
-        kept_waiting=None if lag is None else max([0.0, *[kept_waiting(row) for row in cut]]),
+        lost=None if known is None else total([0, *[lost_records(row) for row in cut]]),
+        kept_waiting=None if known is None else max([0.0, *[kept_waiting(row) for row in cut]]),
         handovers=view.expectation.handovers,
         rebalancing_since_ms=rebalancing_since_ms(group, facts.moment),
         rebalance_ms=group.rebalance_ms,
@@ -248,6 +253,9 @@ def _verdict_of(facts: Facts, view: AssignmentView, now_ms: int) -> GroupVerdict
         sink=facts.sink,
         unknown_versions=unknown_versions(group),
         skips=skips_of(facts),
+        lag_at_least=known if lag is None else None,
+        uncommitted_partitions=len(facts.uncommitted),
+        uncommitted_records=total([0, *facts.uncommitted.values()]) or 0,
     )
 
 
@@ -279,7 +287,10 @@ def _status(facts: Facts, lag: int | None) -> LagStatus | None:
     if facts.deliveries is not None:
         return None
     rows = facts.partitions if facts.former_lag else facts.waiting  # of what went back, the lag is not known yet
-    return worst_of([row.status for row in rows if row.status]) or (None if lag is None else LagStatus.OK)
+    worst = worst_of([row.status for row in rows if row.status])
+    if worst is _OK and facts.uncommitted:
+        return None  # nothing is known to be wrong where nothing is known
+    return worst or (None if lag is None else LagStatus.OK)
 
 
 def findings_of(facts: Facts, rules: Iterable[Rule]) -> tuple[Finding, ...]:
@@ -326,6 +337,9 @@ def facts_of(
         else commits_of(shared, topics)
     )
     known = _known(topics, view.ownership, committed)
+    left = left_behind(group, topics, committed)
+    if left:
+        known = dict(sorted((known | left).items()))
     moment = Moment(as_of_ms(group, topics.catalog.pass_ms, now_ms))
     is_settling = KINDS[group.kind].is_self_assigned and not moment.has_come(settles_ms(group, view.grown_ms, settings))
     orphans = {} if is_settling else orphans_of(group, topics.catalog, view.ownership, view.expectation, known)
@@ -337,6 +351,7 @@ def facts_of(
     if shared is not None:
         partitions = with_lag(partitions, shared, configs_of(group))
     waiting = tuple([row for row in partitions if row.lag])
+    without = uncommitted_records(group, topics.catalog, known, committed, moment)
     return Facts(
         group=group,
         traits=traits_of(group),
@@ -361,6 +376,7 @@ def facts_of(
         beyond_end=judge.beyond_end,
         former_lag=judge.former_lag,
         awaits_poll=judge.awaits_poll,
+        uncommitted=without,
     )
 
 

@@ -29,7 +29,10 @@ class GroupInputs(Value):
 
 
 def only_concerned(inputs: GroupInputs) -> GroupInputs:
-    """The same without the topics that the group neither subscribes, owns nor has committed: no verdict needs them."""
+    """The same without the topics that the group neither subscribes, owns nor has committed: no verdict needs them.
+
+    Of a group without members, those to which its last members subscribed concern it as well.
+    """
     catalog = inputs.catalog
     topics = {name: catalog.topics[name] for name in _concerned(inputs) if name in catalog.topics}
     names = {state.topic_id: state.topic for state in topics.values() if state.topic_id is not None}
@@ -45,7 +48,7 @@ def only_concerned(inputs: GroupInputs) -> GroupInputs:
 def _concerned(inputs: GroupInputs) -> list[str]:
     """The topics by name, sorted: also those of a KIP-848 group's targets, and all that a topology needs."""
     group = named(without_offsets(inputs.group), inputs.catalog)
-    found = {offset.topic for offset in (*inputs.group.offsets, *inputs.group.unconfirmed)}
+    found = {offset.topic for offset in (*inputs.group.offsets, *inputs.group.unconfirmed)} | {*group.left_topics}
     share = inputs.group.share
     if share is not None:
         known = [entry.topic_id for entry in share.partitions] + [entry.topic_id for entry in share.listed]

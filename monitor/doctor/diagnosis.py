@@ -196,7 +196,8 @@ def _select_confirmed(expected: Sequence[GroupFinding], before: _Subject, read_m
 
 def _is_excused(finding: GroupFinding, unread: Unread) -> bool:
     """Whether it accuses members of a silence that brokers cause: what these do not return is named elsewhere."""
-    is_accusation = finding.kind == FindingKind.DEAD_MEMBER or (finding.kind, finding.reason) == NOT_COMMITTING
+    by_commits = {FindingKind.DEAD_MEMBER, FindingKind.UNCOMMITTED}
+    is_accusation = finding.kind in by_commits or (finding.kind, finding.reason) == NOT_COMMITTING
     return is_accusation and unread.excuses(finding.group, finding.partitions)
 
 

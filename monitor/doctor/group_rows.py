@@ -13,8 +13,8 @@ class GroupRow(Value):
     """A group in numbers. None: not known.
 
     ``kind`` and ``state`` are those of the API. ``partitions`` are those that its members subscribe to or that it has
-    committed; ``lag`` is in records. ``lag_ms`` is the age of the oldest record of the lag, ``lag_at_least_ms`` how old
-    that is at least.
+    committed; ``lag`` is in records, and ``lag_at_least`` is its lower bound where uncommitted partitions hide it.
+    ``lag_ms`` is the age of the oldest record of the lag, ``lag_at_least_ms`` how old that is at least.
     """
 
     group: str
@@ -25,6 +25,7 @@ class GroupRow(Value):
     lag: int | None = None
     lag_ms: int | None = None
     lag_at_least_ms: int | None = None
+    lag_at_least: int | None = None
 
 
 def group_row(verdict: GroupVerdict) -> GroupRow:
@@ -38,6 +39,7 @@ def group_row(verdict: GroupVerdict) -> GroupRow:
         lag=verdict.lag,
         lag_ms=verdict.lag_ms,
         lag_at_least_ms=verdict.lag_at_least_ms,
+        lag_at_least=verdict.lag_at_least,
     )
 
 

@@ -25,6 +25,7 @@ from monitor.model import (
     Certainty,
     ClientLibrary,
     GroupState,
+    GroupVerdict,
     MemberVerdict,
     PartitionId,
     Phase,
@@ -302,6 +303,8 @@ def _lag(known: Judged) -> Statement:
         return Statement(
             about=About.LAG, sentence="Its lag is unknown because some of its committed offsets are unknown."
         )
+    if known.verdict.uncommitted_partitions:
+        return Statement(about=About.LAG, sentence=_lag_at_least(known.verdict))
     if known.verdict.lag is None and unknown:
         sentence = "Its lag is unknown: its committed offsets do not match the known ends of the partitions."
         return Statement(about=About.LAG, sentence=sentence)
@@ -320,3 +323,14 @@ def _lag(known: Judged) -> Statement:
         have = "has" if uncommitted == 1 else "have"
         sentence += f"; {counted(uncommitted, 'partition')} {have} no committed offset"
     return Statement(about=About.LAG, sentence=f"{sentence}.")
+
+
+def _lag_at_least(verdict: GroupVerdict) -> str:
+    """What is known of a lag that uncommitted partitions hide."""
+    unit, partitions = unit_of(verdict.kind), counted(verdict.uncommitted_partitions, "partition")
+    have, them = ("has", "it") if verdict.uncommitted_partitions == 1 else ("have", "them")
+    committed = counted(verdict.lag_at_least or 0, unit)
+    return (
+        f"Its lag is unknown: {partitions} with content {have} no committed offset. It is at least {committed}, and at "
+        f"most {counted(verdict.uncommitted_records, unit)} more, all that the log has of {them}."
+    )

@@ -140,6 +140,8 @@ LAG_VERY_OLD: Final = LagAlert("GroupwatchLagVeryOld", Severity.CRITICAL, age_s=
 LAG_WITHOUT_AGE: Final = LagAlert("GroupwatchLagWithoutAge", Severity.WARNING, records=10_000, hold_s=1800)
 LAG_OVER_LIMIT: Final = FindingAlert("GroupwatchLagOverLimit", "lag", "behind", age_s=300)
 PARTITION_STOPPED: Final = FindingAlert("GroupwatchPartitionStopped", "lag", "not_committing", age_s=300)
+NEVER_COMMITTED: Final = FindingAlert("GroupwatchPartitionNeverCommitted", "uncommitted", "never", age_s=300)
+LEFT_UNCOMMITTED: Final = FindingAlert("GroupwatchUncommittedUnattended", "uncommitted", "unattended", age_s=900)
 PARTITION_STALLED: Final = StatusAlert("GroupwatchPartitionStalled", Severity.WARNING, LagStatus.STALL, hold_s=600)
 PARTITION_SILENT: Final = StatusAlert("GroupwatchPartitionSilent", Severity.INFO, LagStatus.STOP, hold_s=1800)
 OFFSETS_REWOUND: Final = StatusAlert(
@@ -197,6 +199,8 @@ GROUP_ALERTS: Final[tuple[GroupAlert, ...]] = (
     LAG_WITHOUT_AGE,
     LAG_OVER_LIMIT,
     PARTITION_STOPPED,
+    NEVER_COMMITTED,
+    LEFT_UNCOMMITTED,
     PARTITION_STALLED,
     PARTITION_SILENT,
     OFFSETS_REWOUND,

@@ -82,6 +82,8 @@ class Rank(Enum):
     WOULD_MOVE = _WARNING
     """Everything that was assigned is read; the next rebalance puts it right."""
 
+    AT_RISK = _INFO
+    """Nothing is known to be left out, but the next restart may pass records over."""
     UNEVEN = _INFO
     """Works as assigned, only slower than it could; of the first, records wait already."""
     ON_PURPOSE = _INFO

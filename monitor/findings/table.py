@@ -19,6 +19,7 @@ from monitor.findings import (
     skipped,
     streams,
     transactions,
+    uncommitted,
 )
 from monitor.findings.spec import FindingSpec
 from monitor.model import FindingKind
@@ -29,6 +30,7 @@ FAMILIES: Final[tuple[tuple[FindingSpec, ...], ...]] = (
     double_owned.ROWS,
     orphaned.ROWS,
     lag.ROWS,
+    uncommitted.ROWS,
     members.ROWS,
     transactions.ROWS,
     rebalances.ROWS,

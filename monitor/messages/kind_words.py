@@ -15,6 +15,7 @@ KIND_WORDS: Final = {
     FindingKind.IMBALANCE: "Imbalance",
     FindingKind.IDLE_MEMBERS: "Idle members",
     FindingKind.LAG: "Lag",
+    FindingKind.UNCOMMITTED: "Uncommitted",
     FindingKind.RETENTION: "Retention",
     FindingKind.SKIPPED: "Skipped records",
     FindingKind.ABANDONED: "Abandoned",

@@ -34,7 +34,7 @@ def render_cluster(cluster: str, groups: Sequence[GroupSummary]) -> tuple[Family
     pairs = labels(cluster=cluster)
     counts = Counter([group.state for group in groups])
     samples.add_each(specs.CLUSTER_GROUPS, pairs, "state", {state.value: counts[state] for state in STATES})
-    lags = [group.lag for group in groups if KINDS[group.kind].unit is OffsetUnit.RECORD]
+    lags = [group.known_lag for group in groups if KINDS[group.kind].unit is OffsetUnit.RECORD]
     samples.add(specs.CLUSTER_LAG, pairs, total(lags))
     found = Counter(
         (finding.kind.value, finding.reason) for group in groups if group.findings for finding in group.findings

@@ -76,7 +76,10 @@ _NO_LAG: Final = (
     "there is no commit, or the end offset of the partition is unknown; the commit is beyond the end; the commit or "
     "the end went back, until the next polls"
 )
-_NO_LAGS: Final = "no partition has a known lag; brokers write a commit in a version that groupwatch does not read"
+_NO_LAGS: Final = (
+    "no partition has a known lag; a partition with records has no committed offset; brokers write a commit in a "
+    "version that groupwatch does not read"
+)
 _NOT_JOINED: Final = "the group commits without joined members, so its members are unknown"
 _NOT_READ: Final = "a member cannot be decoded, or the assignor is unknown"
 _NOT_OWNED: Final = f"{_NOT_JOINED}; a member cannot be decoded"
@@ -129,7 +132,7 @@ GROUP_LAG_SECONDS: Final = GroupMetric(
     "groupwatch_group_lag_seconds",
     "Age of the oldest record that the group has not committed, over all partitions.",
     value=attrgetter("lag_ms"),
-    absent="no partition has a known age",
+    absent="no partition has a known age; a partition with records has no committed offset",
 )
 GROUP_LAG_SINCE: Final = GroupMetric(
     "groupwatch_group_lag_since_timestamp_seconds",
@@ -488,6 +491,26 @@ GROUP_LAG_AT_LEAST_SECONDS: Final = GroupMetric(
     "Lower bound of the age of the oldest unread record, also beyond the remembered history of end offsets.",
     value=attrgetter("lag_at_least_ms"),
     absent="no age is known; retention removed the unread records",
+)
+GROUP_LAG_AT_LEAST: Final = GroupMetric(
+    "groupwatch_group_lag_at_least",
+    "Lower bound of the lag in records, where partitions with records have no committed offset: the sum of the others.",
+    value=attrgetter("lag_at_least"),
+    when=in_records,
+    absent=f"the lag is known; brokers write a commit in a version that groupwatch does not read; {_IF_KAFKA}",
+)
+GROUP_UNCOMMITTED_PARTITIONS: Final = GroupMetric(
+    "groupwatch_group_uncommitted_partitions",
+    "Partitions with records in which the group has no committed offset. Absent if there are none.",
+    value=lambda verdict: verdict.uncommitted_partitions or None,
+    absent=_NONE,
+)
+GROUP_UNCOMMITTED_RECORDS: Final = GroupMetric(
+    "groupwatch_group_uncommitted_records",
+    "Upper bound of the records in these partitions: what the lag may be more than its lower bound.",
+    value=lambda verdict: verdict.uncommitted_records or None,
+    when=in_records,
+    absent=f"{_NONE}; {_IF_KAFKA}",
 )
 GROUP_TASKS: Final = GroupMetric(
     "groupwatch_group_tasks",

@@ -27,6 +27,8 @@ class FindingKind(StrEnum):
     RETENTION = "retention"
     SKIPPED = "skipped"
     """A commit passed records that the group did not read, or perhaps not."""
+    UNCOMMITTED = "uncommitted"
+    """Records are in partitions in which the group has no committed offset."""
     ABANDONED = "abandoned"
     """Records wait in topics that a living group once read and no longer subscribes."""
     REBALANCE = "rebalance"

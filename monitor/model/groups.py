@@ -268,6 +268,8 @@ class GroupState(Value):
     (monitor.tracking.offsets.jumps).
 
     ``pending_offsets`` are those in transactions that were open when the group's offsets were last listed.
+
+    ``left_topics`` are those to which the last members subscribed, sorted, while there are none; empty if not known.
     """
 
     cluster: str
@@ -318,3 +320,4 @@ class GroupState(Value):
     has_lost_offsets: bool = False
     fastest: int = 0
     pending_offsets: tuple[PendingOffsets, ...] = ()
+    left_topics: tuple[str, ...] = ()

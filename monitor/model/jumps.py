@@ -44,7 +44,7 @@ class Jump(Value, array_like=True):
     recent_since_ms: int | None = None
 
     @property
-    def passed(self) -> int:
+    def distance(self) -> int:
         """How many offsets it passed."""
         return self.offset - (self.before or 0)
 

@@ -159,6 +159,19 @@ class KindTraits(Value):
         return self.era is _GENERATION
 
     @property
+    def commits_partitions(self) -> bool:
+        """Whether it is to commit an offset in each partition that its members read."""
+        return self.has_owners and not self.runs_connectors
+
+    @property
+    def has_reset_policy(self) -> bool:
+        """Whether its members decide by ``auto.offset.reset`` alone where to start if no offset is committed.
+
+        Kafka Streams restores its state before it reads: it commits nothing for a while, however long that takes.
+        """
+        return self.commits_partitions and self.commits_to_log and not self.reads_by_task
+
+    @property
     def broker_chooses_owners(self) -> bool:
         """Whether the broker chooses one owner for each partition."""
         return self.assigns is _BROKER and self.has_owners

@@ -79,6 +79,12 @@ class GroupSummary(Value):
     """True: a Connect cluster. Its lag is null: it has none; the groups of its sinks have."""
     unknown_versions: tuple[UnknownVersion, ...] = ()
     """Versions of its records that groupwatch does not read, so its members or offsets are unknown; absent: none."""
+    lag_at_least: int | None = None
+
+    @property
+    def known_lag(self) -> int | None:
+        """The lag, or its lower bound where it is unknown; None: nothing of it is known."""
+        return self.lag if self.lag_at_least is None else self.lag_at_least
 
 
 class Shard(Value):

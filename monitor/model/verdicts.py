@@ -70,6 +70,9 @@ class TopicLag(Value):
     lag_ms: int | None = None
     partitions: int = 0
     """Number of the topic's partitions in the group."""
+    lag_at_least: int | None = None
+    uncommitted_partitions: int = 0
+    uncommitted_records: int = 0
 
 
 class PartitionVerdict(Value, gc=False):
@@ -364,6 +367,9 @@ class GroupVerdict(Value):
 
     ``deliveries`` has a row for each partition of which a share group has share state or that its members subscribe to.
     Where ``unknown_versions`` are of committed offsets, ``lag`` is None. The counts are those of the GroupState.
+
+    ``lag`` is None too where ``uncommitted_partitions`` is not 0 (monitor.detection.lag.uncommitted). ``lag_at_least``
+    is then the sum of the known lags; None where ``lag`` is known, and where nothing is.
     """
 
     cluster: str
@@ -461,6 +467,9 @@ class GroupVerdict(Value):
     """Versions of its records that groupwatch does not read, so its members or offsets are unknown; absent: none."""
     skips: tuple[Skip, ...] = ()
     """Records that commits passed in the last hour, and that the group did not read, or perhaps not; absent: none."""
+    lag_at_least: int | None = None
+    uncommitted_partitions: int = 0
+    uncommitted_records: int = 0
 
     @property
     def is_connect(self) -> bool:

@@ -48,13 +48,17 @@ def test_a_queue_that_is_not_there_is_told_in_one_sentence(tmp_path: Path, parti
 
 def test_the_lag_of_metaq_is_told_in_bytes(tmp_path: Path):
     reading = metaq("metaq-zk-twelve", "twelve-def")
-    offset = ("meta-twelve", "0-10", 100)
-    reading = replace(reading, offsets=(type(metaq("metaq-zk", "meta-grp").offsets[0])(*offset),))
+    observed = type(metaq("metaq-zk", "meta-grp").offsets[0])
+    offsets = [observed("meta-twelve", f"0-{number}", 100 if number == 10 else 350) for number in range(12)]
+    reading = replace(reading, offsets=tuple(offsets))
     answer = ask(tmp_path, reading, 350, "explain", "metaq", "twelve-def")
     assert "Its lag is 250 bytes in 1 partition" in answer.stdout
     of_one = ask(tmp_path, reading, 350, "explain", "metaq", "twelve-def", "meta-twelve", "0-10")
     assert "the lag is 250 bytes" in of_one.stdout
     assert "record" not in answer.stdout + of_one.stdout
+    hidden = ask(tmp_path, replace(reading, offsets=(offsets[10],)), 350, "explain", "metaq", "twelve-def")
+    assert "It is at least 250 bytes, and at most 3,850 bytes more" in hidden.stdout
+    assert "record" not in hidden.stdout
 
 
 def test_what_if_a_client_left_is_shown_with_its_queues(tmp_path: Path):

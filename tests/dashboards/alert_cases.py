@@ -316,6 +316,24 @@ CASES = (
         summary="orders has not committed partitions with lag for 7m 0s, 5k records",
         labels=GROUP | {"kind": "lag", "reason": "not_committing"},
     ),
+    Case(
+        "GroupwatchPartitionNeverCommitted",
+        "warning",
+        aged("uncommitted", "never"),
+        fires=7,
+        gone=26,
+        summary="orders has never committed partitions with new records for 7m 0s",
+        labels=GROUP | {"kind": "uncommitted", "reason": "never"},
+    ),
+    Case(
+        "GroupwatchUncommittedUnattended",
+        "warning",
+        aged("uncommitted", "unattended"),
+        fires=17,
+        gone=26,
+        summary="orders has had new records in uncommitted partitions and no members for 17m 0s",
+        labels=GROUP | {"kind": "uncommitted", "reason": "unattended"},
+    ),
     # Three at minute 6: the increase is seen for ten minutes, and the alert is kept for five more.
     Case(
         "GroupwatchRecordsGivenUp",

@@ -41,7 +41,7 @@ from monitor.model import (
 from monitor.model import Source as KnownFrom
 from monitor.web.views.summary import summary_of
 from tests.support.answering import Answer, answering
-from tests.web.examples import connect, falling_behind, newer_broker, orders, shared, streams, unattended
+from tests.web.examples import connect, falling_behind, newer_broker, orders, shared, streams, unattended, uncommitted
 
 AWKWARD: Final = "team.a|b (old) + \\n\\d"
 """A group whose name means something else as a regular expression."""
@@ -62,6 +62,7 @@ def exposed(tick: int) -> bytes:
         _metaq(tick),
         _rocketmq(tick),
         _silent(),
+        uncommitted(),
         streams(),
         connect(),
         _shared(tick),

@@ -30,6 +30,7 @@ from monitor.metrics.specs import (
     CONNECT_WORKER_TASKS,
     GROUP_FINDING_SINCE,
     GROUP_LAG_SINCE,
+    GROUP_UNCOMMITTED_PARTITIONS,
     MEMBER_LAG,
     MEMBER_TASKS,
     METRICS,
@@ -66,6 +67,7 @@ ON_NO_DASHBOARD: Final = (
         CLUSTER_UNEVALUATED_GROUPS.name: "the page names the broker, and marks the groups",
         CLUSTER_UNREADABLE_GROUPS.name: "the page has the sentence; the boards count the records that cannot be read",
         TOPIC_INCOMING_SKEW_RATIO.name: "the page of the topic shows it with the rate of each partition",
+        GROUP_UNCOMMITTED_PARTITIONS.name: "the board has their records, and the findings and pages name them",
         TOPIC_TRUNCATED_RECORDS.name: "the page of the topic shows it, with when and where it was",
     }
 )

@@ -153,6 +153,7 @@ def test_all_at_once_is_told_worst_first():
         ("lag", "behind"),
         ("drift", "replayed"),
         ("drift", "current"),
+        ("uncommitted", "at_risk"),
         ("imbalance", "partitions"),
         ("idle_members", "no_partitions"),
         ("abandoned", "unsubscribed"),

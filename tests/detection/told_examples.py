@@ -701,6 +701,7 @@ def _unread(w: World) -> Iterator[Example]:
     )
     yield from _in_transactions(w)
     yield from _beyond_the_end(w)
+    yield from _uncommitted(w)
     yield Example(
         "more than is allowed",
         Kind.LAG,
@@ -797,6 +798,42 @@ def _beyond_the_end(w: World) -> Iterator[Example]:
         ("2 partitions of orders (0-1)", "partition 1 of orders", "4,500", "3,500 records", "(1,000)"),
         w.group(offsets=(w.commit(0, 1_001, "02:31:00"), w.commit(1, 4_500, "02:30:00"))),
         w.catalog(w.topic("orders", quiet(0), quiet(1))),
+    )
+
+
+def _uncommitted(w: World) -> Iterator[Example]:
+    """Partition 1 has no committed offset; where it is busy, records came from 02:45:00 on."""
+    members = w.member(1, has=[0]), w.member(2, has=[1])
+    yield Example(
+        "its owner commits nothing there",
+        Kind.UNCOMMITTED,
+        "never",
+        "02:45:00",
+        ("1 partition of orders (1)", "Its owner, checkout at /10.0.0.2, has had it for at least 60 s"),
+        w.group(*members, offsets=(w.commit(0, 1100, "02:59:30", "02:59:40", "02:59:50"),)),
+        w.catalog(w.topic("orders", busy(0), busy(1))),
+    )
+    read = w.commit(0, 1000, "02:30:00")
+    yield Example(
+        "nobody is there, and records came",
+        Kind.UNCOMMITTED,
+        "unattended",
+        "02:45:00",
+        ("1 partition of orders (1)", "no members", "auto.offset.reset"),
+        w.group(offsets=(read,)),
+        w.catalog(w.topic("orders", quiet(0), busy(1))),
+    )
+    at_risk = Kind.UNCOMMITTED, "at_risk", "02:40:00"
+    both = w.catalog(w.topic("orders", quiet(0), quiet(1)))
+    yield Example(
+        "nothing came there", *at_risk, ("1 partition of orders (1)",), w.group(*members, offsets=(read,)), both
+    )
+    yield Example(
+        "the group commits nothing",
+        *at_risk,
+        ("2 partitions of orders (0-1)", "commits no offsets", "keep them elsewhere"),
+        w.group(*members),
+        both,
     )
 
 

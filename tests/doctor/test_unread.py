@@ -60,6 +60,21 @@ def test_no_member_is_accused_of_a_silence_that_brokers_cause():
     assert read_again(Unread(coordinators=(0,), coordinator_count=1)).findings == ()
 
 
+def test_partitions_look_uncommitted_where_brokers_return_no_offsets():
+    """Two readings of a member that has committed one of its two partitions; both have ten records."""
+    own = {"state": "Stable", "protocol": "range", "members": (member("a", 0, 1),)}
+
+    def read_twice(unread: Unread) -> Diagnosis:
+        first = fold(reading(NOW_MS, group(NOW_MS, STUCK, 7, **own)))
+        return diagnose(
+            fold_reading(first, reading(LATER_MS, group(LATER_MS, STUCK, 7, **own), unread=unread)), 2, before=first
+        )
+
+    returned, missing = read_twice(Unread()), read_twice(Unread(coordinators=(0,), coordinator_count=1))
+    assert [(row.lag, row.lag_at_least) for row in returned.groups] == [(None, 3)]
+    assert (returned.unconfirmed, missing.unconfirmed) == (1, 0), "of the lag, two readings are enough"
+
+
 def test_a_missing_broker_is_a_note_and_no_gap_of_the_answer():
     """Others may lead all that it led."""
     diagnosis = read_again(Unread(missing_brokers=(3,)))

@@ -317,7 +317,9 @@ def test_lag_and_rewinds_of_a_partition_are_told():
         "The committed offset is 90, committed 30 s ago; the lag is 10 records, the oldest 3 min 20 s old; the "
         "committed offset moved back 2 times."
     ]
-    assert told(of_group(state))[About.LAG] == [
+    written, empty = topic("t", 1), topic("t", 4, end=0)
+    alone = catalog(replace(empty, partitions=(*written.partitions, *empty.partitions[1:])))
+    assert told(of_group(state, alone))[About.LAG] == [
         "Its lag is 10 records in 1 partition, the oldest 3 min 20 s old; 3 partitions have no committed offset."
     ]
 
@@ -334,6 +336,19 @@ def test_attempts_in_transactions_are_counted_behind_the_offset_that_counts():
     unknown = replace(tried, listed=None)
     assert told(of_partition(replace(RANGE, offsets=(), unconfirmed=(unknown,)), "t", 0))[About.OFFSETS] == [
         "The group has committed no offset there; 113 attempts in transactions had no effect."
+    ]
+
+
+def test_a_lag_that_uncommitted_partitions_hide_is_told_with_its_bounds():
+    """Each partition has 100 records."""
+    one = replace(RANGE, offsets=(commit("t", 0, 90, NOW - 30_000), *RANGE.offsets[1:3]))
+    assert told(of_group(one))[About.LAG] == [
+        "Its lag is unknown: 1 partition with content has no committed offset. It is at least 10 records, and at most "
+        "100 records more, all that the log has of it."
+    ]
+    assert told(of_group(replace(RANGE, offsets=())))[About.LAG] == [
+        "Its lag is unknown: 4 partitions with content have no committed offset. It is at least 0 records, and at most "
+        "400 records more, all that the log has of them."
     ]
 
 

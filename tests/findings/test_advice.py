@@ -107,6 +107,9 @@ ONLY_OF: Final[dict[tuple[str, str], set[str]]] = {
     ("skipped", "rebalance"): {CLASSIC, CONSUMER, STREAMS},
     ("skipped", "new_partition"): {CLASSIC, CONSUMER, STREAMS},
     ("skipped", "perhaps"): {CLASSIC, CONSUMER, STREAMS},
+    ("uncommitted", "unattended"): {CLASSIC, CONSUMER},
+    ("uncommitted", "never"): {CLASSIC, CONSUMER},
+    ("uncommitted", "at_risk"): {CLASSIC, CONSUMER},
 }
 """The kinds of groups whose rules can find it; all others but Connect clusters, which have no lag, for the rest."""
 

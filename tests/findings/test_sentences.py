@@ -32,12 +32,17 @@ SILENT = TopicState(
 ANEW = replace(SILENT, partitions=(replace(SILENT.partitions[0], former_ms=1),))
 
 
+def unwritten(name, count, **more):
+    """A topic without records: no commit is missing there."""
+    return topic(name, count, end=0, **more)
+
+
 @pytest.mark.parametrize(
     ("state", "topics", "told"),
     [
         pytest.param(
             two_members([0, 1], [2, 3]),
-            catalog(topic("orders", 7, grown=3)),
+            catalog(unwritten("orders", 7, grown=3)),
             [
                 "3 partitions of orders (4-6) have no owner. The topic grew after generation 3 was assigned, and the "
                 "members have not refreshed their metadata.",
@@ -49,7 +54,7 @@ ANEW = replace(SILENT, partitions=(replace(SILENT.partitions[0], former_ms=1),))
         ),
         pytest.param(
             two_members([0], [1]),
-            catalog(topic("orders", 3)),
+            catalog(unwritten("orders", 3)),
             [
                 "1 partition of orders (2) has no owner. Generation 3 was assigned from older metadata, which did not "
                 "include it.",
@@ -61,7 +66,7 @@ ANEW = replace(SILENT, partitions=(replace(SILENT.partitions[0], former_ms=1),))
         ),
         pytest.param(
             two_members([0, 1], [3]),
-            catalog(topic("orders", 4)),
+            catalog(unwritten("orders", 4)),
             [
                 "1 partition of orders (2) has no owner. The assignor range did not assign it in generation 3.",
                 "1 partition of orders (2) has a different owner than the assignor range computes for generation 3. "
@@ -72,13 +77,13 @@ ANEW = replace(SILENT, partitions=(replace(SILENT.partitions[0], former_ms=1),))
         ),
         pytest.param(
             two_members([0], [0, 1], protocol="custom"),
-            catalog(topic("orders", 2)),
+            catalog(unwritten("orders", 2)),
             ["1 partition of orders (0) has more than one owner in generation 3. It belongs to C0, C1."],
             id="two owners",
         ),
         pytest.param(
             group(*range_by_hand({"C0": ["a", "b"], "C1": ["a", "b"]}, {"a": 3, "b": 3})),
-            catalog(topic("a", 3), topic("b", 3)),
+            catalog(unwritten("a", 3), unwritten("b", 3)),
             [
                 "C0 owns 4 partitions, but these subscriptions allow an assignment with at most 3 for any member. The "
                 "range assignor assigns each topic separately, starting with the same members. With "
@@ -97,7 +102,7 @@ ANEW = replace(SILENT, partitions=(replace(SILENT.partitions[0], former_ms=1),))
         ),
         pytest.param(
             group(member("C0", ["new"], {"new": [0]}), offsets=[commit("orders", 0, 2, at_ms=60_000)]),
-            catalog(SILENT, topic("new", 1)),
+            catalog(SILENT, unwritten("new", 1)),
             [
                 "The group has a lag of more than 5 records, in 1 partition of orders (0).",
                 "The group has committed offsets and lag in 1 partition of orders (0), but no member subscribes to the "
@@ -107,7 +112,7 @@ ANEW = replace(SILENT, partitions=(replace(SILENT.partitions[0], former_ms=1),))
         ),
         pytest.param(
             group(*range_by_hand({"C0": ORDERS, "C1": ORDERS, "C2": ORDERS}, {"orders": 2})),
-            catalog(topic("orders", 2)),
+            catalog(unwritten("orders", 2)),
             ["1 of 3 members owns no partition (C2). The group has more members than the 2 partitions of its topics."],
             id="idle",
         ),

@@ -210,8 +210,8 @@ def test_a_backlog_that_was_read_in_several_portions_is_told_in_the_order_of_tim
 
 def test_the_lag_is_unknown_while_no_collector_polls():
     """The last poll is that of second 110: two minutes later, nothing is known of the ends any more."""
-    rows = [each for second in range(0, 120, 10) for each in seen(second, 100 + second)]
-    own = [row(Entity.GROUP, "g", 5, [joined(5, 1, {"a": [0, 1]})])]
+    rows = [each for second in range(0, 120, 10) for each in seen(second, 100 + second, partitions=1)]
+    own = [row(Entity.GROUP, "g", 5, [joined(5, 1, {"a": [0]})])]
     own += [row(Entity.GROUP, "g", second, [commit(second, 0, 100)]) for second in range(10, 300, 10)]
     found = tell_story(MemoryRecording([*rows, *own]), "c", "g", START, START + 290_000)
     assert found is not None

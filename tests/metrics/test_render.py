@@ -87,6 +87,7 @@ from tests.web.examples import (
     shared,
     streams,
     unattended,
+    uncommitted,
     unreadable,
 )
 
@@ -424,7 +425,7 @@ def test_every_metric_of_the_table_is_rendered_and_no_other():
                 *render_groups([orders(), offsets_only("x"), falling_behind(), unattended("y"), metaq()]),
                 *render_groups([falling_behind("sums"), named(metaq(), "sums-m")], SeriesRules(detail=Detail.TOPIC)),
                 *render_groups([orders("who"), streams()], SeriesRules(member_info=True, owner_info=True)),
-                *render_groups([unreadable("z")]),
+                *render_groups([unreadable("z"), uncommitted()]),
                 *render_groups([connect_cluster()], SeriesRules(member_info=True)),
                 *render_groups([shared()]),
                 *render_catalog(catalog()),
@@ -665,6 +666,15 @@ def test_skipped_records_are_summed_over_partitions():
     assert values(late, "groupwatch_group_skipped_records_at_most") == {(): 495}
     none = msgspec.structs.replace(late, skips=())
     assert values(none, "groupwatch_group_skipped_records_at_most") == {}
+
+
+def test_a_lag_that_uncommitted_partitions_hide_has_a_lower_bound_and_no_series_of_its_own():
+    hidden = uncommitted()
+    names = ("group_lag", "group_lag_at_least", "group_uncommitted_partitions", "group_uncommitted_records")
+    assert [values(hidden, f"groupwatch_{name}") for name in names] == [{}, {(): 12}, {(): 9}, {(): 5_400}]
+    assert [values(orders(), f"groupwatch_{name}") for name in names] == [{(): 12}, {}, {}, {}]
+    in_bytes = msgspec.structs.replace(hidden, kind=GroupKind.METAQ)
+    assert [values(in_bytes, f"groupwatch_{name}") for name in names] == [{}, {}, {(): 9}, {}]
 
 
 def test_dead_members_and_the_age_of_what_is_unattended():

@@ -38,6 +38,8 @@ BY_PROTOCOL: Final = {
     "runs_connectors",
     "leader_assigns_partitions",
     "leader_assigns_tasks",
+    "commits_partitions",
+    "has_reset_policy",
 }
 """The traits in which Connect and classic Kafka Streams differ from other classic groups."""
 

@@ -65,6 +65,34 @@ def fold(*events, state=None):
     return fold_group("c", "g", state, events)
 
 
+# --- what the last members subscribed to ------------------------------------------------------------------------------
+
+
+def test_the_topics_of_the_last_members_are_known_while_there_are_none():
+    both = MembershipStored("g", 1, "consumer", "range", "a", 1, (Member("a", ("u", "t")), Member("b", ("t", "v"))))
+    assert fold(both).left_topics == ()
+    left = fold(both, stored(2))
+    assert left.left_topics == ("t", "u", "v")
+    assert fold(stored(2), stored(2), state=left).left_topics == ("t", "u", "v")
+    assert fold(stored(3, "c"), state=left).left_topics == ()
+    assert decode_group_state(encode_state(left)) == left
+
+
+def test_the_topics_of_the_last_member_of_a_kip_848_group_include_those_of_its_expression():
+    def joined(member_id, *topics, regex=None):
+        return MemberStored("g", GroupKind.CONSUMER, Member(member_id, topics, regex=regex), stored_ms=1)
+
+    def removed(member_id):
+        return MemberRemoved(group="g", kind=GroupKind.CONSUMER, member_id=member_id, removed_ms=2)
+
+    found = RegexResolved("g", "o.*", ("orders",), 1)
+    lived_in = fold(joined("a", "t"), joined("b", "u", regex="o.*"), found)
+    assert fold(removed("b"), state=lived_in).left_topics == ()
+    empty = fold(removed("a"), removed("b"), state=lived_in)
+    assert empty.left_topics == ("orders", "u")
+    assert fold(joined("c", "t"), state=empty).left_topics == ()
+
+
 # --- rebalances -------------------------------------------------------------------------------------------------------
 
 

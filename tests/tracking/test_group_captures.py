@@ -121,7 +121,14 @@ def what_lasts(state):
         return None
     passed = ("history", "under_way", "pending", "rebalances", "phase_ms", "generation_ms", "offsets")
     counts = ("moved_partitions", "avoidable_moves", "rebalance_ms", "redelivered_records", "released", "fastest")
-    counts += ("pause_ms", "burst_records", "committed_topics", "taken")  # these tell of topics and owners before
+    # the last ones are of topics and owners before
+    counts += (
+        "pause_ms",
+        "burst_records",
+        "committed_topics",
+        "taken",
+        "left_topics",
+    )  # these tell of topics and owners before
     passed += ("assignor_input",)
     lasting = {name: getattr(state, name) for name in state.__struct_fields__ if name not in (*passed, *counts)}
     offsets = [(o.topic, o.partition, o.offset, o.committed_ms, o.leader_epoch) for o in state.offsets]

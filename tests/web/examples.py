@@ -302,6 +302,11 @@ def newer_broker(group: str) -> GroupVerdict:
     return replace(offsets_only(group), unknown_versions=(version,))
 
 
+def uncommitted(group: str = "uncommitted") -> GroupVerdict:
+    """Nine partitions with 600 records each that it never committed hide its lag."""
+    return replace(orders(group), lag=None, lag_at_least=12, uncommitted_partitions=9, uncommitted_records=5_400)
+
+
 def unattended(group: str) -> GroupVerdict:
     """A group whose last member has gone, and for which a record has waited for 70 s."""
     return GroupVerdict(

@@ -37,7 +37,7 @@ class OpenProducer(Value):
     """A producer whose transaction is open in a partition of the offsets topic, where it begins at ``start_offset``.
 
     >>> idle = ProducerState(7, 0, -1, last_timestamp=90_000, coordinator_epoch=0, current_transaction_start_offset=-1)
-    >>> OpenProducer.held(3, idle, 100_000) is None
+    >>> OpenProducer.holding(3, idle, 100_000) is None
     True
     """
 
@@ -47,7 +47,7 @@ class OpenProducer(Value):
     producer_epoch: int
 
     @classmethod
-    def held(cls, log_partition: int, state: ProducerState, now_ms: int) -> Self | None:
+    def holding(cls, log_partition: int, state: ProducerState, now_ms: int) -> Self | None:
         """The producer, if its transaction is open and it has written nothing for HELD_MS."""
         if state.current_transaction_start_offset < 0 or now_ms - state.last_timestamp < HELD_MS:
             return None

@@ -94,9 +94,9 @@ class TransactionalOffsets:
             due = self._due(admin, leader, places, clock)
             groups = self._groups(admin, leader, due) if due else None
             if groups is not None:
-                yield from self._listings(admin, groups, due, self._held_by_group(admin), clock)
+                yield from self._listings(admin, groups, due, self._pending_by_group(admin), clock)
 
-    def _held_by_group(self, admin: KafkaAdminClient) -> dict[str, list[PendingOffsets]]:
+    def _pending_by_group(self, admin: KafkaAdminClient) -> dict[str, list[PendingOffsets]]:
         """The offsets that open transactions hold."""
         producers = [each for some in self._held.values() for each in some]
         found: list[Found] = [] if self._pending is None else self._pending.read(admin, producers)
@@ -130,7 +130,7 @@ class TransactionalOffsets:
         told = {place.partition: state.active_producers for place, state in states.items() if state is not None}
         for partition, producers in told.items():
             self._note(partition, producers, now_ms)
-            held = (OpenProducer.held(partition, each, now_ms) for each in producers)
+            held = (OpenProducer.holding(partition, each, now_ms) for each in producers)
             self._held[partition] = [each for each in held if each is not None]
         return {number for number in told if number in self._activity and self._activity[number].is_due(now_ms)}
 

@@ -9,8 +9,9 @@ covers it. For alerts, which ask whether something is too old, the lower bound i
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from operator import attrgetter
+from types import MappingProxyType
 
 from monitor.detection.ownership.context import Facts
 from monitor.model import (
@@ -127,9 +128,18 @@ def total(lags: Iterable[int | None]) -> int | None:
     return min(MOST, sum(known)) if known else None
 
 
-def lag_by_topic(rows: Sequence[PartitionVerdict], unread: Container[str] = ()) -> tuple[TopicLag, ...]:
-    """One line for each topic of the rows, which are sorted. Of ``unread`` topics the lag is not known."""
+def lag_by_topic(
+    rows: Sequence[PartitionVerdict],
+    unread: Container[str] = (),
+    uncommitted: Mapping[TopicPartition, int] = MappingProxyType({}),
+) -> tuple[TopicLag, ...]:
+    """One line for each topic of the rows, which are sorted.
+
+    The lag of ``unread`` topics is not known, nor is that of topics with ``uncommitted`` partitions, each with its
+    records: there, it is at least the sum of what is known.
+    """
     lines: list[TopicLag] = []
+    without = _by_topic(uncommitted)
     start = 0
     while start < len(rows):
         topic = rows[start].topic
@@ -138,7 +148,19 @@ def lag_by_topic(rows: Sequence[PartitionVerdict], unread: Container[str] = ()) 
         age_ms = max([row.lag_ms for row in own if row.lag_ms is not None], default=None)
         if topic in unread:
             lines.append(TopicLag(topic, None, None, end - start))
+        elif topic in without:
+            at_least = total([0, *[row.lag for row in own]])
+            lines.append(TopicLag(topic, None, None, end - start, at_least, *without[topic]))
         else:
             lines.append(TopicLag(topic, total([row.lag for row in own]), age_ms, end - start))
         start = end
     return tuple(lines)
+
+
+def _by_topic(uncommitted: Mapping[TopicPartition, int]) -> dict[str, tuple[int, int]]:
+    """How many partitions of each topic, and how many records."""
+    counts: dict[str, tuple[int, int]] = {}
+    for place, records in uncommitted.items():
+        partitions, before = counts.get(place.topic, (0, 0))
+        counts[place.topic] = partitions + 1, min(MOST, before + records)
+    return counts

@@ -67,7 +67,7 @@ def _readable(facts: Facts, jump: Jump, state: PartitionState) -> int:
     """How many records of a jump the group may have read; all of them where that is not known (rule 1)."""
     fastest, since_ms, before = facts.group.fastest, jump.recent_since_ms, jump.before
     if not fastest or since_ms is None or before is None or _end_by(state, since_ms) < before + MIN_PASSED:
-        return jump.passed
+        return jump.distance
     return ceil(STEEPER * fastest * max(0, jump.at_ms - jump.began_ms) / 1_000)
 
 
@@ -75,7 +75,7 @@ def _cause(facts: Facts, place: TopicPartition, jump: Jump, state: PartitionStat
     """What kind of a jump it is; None: no records were skipped, as far as is known."""
     if jump.before is None:
         return SkipCause.NEW_PARTITION if _came_later(facts, place, state) else None
-    is_proved = _readable(facts, jump, state) < jump.passed
+    is_proved = _readable(facts, jump, state) < jump.distance
     is_explained = jump.by is JumpBy.NEW_OWNER and jump.offset >= _end_by(state, jump.began_ms)
     is_cut = _start_by(state, jump.at_ms + SEEN_MS) - jump.before >= MIN_PASSED
     if is_cut and (is_proved or is_explained):

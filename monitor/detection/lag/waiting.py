@@ -60,13 +60,13 @@ def in_vain_since_ms(facts: Facts, row: PartitionVerdict, sign_ms: int) -> int |
     waiting_ms = waiting_since_ms(state, offset, known.now_ms)
     if waiting_ms is None or not known.has_come(waiting_ms + max(min(patience_ms, COVERED_MS), 1)):
         return None
-    if waiting_ms == state.ends[-1].at_ms and not known.has_come(_stays_from_ms(state.ends)):
+    if waiting_ms == state.ends[-1].at_ms and not known.has_come(stays_from_ms(state.ends)):
         return None
     since_ms = max(sign_ms, _went_on_ms(state, offset) or _came_ms(state.ends, waiting_ms, sign_ms))
     return since_ms if known.has_come(since_ms + max(patience_ms, 1)) else None
 
 
-def _stays_from_ms(ends: Sequence[EndOffsetAt]) -> int:
+def stays_from_ms(ends: Sequence[EndOffsetAt]) -> int:
     """From when on the newest point of an end is expected to stay: no poll that replaces it is still on its way."""
     return ends[-2].at_ms + END_GAP_MS + ARRIVAL_MS if may_be_replaced(ends) else ends[-1].at_ms
 

@@ -108,6 +108,8 @@ class Facts(Value):
     whose group it is, by its name. ``beyond_end`` are the partitions whose commit is beyond the end of the log, with
     since when; ``former_lag`` those whose lag is unknown until the next polls, with the records that waited before that
     (monitor.detection.lag.doubtful_ends). ``awaits_poll``: by the date of the next poll alone, more may be known.
+    ``uncommitted`` are the partitions in which the group has no committed offset, each with its records
+    (monitor.detection.lag.uncommitted).
     """
 
     group: GroupState
@@ -133,6 +135,7 @@ class Facts(Value):
     beyond_end: dict[TopicPartition, int] = msgspec.field(default_factory=dict)
     former_lag: dict[TopicPartition, int] = msgspec.field(default_factory=dict)
     awaits_poll: bool = False
+    uncommitted: dict[TopicPartition, int] = msgspec.field(default_factory=dict)
 
     @property
     def now_ms(self) -> int:

@@ -27,16 +27,16 @@ def find_skipped(facts: Facts) -> Iterable[Observation]:
     if not skips:
         return
     proved = [skip for skip in skips if skip.at_least]
-    yield from _found(facts, "retention", [skip for skip in proved if skip.cause is SkipCause.RETENTION])
-    yield from _found(facts, "rebalance", [skip for skip in proved if skip.cause is SkipCause.REBALANCE])
+    yield from _finding(facts, "retention", [skip for skip in proved if skip.cause is SkipCause.RETENTION])
+    yield from _finding(facts, "rebalance", [skip for skip in proved if skip.cause is SkipCause.REBALANCE])
     perhaps = [skip for skip in skips if not skip.at_least]
     if sum(skip.at_most for skip in perhaps) >= FEWEST:
         new = [skip for skip in perhaps if skip.cause is SkipCause.NEW_PARTITION]
-        yield from _found(facts, "new_partition", new)
-        yield from _found(facts, "perhaps", [skip for skip in perhaps if skip not in new])
+        yield from _finding(facts, "new_partition", new)
+        yield from _finding(facts, "perhaps", [skip for skip in perhaps if skip not in new])
 
 
-def _found(facts: Facts, reason: str, own: Sequence[Skip]) -> Iterable[Observation]:
+def _finding(facts: Facts, reason: str, own: Sequence[Skip]) -> Iterable[Observation]:
     """The finding about some skips, if there are any."""
     if not own:
         return

@@ -153,6 +153,14 @@ def find_silent(facts: Facts) -> Iterable[Observation]:
         )
 
 
+def blamed_members(facts: Facts) -> frozenset[str]:
+    """The members that are found dead, or may be gone."""
+    silent = silent_partitions(facts)
+    if not silent or not _somebody_went_on(facts, silent):
+        return frozenset()
+    return frozenset(each.member_id for each in _Roll(facts, silent, _Habits(facts)).blamed())
+
+
 def _somebody_went_on(facts: Facts, silent: Silent) -> bool:
     """Whether anything was committed well after the first silence began: otherwise no member can be dead."""
     signs = [commit.committed_ms for commit in (*facts.group.offsets, *facts.group.unconfirmed)]
@@ -312,7 +320,7 @@ class _Habits:
     @cached_property
     def group_gap_ms(self) -> float | None:
         """The least usual time between two commits of the group's partitions."""
-        return min(_gaps(self._facts, self._facts.committed), default=None)
+        return min(usual_gaps(self._facts, self._facts.committed), default=None)
 
     def explain_place(self, place: TopicPartition, since_ms: int) -> bool:
         """Whether a partition's silence since then is usual there, or for one of its owners."""
@@ -344,7 +352,7 @@ class _Habits:
     def _limit_ms(self, owner: str) -> float | None:
         """How long an owner is usually silent, whatever the partition; None: nothing is known of it."""
         if owner not in self._limits_ms:
-            gap_ms = min(_gaps(self._facts, self.held.get(owner, ())), default=None)
+            gap_ms = min(usual_gaps(self._facts, self.held.get(owner, ())), default=None)
             if gap_ms is None:
                 self._limits_ms[owner] = _batch_ms(self.members.get(owner))
             else:
@@ -438,7 +446,7 @@ def _batch_ms(member: Member | None) -> int | None:
     return limit_ms if 0 < limit_ms <= LONGEST_BATCH_MS else None
 
 
-def _gaps(facts: Facts, places: Iterable[TopicPartition]) -> list[float]:
+def usual_gaps(facts: Facts, places: Iterable[TopicPartition]) -> list[float]:
     """The usual times between two commits of the partitions, as far as there are enough. The least of them counts.
 
     Each is the middle one of the newest, whether records waited or not: a night without records is no rhythm.

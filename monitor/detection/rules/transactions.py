@@ -76,7 +76,7 @@ def _interval_ms(offset: CommittedOffset) -> float:
     return min(LONGEST_INTERVAL_MS, median(gaps)) if gaps else 0
 
 
-def find_uncommitted(facts: Facts) -> Iterable[Observation]:
+def find_aborted_commits(facts: Facts) -> Iterable[Observation]:
     """Owners whose transactions are not committed again and again."""
     found = failing_attempts(facts)
     if not found:
@@ -130,4 +130,4 @@ def _waiting_owners(facts: Facts, held: dict[TopicPartition, PendingOffsets]) ->
     return tuple(sorted({own for own, sent_ms in owned if since.get(own, 0) > sent_ms}))
 
 
-RULES: Final = (Rule(find_uncommitted, of_owners=False), Rule(find_pending_offsets, of_owners=False))
+RULES: Final = (Rule(find_aborted_commits, of_owners=False), Rule(find_pending_offsets, of_owners=False))

@@ -67,7 +67,7 @@ def alert_facts(verdict: GroupVerdict) -> AlertFacts:
         at_ms=verdict.evaluated_ms,
         findings=findings,
         unattended_since_ms=min(unattended, default=None),
-        lag=verdict.lag if is_by_records else None,
+        lag=(verdict.lag if verdict.lag_at_least is None else verdict.lag_at_least) if is_by_records else None,
         lag_at_least_ms=verdict.lag_at_least_ms,
         consumed_per_s=consumed_per_s(verdict) if is_by_records else None,
         is_empty=verdict.state is Phase.EMPTY,

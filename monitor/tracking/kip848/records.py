@@ -51,7 +51,7 @@ from monitor.tracking.phases import PhaseEvent, enter_phase, epoch_phase_event
 from monitor.tracking.rebalances.causes import static_restart_at
 from monitor.tracking.rebalances.history import begin_rebalance, end_rebalance, record_rebalance
 from monitor.tracking.rebalances.impact import Handover, RebalanceCost, add_cost
-from monitor.tracking.rebalances.membership import without_membership
+from monitor.tracking.rebalances.membership import topics_left, without_membership
 from monitor.tracking.streams import is_ready, with_topology, with_validation
 
 
@@ -105,6 +105,7 @@ class ModernDraft:
             under_way=self._with_moves(),
             released=self._moves.released(),
             assignor_input=None if self._before is None else self._before.freeze(),
+            left_topics=() if self._members.complete else self._state.left_topics,
         )
 
     @property
@@ -208,6 +209,8 @@ class ModernDraft:
         member = self._members.remove(event.member_id)
         if member is not None:
             self._moves.remove(member, event.removed_ms)
+            if not self._members.complete:
+                self._state = replace(self._state, left_topics=topics_left(replace(self._state, members=(member,))))
             self._note(removal_cause(member, event.removed_ms), member.instance_id)
         self._stand(event.removed_ms)
 

@@ -86,7 +86,7 @@ def larger_jump(known: Jump | None, jump: Jump | None) -> Jump | None:
     if known is None or jump is None:
         return jump or known
     is_over = jump.at_ms - known.at_ms > JUMP_KEPT_MS
-    return jump if is_over or jump.passed >= known.passed else known
+    return jump if is_over or jump.distance >= known.distance else known
 
 
 def pace_between(before: CommitPoint, after: CommitPoint) -> int:

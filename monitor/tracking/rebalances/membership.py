@@ -42,7 +42,17 @@ def with_generation(state: GroupState, generation: Generation) -> GroupState:
         members=generation.members,
         pending=(),
         sampled=sample_after_generation(state.sampled, generation.ended_ms),
+        left_topics=() if generation.members else topics_left(state),
     )
+
+
+def topics_left(before: GroupState) -> tuple[str, ...]:
+    """The topics to which the group's last members subscribed, now that there are none; sorted."""
+    if not before.members:
+        return before.left_topics
+    resolved = {regex.regex: regex.topics for regex in before.regexes}
+    topics = {topic for member in before.members for topic in (*member.topics, *resolved.get(member.regex or "", ()))}
+    return tuple(sorted(topics))
 
 
 def without_membership(

@@ -23,6 +23,12 @@ COMMON: Final[Mapping[str, str]] = {
     "state": "The state of the group.",
     "evaluated_ms": "When the group was evaluated (ms since the epoch).",
     "lag": "The lag in records (of MetaQ bytes); null or absent: unknown.",
+    "lag_at_least": (
+        "Lower bound of a lag that is unknown because of uncommitted partitions: the sum of the known lags; absent: "
+        "the lag is known, or nothing of it."
+    ),
+    "uncommitted_partitions": "Partitions with records in which the group has no committed offset; absent: none.",
+    "uncommitted_records": "Upper bound of the records in these partitions (of MetaQ bytes); absent: none.",
     "lag_ms": "Age of the oldest record of the lag (ms).",
     "since_ms": "When it started (ms since the epoch).",
     "sentence": "The text for a person.",

@@ -243,7 +243,7 @@ def _place(order: Order, group: GroupSummary) -> Place:
         case Order.WORST:
             return Place(*worst_first(group))
         case Order.LAG:
-            return _by_size(group.lag, group)
+            return _by_size(group.known_lag, group)
         case Order.MEMBERS:
             return _by_size(group.members, group)
 

@@ -229,7 +229,7 @@ def _judgement_by_traits(traits: KindTraits, expectation: str) -> str | None:
 
 def _topic_lines(verdict: GroupVerdict) -> tuple[TopicLine, ...]:
     """Most lag first."""
-    topics = sorted(verdict.topics, key=lambda topic: (-(topic.lag or 0), topic.topic))
+    topics = sorted(verdict.topics, key=lambda topic: (-(topic.lag or topic.lag_at_least or 0), topic.topic))
     return tuple([TopicLine(topic=topic, lag_age=_told_age(topic.lag_ms)) for topic in topics])
 
 

@@ -116,7 +116,7 @@ _BY_TEXT: Final[Mapping[Column, Callable[[GroupSummary], str | None]]] = {
 }
 _BY_SIZE: Final[Mapping[Column, Callable[[GroupSummary], int | None]]] = {
     Column.MEMBERS: lambda each: each.members,
-    Column.LAG: lambda each: each.lag,
+    Column.LAG: lambda each: each.known_lag,
 }
 """Largest first: who sorts by lag looks for the most."""
 

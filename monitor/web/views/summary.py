@@ -40,6 +40,7 @@ def summary_of(verdict: GroupVerdict) -> GroupSummary:
         sink_groups=_sink_groups(verdict),
         is_connect=verdict.is_connect,
         unknown_versions=verdict.unknown_versions,
+        lag_at_least=verdict.lag_at_least,
     )
 
 

@@ -118,7 +118,7 @@ def test_a_user_who_may_not_describe_the_transaction_gets_the_rest(own_broker, a
         eventually(lambda: has_open_transaction(admin), "the transaction in the log")
         states = admin.describe_producers([place])[place].active_producers
         (state,) = [each for each in states if each.current_transaction_start_offset >= 0]
-        unknown = OpenProducer.held(
+        unknown = OpenProducer.holding(
             place.partition, state._replace(producer_id=state.producer_id + 1_000), state.last_timestamp + HELD_MS
         )
         ((group, own),) = PendingOffsetsReader(cluster).read(admin, [unknown])

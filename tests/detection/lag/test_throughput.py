@@ -238,7 +238,7 @@ def late(topic, number, lag):
 def test_the_verdict_has_the_status_the_pace_and_the_topics():
     one, two, read, other = late("a", 0, 100), late("a", 1, 300), late("a", 2, 0), late("b", 0, 60)
     topics = catalog(
-        TopicState(cluster="c", topic="a", pass_ms=0, partitions=(one[0], two[0], read[0], ending((600, 9), number=3))),
+        TopicState(cluster="c", topic="a", pass_ms=0, partitions=(one[0], two[0], read[0], ending((600, 0), number=3))),
         TopicState(cluster="c", topic="b", pass_ms=0, partitions=(other[0],)),
     )
     state = group(

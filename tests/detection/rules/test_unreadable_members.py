@@ -68,11 +68,14 @@ def test_what_is_told_of_a_group_with_a_member_that_cannot_be_read(unread, topic
 
 
 def test_nothing_is_said_of_topics_that_only_the_unreadable_member_may_subscribe_to():
-    """Of a readable group they would be orphans of the reason unsubscribed, and abandoned where records wait."""
+    """Of a readable group they would be orphans of the reason unsubscribed, and abandoned where records wait.
+
+    In the other topic, the group has never committed.
+    """
     waiting = [commit("b", 0, offset=10, at_ms=0)]
     topics, later_ms = catalog(topic("a", 2), topic("b", 1)), NOW + 120_000
     readable = evaluate(group(*TWO, offsets=waiting), topics, later_ms, DetectionSettings())
-    assert [finding.kind for finding in readable.findings] == [FindingKind.ABANDONED]
+    assert [finding.kind for finding in readable.findings] == [FindingKind.UNCOMMITTED, FindingKind.ABANDONED]
     verdict = evaluate(group(*TWO, asks_unread(), offsets=waiting), topics, later_ms, DetectionSettings())
     assert [row.orphan for row in verdict.partitions] == [None, None, None]
     assert not any(finding.kind is FindingKind.ABANDONED for finding in verdict.findings)

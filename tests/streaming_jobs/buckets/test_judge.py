@@ -30,7 +30,9 @@ TOPICS = Topics(CATALOG)
 
 
 def state(name: str, offset: int, at_ms: int = NOW):
-    return replace(group(*MEMBERS, offsets=[commit("a", 0, offset, at_ms)]), group=name)
+    """All of partition 1 is read."""
+    offsets = [commit("a", 0, offset, at_ms), commit("a", 1, 100, at_ms)]
+    return replace(group(*MEMBERS, offsets=offsets), group=name)
 
 
 def orders(batch: int, known: int, now_ms: int = NOW) -> BatchContext:

@@ -7,9 +7,10 @@ import sys
 import urllib.request
 import uuid
 from pathlib import Path
+from typing import Any
 
 import pytest
-from kafka import TopicPartition
+from kafka import OffsetAndMetadata, TopicPartition
 from kafka.admin import OffsetSpec
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
@@ -63,7 +64,8 @@ METRICS = {
 @pytest.fixture(scope="module")
 def job(bootstrap: str, tmp_path_factory: pytest.TempPathFactory):
     clusters = {"test": {"bootstrap_servers": bootstrap, "collect_interval_s": 0.5}}
-    sections = {"detection": {"lag_records": 100}, "metrics": METRICS}
+    impatient = {"groups": "leaves-out-.*", "commit_silence_s": 3}
+    sections = {"detection": {"lag_records": 100, "overrides": [impatient]}, "metrics": METRICS}
     with running(JobProcess(tmp_path_factory.mktemp("job"), clusters, **sections)) as process:
         yield process
 
@@ -155,6 +157,39 @@ def test_members_owners_and_expected_owners_are_shown(job: JobProcess, bootstrap
         }
         assert consumer.assignment() == {TopicPartition(topic, p) for p in range(3)}
     job.await_metric("groupwatch_group_state", 1, group=topic, state="empty")
+
+
+def test_a_partition_that_its_owner_never_commits_hides_the_lag_and_is_told(
+    job: JobProcess, bootstrap: str, topic: str
+):
+    """Records go on to come to partition 1. Its owner commits partition 0 alone; partition 2 has no records."""
+    group = f"leaves-out-{topic}"
+    produce(bootstrap, topic, {1: 5})
+    with member(bootstrap, group, topic) as consumer:
+
+        def found() -> dict[str, Any] | None:
+            consumer.commit({TopicPartition(topic, 0): OffsetAndMetadata(0, "", -1)})
+            produce(bootstrap, topic, {1: 1})
+            findings = job.group("test", group).get("findings", ())
+            return next((each for each in findings if (each["kind"], each["reason"]) == ("uncommitted", "never")), None)
+
+        job.await_metric("groupwatch_group_members", 1, group=group)
+        never = eventually(found, "the partition that its owner never commits")
+        assert [place["partition"] for place in never["partitions"]] == [1]
+        assert (never["severity"], len(never["members"])) == ("warning", 1)
+
+        verdict, samples = job.group("test", group), job.metrics()
+        assert (verdict.get("lag"), verdict["lag_at_least"], verdict["uncommitted_partitions"]) == (None, 0, 1)
+        assert samples.value("groupwatch_group_lag", group=group) is None
+        assert samples.value("groupwatch_group_lag_at_least", group=group) == 0
+        assert samples.value("groupwatch_group_uncommitted_partitions", group=group) == 1
+        assert samples.value("groupwatch_group_uncommitted_records", group=group) > 5
+        assert "<dd>unknown, at least 0</dd>" in job.get(f"/groups/test/{group}")
+
+        place = TopicPartition(topic, 1)
+        consumer.commit({place: OffsetAndMetadata(consumer.end_offsets([place])[place], "", -1)})
+        job.await_metric("groupwatch_group_lag", 0, group=group)
+        assert not [each for each in job.group("test", group).get("findings", ()) if each["kind"] == "uncommitted"]
 
 
 def test_a_grown_topic_orphans_its_new_partitions_and_heals_with_the_members_refresh(

@@ -43,7 +43,8 @@ def test_the_page_of_a_newer_brokers_group_says_why_its_members_are_unknown():
 
 def test_the_page_of_a_metaq_group_speaks_of_bytes():
     reading = metaq("metaq-zk-twelve", "twelve-def")
-    reading = replace(reading, offsets=(ObservedOffset("meta-twelve", "0-10", 100),))
+    read = [ObservedOffset("meta-twelve", f"0-{n}", 100 if n == 10 else 350) for n in range(12)]
+    reading = replace(reading, offsets=tuple(read))
     catalog = catalog_of("metaq", topic("metaq", "meta-twelve", [f"0-{n}" for n in range(12)], end=350))
     page = page_of(verdict_on(reading, catalog))
     assert "<dt>Lag</dt><dd>250 bytes</dd>" in page

@@ -58,9 +58,11 @@ WARNING = (
     ("double_owned", "run_twice"),
     ("skipped", "rebalance"),
     ("lag", "former_log"),
+    ("uncommitted", "unattended"),
     ("rebalance", "long"),
     ("lag", "not_committing"),
     ("lag", "open_transaction"),
+    ("uncommitted", "never"),
     ("lag", "stalled"),
     ("poison", "last_try"),
     ("lag", "behind"),
@@ -74,6 +76,7 @@ WARNING = (
     ("drift", "current"),
 )
 INFO = (
+    ("uncommitted", "at_risk"),
     ("imbalance", "lag"),
     ("imbalance", "partitions"),
     ("imbalance", "tasks"),
@@ -130,7 +133,7 @@ def test_a_finding_without_a_row_has_no_rank_and_no_words():
         spec_of(FindingKind.LAG, "made_up")
 
 
-JITTERING = {"retention", "unattended", "lag", "abandoned"}
+JITTERING = {"retention", "unattended", "lag", "uncommitted", "abandoned"}
 """Their partitions change with the traffic."""
 
 JITTERING_ALONE = {("poison", "last_try"), ("transactions", "uncommitted")}
@@ -200,7 +203,7 @@ def test_the_page_lists_groups_in_this_order_and_those_without_findings_last():
 def test_the_page_counts_kinds_in_the_order_of_the_worst_of_each():
     kinds = [
         "retention", "skipped", "double_owned", "orphaned", "poison", "lag", "unattended", "dead_member",
-        "transactions", "rebalance",
+        "transactions", "uncommitted", "rebalance",
         "config_behind", "unreadable_members",
         "drift", "imbalance", "idle_members", "abandoned",
     ]  # fmt: skip

@@ -1,0 +1,207 @@
+"""Partitions with records in which a group has no committed offset, although its members own them, or are gone.
+
+No commit alone is no proof: a consumer that starts at ``latest`` in a partition without new records may commit nothing
+for ever, and is healthy (librdkafka stores the position behind a record that the application got). So an owner is
+accused only of records that came while it had the partition, and only in a group that commits elsewhere.
+
+Rule 1: A partition counts if its records hide the lag (monitor.detection.lag.uncommitted).
+Rule 2: Records have come for an owner if the log grew after the first poll that is 5 s younger than its assignment.
+Rule 3: They do not count while a transaction holds them back. Where transactions end, fewer than ten may be markers.
+Rule 4: A partition is ``never`` if records came for its owner ``commit_silence_ms`` ago, and for longer than is usual:
+three times the usual time between two commits of the owner, or else of the group.
+Rule 5: The group must have committed somewhere since the owner has the partition.
+Rule 6: A rebalance or an outage of the coordinator excuses silence, as in monitor.detection.rules.stalled_commits. So
+does a sink of Connect that is paused or stopped.
+Rule 7: A partition of a member that is found dead is left out.
+Rule 8: In a group without members a partition is ``unattended`` if records came after the last sign of the group, and
+it has committed others.
+Rule 9: Any other partition with an owner, or of a group without members, is ``at_risk`` after ``commit_silence_ms``:
+without new records, or in a group that commits nothing.
+Rule 10: A partition with a commit in a transaction that is open or was aborted is none of these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from monitor.detection.lag.commit_cadence import BATCH_MS, RHYTHMS
+from monitor.detection.lag.waiting import stays_from_ms
+from monitor.detection.ownership.context import Facts
+from monitor.detection.ownership.current import held_since_ms
+from monitor.detection.rules.rule import Rule
+from monitor.detection.rules.stalled_commits import blamed_members, newest_disturbance, usual_gaps
+from monitor.findings.observation import Evidence, Observation
+from monitor.findings.uncommitted import AtRisk, LeftUncommitted, NeverCommitted
+from monitor.model import FindingKind, PartitionState, Phase, TopicPartition, Value
+
+START_MS: Final = 5_000
+"""How long an owner may take from its assignment until it asks where the log ends, if it starts at ``latest``."""
+
+FEWEST_RECORDS: Final = 10
+"""Fewer offsets than these may all be markers of transactions, in a topic where some ended."""
+
+Since = dict[TopicPartition, int]
+"""Partitions, each with since when it is so."""
+
+
+class Growth(Value):
+    """What the ends of a partition show after an instant.
+
+    ``came_ms`` is when records were first seen to have come after it; None: none came. ``stood_ms`` is since when the
+    log is known to stand where the first poll after the instant found it.
+    """
+
+    came_ms: int | None
+    stood_ms: int
+
+
+def growth_since(state: PartitionState, start_ms: int, has_markers: bool = False) -> Growth | None:
+    """What came to a partition after an instant; None: no poll shows it yet.
+
+    Of a log that has been busy for long, only the newest day is remembered: what came is then seen later.
+    """
+    points = (*state.older, *state.ends)
+    first = next((point for point in points if point.at_ms >= start_ms), None)
+    if first is None:
+        return None
+    fewest = FEWEST_RECORDS if has_markers else 1
+    stable = state.end if state.stable is None else state.stable
+    is_readable = stable is not None and stable >= first.offset + fewest
+    later = [point.at_ms for point in points if point.at_ms > first.at_ms and point.offset >= first.offset + fewest]
+    stood_ms = next(point.at_ms for point in points if point.offset >= first.offset)
+    return Growth(later[0] if later and is_readable else None, stood_ms)
+
+
+def find_uncommitted(facts: Facts) -> Iterable[Observation]:
+    """What the members leave out, what no member reads, and what a restart may pass over."""
+    is_resting = facts.sink is not None and facts.sink.is_resting
+    if not facts.uncommitted or not facts.traits.has_reset_policy or is_resting:
+        return
+    if facts.group.phase is Phase.EMPTY:
+        yield from _without_members(facts)
+    elif facts.ownership.is_lived_in:
+        yield from _with_members(facts)
+
+
+def _without_members(facts: Facts) -> Iterator[Observation]:
+    sign_ms = max(facts.group.phase_ms, max([each.committed_ms for each in facts.committed.values()], default=0))
+    if not facts.has_come(sign_ms + facts.settings.commit_silence_ms):
+        return
+    left: Since = {}
+    at_risk: Since = {}
+    for place in _partitions_never_tried(facts):
+        growth = _growth(facts, place, sign_ms)
+        if growth is not None and growth.came_ms is not None and facts.committed:
+            if _has_lasted(facts, growth.came_ms) and _came_to_stay(facts, place, growth.came_ms):
+                left[place] = max(sign_ms, growth.came_ms)
+        elif growth is not None and _has_lasted(facts, growth.came_ms or growth.stood_ms):
+            at_risk[place] = sign_ms
+    if left:
+        yield _finding(facts, "unattended", left, LeftUncommitted())
+    if at_risk:
+        yield _finding(facts, "at_risk", at_risk, AtRisk(commits=bool(facts.committed)))
+
+
+def _with_members(facts: Facts) -> Iterator[Observation]:
+    disturbed = newest_disturbance(facts)
+    if disturbed is not None and disturbed.ended_ms is None:
+        return
+    excused_ms = 0 if disturbed is None or disturbed.ended_ms is None else disturbed.ended_ms
+    holders = _Holders(facts)
+    newest_ms = max([each.committed_ms for each in facts.committed.values()], default=0)
+    never: Since = {}
+    at_risk: Since = {}
+    for place in _partitions_never_tried(facts):
+        held_ms = holders.held_ms(place)
+        if held_ms is None or not _has_lasted(facts, max(held_ms, excused_ms)):
+            continue
+        growth = _growth(facts, place, held_ms)
+        if growth is None:
+            continue
+        if growth.came_ms is None or newest_ms < held_ms:  # nothing came, or the group commits nothing
+            if _has_lasted(facts, growth.came_ms or growth.stood_ms):
+                at_risk[place] = held_ms
+        elif _came_to_stay(facts, place, growth.came_ms) and facts.has_come(
+            max(growth.came_ms, excused_ms) + holders.patience_ms(place)
+        ):
+            never[place] = max(held_ms, growth.came_ms)
+    yield from _left_out_by_owners(facts, never)
+    if at_risk:
+        yield _finding(facts, "at_risk", at_risk, AtRisk(commits=bool(facts.committed)))
+
+
+class _Holders:
+    """The owners of partitions, with what is the same for all partitions of an owner."""
+
+    def __init__(self, facts: Facts) -> None:
+        self._facts = facts
+        self._held_ms = {each.member_id: held_since_ms(facts.group, each) for each in facts.group.members}
+        self._patience_ms: dict[tuple[str, ...], float] = {}
+
+    def held_ms(self, place: TopicPartition) -> int | None:
+        """Since when its owners have a partition; None: it has none, or one that drops it."""
+        owners = self._facts.ownership.owners.get(place, ())
+        if place in self._facts.ownership.dropped:
+            return None
+        return max([self._held_ms[owner] for owner in owners if owner in self._held_ms], default=None)
+
+    def patience_ms(self, place: TopicPartition) -> float:
+        """How long its owners, or else the group, may take between two commits."""
+        owners = self._facts.ownership.owners[place]
+        if owners not in self._patience_ms:
+            self._patience_ms[owners] = self._usual_ms(frozenset(owners))
+        return self._patience_ms[owners]
+
+    def _usual_ms(self, owners: frozenset[str]) -> float:
+        facts = self._facts
+        own = [each for each in facts.committed if not owners.isdisjoint(facts.ownership.owners.get(each, ()))]
+        gap_ms = min(usual_gaps(facts, own), default=None)
+        if gap_ms is None:
+            gap_ms = min(usual_gaps(facts, facts.committed), default=0)
+        return max(facts.settings.commit_silence_ms, RHYTHMS * min(gap_ms, BATCH_MS))
+
+
+def _left_out_by_owners(facts: Facts, never: Since) -> Iterator[Observation]:
+    """What owners leave out that are not found dead: the finding of those has all their partitions."""
+    dead = blamed_members(facts) if never else frozenset[str]()
+    alive = {place: since_ms for place, since_ms in never.items() if dead.isdisjoint(facts.ownership.owners[place])}
+    if alive:
+        owners = sorted({owner for place in alive for owner in facts.ownership.owners[place]})
+        evidence = NeverCommitted(facts.settings.commit_silence_ms, tuple(owners))
+        yield _finding(facts, "never", alive, evidence, tuple(owners))
+
+
+def _partitions_never_tried(facts: Facts) -> Iterator[TopicPartition]:
+    """The partitions without a commit, those left out in which a transaction has tried one."""
+    tried = {TopicPartition(each.topic, each.partition) for each in facts.group.unconfirmed}
+    return (place for place in facts.uncommitted if place not in tried)
+
+
+def _growth(facts: Facts, place: TopicPartition, since_ms: int) -> Growth | None:
+    topic = facts.catalog.topics.get(place.topic)
+    return growth_since(facts.known[place], since_ms + START_MS, has_markers=topic is not None and topic.has_markers)
+
+
+def _has_lasted(facts: Facts, since_ms: int) -> bool:
+    return facts.has_come(since_ms + facts.settings.commit_silence_ms)
+
+
+def _came_to_stay(facts: Facts, place: TopicPartition, came_ms: int) -> bool:
+    """Whether records were seen to come then, and the next poll does not move that sight."""
+    ends = facts.known[place].ends
+    return came_ms != ends[-1].at_ms or facts.has_come(stays_from_ms(ends))
+
+
+def _finding(facts: Facts, reason: str, since: Since, evidence: Evidence, members: tuple[str, ...] = ()) -> Observation:
+    return Observation(
+        kind=FindingKind.UNCOMMITTED,
+        reason=reason,
+        since_ms=facts.not_later_than_now(min(since.values())),
+        evidence=evidence,
+        partitions=tuple(sorted(since)),
+        members=members,
+    )
+
+
+RULES: Final = (Rule(find_uncommitted, of_owners=False),)
