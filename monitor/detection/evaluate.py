@@ -180,13 +180,14 @@ def judge_until(
 
 def _verdict_of(facts: Facts, view: AssignmentView, now_ms: int) -> GroupVerdict:
     group, settings = facts.group, facts.settings
-    topics_lag = lag_by_topic(facts.partitions, {each.topic for each in group.unread_commits})
+    uncounted = {each.topic for each in group.unread_commits} | {place.topic for place in facts.beyond_end}
+    topics_lag = lag_by_topic(facts.partitions, uncounted)
     waiting = facts.waiting
     cut = [row for row in waiting if row.earliest]
     lag = total([topic.lag for topic in topics_lag])
     age_ms = max([topic.lag_ms for topic in topics_lag if topic.lag_ms is not None], default=None)
     at_least_ms = age_ms
-    if group.unread_commits:  # the sum of the rest would look as if nothing waited there
+    if uncounted:  # the sum of the rest would look as if nothing waited there
         lag = age_ms = None
         at_least_ms = max([row.lag_ms for row in waiting if row.lag_ms is not None], default=None)
     paced = paced_rows(waiting) if lag is not None else ()

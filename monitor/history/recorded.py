@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from heapq import merge
-from itertools import accumulate, pairwise
+from itertools import accumulate, pairwise, takewhile
 from operator import attrgetter, itemgetter
 from typing import Any, Final
 
@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from monitor.detection.thresholds.overrides import DetectionRules
 from monitor.messages.names import shown
-from monitor.model import MOST, AnyEvent, CollectedEvent, CommitPoint, CommitRun, Entity, Rewind, Value
+from monitor.model import MOST, AnyEvent, CollectedEvent, CommitPoint, CommitRun, Entity, Rewind, Standstill, Value
 from monitor.model.commit_history import RECENT
 
 EVENTS_VERSION: Final = 1
@@ -206,7 +206,17 @@ def _cut(run: CommitRun, at_ms: int) -> CommitRun:
     """The run without what was committed later; see :func:`_estimated_commits` for what it does not name."""
     named = tuple([point for point in run.points if point.committed_ms <= at_ms])
     points = (*(named or (run.first,)), *_estimated_commits(run, at_ms))
-    return replace(_with_rewinds_until(run, at_ms), points=points, commits=len(points))
+    standstill = _standstill_until(run, points)
+    return replace(_with_rewinds_until(run, at_ms), points=points, commits=len(points), standstill=standstill)
+
+
+def _standstill_until(run: CommitRun, points: Sequence[CommitPoint]) -> Standstill | None:
+    """That of the newest of these commits. The beginning of that of a whole run is known exactly."""
+    same = list(takewhile(lambda point: point.offset == points[-1].offset, reversed(points)))
+    if len(same) == 1:
+        return None
+    since_ms, whole = same[-1].committed_ms, run.standstill
+    return Standstill(since_ms if whole is None else min(since_ms, whole.since_ms), len(same))
 
 
 def _with_rewinds_until(run: CommitRun, at_ms: int) -> CommitRun:

@@ -73,7 +73,10 @@ _NO_LAG: Final = (
     "there is no commit, or the end offset of the partition is unknown; the commit is beyond the end; the commit or "
     "the end went back, until the next polls"
 )
-_NO_LAGS: Final = "no partition has a known lag; brokers write a commit in a version that groupwatch does not read"
+_NO_LAGS: Final = (
+    "no partition has a known lag; a commit is beyond the end of its partition; brokers write a commit in a version "
+    "that groupwatch does not read"
+)
 _NOT_JOINED: Final = "the group commits without joined members, so its members are unknown"
 _NOT_READ: Final = "a member cannot be decoded, or the assignor is unknown"
 _NOT_OWNED: Final = f"{_NOT_JOINED}; a member cannot be decoded"

@@ -49,13 +49,21 @@ class Rewind(Value, array_like=True):
     after: int
 
 
+class Standstill(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """That the newest commits of a partition are all of one offset: the first one's time, and how many they are."""
+
+    since_ms: int
+    commits: int
+
+
 class CommitRun(Event):
     """Commits of one partition that followed one another in the log, combined without losing what is tracked.
 
     ``first`` is the first commit; ``points`` are, oldest first, those that a history keeps (see
     monitor.model.commit_history), the newest last; ``rewinds`` counts the rewinds from the first commit on, and
     ``rewound`` the records that they went back by; ``first_rewind`` is told if there are several. All commits of a run
-    are of the same topic (see OffsetCommitted.topic_key).
+    are of the same topic (see OffsetCommitted.topic_key). ``standstill`` None: the newest commit moved the offset, or
+    it is the only one.
     """
 
     group: str
@@ -70,6 +78,7 @@ class CommitRun(Event):
     rewound: int = 0
     topic_key: int | None = None
     first_rewind: Rewind | None = None
+    standstill: Standstill | None = None
 
 
 class OffsetsListed(Event):

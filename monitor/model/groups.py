@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Final
 
 from monitor.model.connect import ConnectGroupState
-from monitor.model.events import ResolvedRegex, Rewind, SubscribedTopic
+from monitor.model.events import ResolvedRegex, Rewind, Standstill, SubscribedTopic
 from monitor.model.kinds import DEFAULT_KIND, GroupKind, Phase, Sharing, Source
 from monitor.model.members import Member
 from monitor.model.share import ShareGroupState
@@ -21,6 +21,7 @@ class CommittedOffset(Value, array_like=True):
     counted since the partition was first committed. ``listed`` is the broker's own newest answer (None: it knows no
     committed offset) and ``listed_ms`` when it was asked (0: never); ``offset`` is the one that counts of the two, see
     monitor.tracking.offsets.precedence. ``commits`` is how many commits have been read from the log.
+    ``standstill`` None: the newest commit in the log moved the offset (monitor.detection.lag.standstill).
     """
 
     topic: str
@@ -34,6 +35,7 @@ class CommittedOffset(Value, array_like=True):
     listed: int | None = None
     listed_ms: int = 0
     commits: int = 0
+    standstill: Standstill | None = None
 
 
 class RebalanceCause(StrEnum):

@@ -98,6 +98,7 @@ def _event(place: CommitPlace, run: Run, leader_epoch: int, topic_key: int | Non
         rewound=run.rewound,
         topic_key=topic_key,
         first_rewind=run.first_rewind,
+        standstill=run.standstill,
     )
 
 

@@ -26,6 +26,7 @@ from monitor.model import (
     Reconciliation,
     RegexResolved,
     Rewind,
+    Standstill,
     SubscribedTopic,
     SubscribedTopicsStored,
     TargetEpochStored,
@@ -332,13 +333,29 @@ def combined(commits):
         rewound=sum(rewind.before - rewind.after for rewind in rewinds),
         topic_key=commits[-1].topic_key,
         first_rewind=rewinds[0] if len(rewinds) > 1 else None,
+        standstill=standstill_of(points),
     )
 
 
+def standstill_of(points):
+    """That of the newest commits, counted one by one."""
+    same = 1
+    while same < len(points) and points[-same - 1].offset == points[-1].offset:
+        same += 1
+    return Standstill(points[-same].committed_ms, same) if same > 1 else None
+
+
 COMMITS = st.lists(st.builds(commit, offset=st.integers(0, 9), at_ms=st.integers(0, 900_000)), min_size=1, max_size=60)
+REPEATED = st.lists(st.builds(commit, offset=st.integers(0, 1), at_ms=st.integers(0, 900_000)), min_size=1, max_size=60)
 
 
-@given(st.lists(COMMITS, max_size=3), COMMITS)
+@given(REPEATED)
+def test_how_long_the_committed_offset_has_stood_is_known_however_many_commits_repeat_it(commits):
+    (known,) = fold(*commits).offsets
+    assert known.standstill == standstill_of([CommitPoint(event.committed_ms, event.offset) for event in commits])
+
+
+@given(st.lists(COMMITS | REPEATED, max_size=3), COMMITS | REPEATED)
 def test_a_run_of_commits_leaves_what_the_commits_leave(before, commits):
     state = fold(*(event for run in before for event in run))
     assert fold(*map(combined, before)) == state

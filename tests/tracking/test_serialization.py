@@ -257,7 +257,8 @@ WRITTEN = [json.loads(line) for line in _WRITTEN.read_text(encoding="utf-8").spl
 """States as they were written when the format was pinned, with what they held (msgspec.to_builtins of the state).
 
 Until version 0.1.0 the format had the number 2: of the bytes that were written then, only the number was changed.
-``written_now``: a number that counts commits now follows those of each offset; who does not know it passes it over."""
+``written_now``: a number that counts commits now follows those of each offset, and then whether the newest of them
+repeat one offset (nil: they do not). Who does not know these passes them over."""
 DECODERS = {"GroupState": decode_group_state, "TopicState": decode_topic_state, "SourceState": decode_source_state}
 
 

@@ -127,8 +127,8 @@ def total(lags: Iterable[int | None]) -> int | None:
     return min(MOST, sum(known)) if known else None
 
 
-def lag_by_topic(rows: Sequence[PartitionVerdict], unread: Container[str] = ()) -> tuple[TopicLag, ...]:
-    """One line for each topic of the rows, which are sorted. Of ``unread`` topics the lag is not known."""
+def lag_by_topic(rows: Sequence[PartitionVerdict], uncounted: Container[str] = ()) -> tuple[TopicLag, ...]:
+    """One line for each topic of the rows, which are sorted. Of ``uncounted`` topics the lag is not known."""
     lines: list[TopicLag] = []
     start = 0
     while start < len(rows):
@@ -136,7 +136,7 @@ def lag_by_topic(rows: Sequence[PartitionVerdict], unread: Container[str] = ()) 
         end = len(rows) if rows[-1].topic == topic else bisect_right(rows, topic, lo=start, key=attrgetter("topic"))
         own = rows[start:end]
         age_ms = max([row.lag_ms for row in own if row.lag_ms is not None], default=None)
-        if topic in unread:
+        if topic in uncounted:
             lines.append(TopicLag(topic, None, None, end - start))
         else:
             lines.append(TopicLag(topic, total([row.lag for row in own]), age_ms, end - start))
