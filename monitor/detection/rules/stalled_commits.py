@@ -9,7 +9,8 @@ Rule 1: A partition is silent when records have waited there for ``commit_silenc
 Rule 2: A rebalance of a classic group that collectors have seen excuses silence, and so does an outage of its
 coordinator. The silence then counts from the end of that.
 Rule 3: A silence that was long enough before such a disturbance began is not excused.
-Rule 4: A partition is not silent where all that waits is behind an open transaction, or is a transaction's marker.
+Rule 4: A partition is not silent where all that waits is behind an open transaction, or is a transaction's marker, or
+was committed before by the same owner, whose commits arrived out of order.
 Rule 5: A silence is usual for three times the usual time between two commits. If that is unknown, it is usual for as
 long as the member may take between two polls.
 Rule 6: A member is ``silent`` when it owns a silent partition, and has committed nothing for ``commit_silence_ms``. The
@@ -35,6 +36,7 @@ from statistics import median
 from typing import Final
 
 from monitor.detection.lag.commit_cadence import BATCH_MS, FEWEST_COMMITS, RHYTHMS, longest_usual_ms
+from monitor.detection.lag.commit_order import arrived_late
 from monitor.detection.lag.standstill import moved_ms, standstill_of
 from monitor.detection.lag.waiting import in_vain_since_ms
 from monitor.detection.ownership.catalog_view import is_older_than_generation
@@ -214,8 +216,9 @@ def _in_vain(facts: Facts, waiting: Iterable[PartitionVerdict], sign_of: Callabl
     )
     for row in waiting:
         is_nobodys = row.orphan is not None or (is_owner_awaited and not row.owners)
-        if not is_nobodys and not is_held_back(row):
-            place = TopicPartition(row.topic, row.partition)
+        place = TopicPartition(row.topic, row.partition)
+        is_done = arrived_late(facts.group, row.owners, facts.committed[place], row.end)
+        if not is_nobodys and not is_held_back(row) and not is_done:
             since_ms = in_vain_since_ms(facts, row, sign_of(facts.committed[place]))
             if since_ms is not None and disturbed is not None:
                 since_ms = _silence_start_ms(facts, since_ms, disturbed)

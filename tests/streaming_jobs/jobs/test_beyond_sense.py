@@ -182,6 +182,7 @@ def test_an_offset_that_is_committed_again_and_again_is_no_progress(job: JobProc
     """It moved 400 s ago; since then the same one is committed. Then the log is cut behind it."""
     moved_ms = int(time.time() * 1000) - 400_000
     put_commits(bootstrap, "repeating", (1, 4, moved_ms))
+    job.await_metric(LAG, 6, group="repeating", partition="1")
 
     def repeat(kind: str, reason: str) -> dict[str, Any]:
         def look() -> dict[str, Any] | None:
