@@ -365,10 +365,13 @@ class _Habits:
         return False
 
     def explain_standstill(self, place: TopicPartition, since_ms: int) -> bool:
-        """Whether an owner may still be busy with what it polled then, and repeat its commits meanwhile."""
+        """Whether an owner may have been busy with what it polled then, when it last repeated its commit.
+
+        A commit counts, not the time since: who commits every ten minutes repeats an offset while nothing comes.
+        """
         owners = self._facts.ownership.owners.get(place, ())
         limit_ms = max([BATCH_MS, *[self._longest_batch_ms(owner) for owner in owners]])
-        return not self._facts.has_come(since_ms + limit_ms)
+        return self._facts.committed[place].committed_ms < since_ms + limit_ms
 
     def explain(self, owner: str, places: Iterable[TopicPartition], since_ms: int) -> bool | None:
         """Whether the silence of a member in some of its partitions since then is usual; None: nothing is known of it.

@@ -64,7 +64,8 @@ def _unread_since_ms(facts: Facts, row: PartitionVerdict, sign_ms: int, stood_ms
     Who repeats a commit may be busy with one batch, and is not for longer than that may take.
     """
     since_ms = in_vain_since_ms(facts, row, stood_ms)
-    if stood_ms == sign_ms or (since_ms is not None and facts.has_come(since_ms + BATCH_MS)):
+    repeated_ms = facts.committed[TopicPartition(row.topic, row.partition)].committed_ms
+    if stood_ms == sign_ms or (since_ms is not None and repeated_ms >= since_ms + BATCH_MS):
         return since_ms
     return in_vain_since_ms(facts, row, sign_ms)
 

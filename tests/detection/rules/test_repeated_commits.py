@@ -79,6 +79,23 @@ def test_an_offset_that_is_committed_again_and_again_is_told_once_it_has_stood_f
 
 
 @pytest.mark.parametrize(
+    ("every_s", "phase"),
+    [
+        *((every_s, phase) for every_s in (60, 300, 600) for phase in (Phase.STABLE, Phase.OFFSETS_ONLY)),
+        (60, Phase.EMPTY),  # of a group without members, a minute without a commit counts as ever
+    ],
+)
+def test_who_commits_by_a_slow_timer_has_repeated_its_offset_while_nothing_came(every_s, phase):
+    """It has read all for hours. Records come just after a commit, and the next commit covers them."""
+    events = [committed(10, second) for second in range(-7_200, 401, every_s)]
+    came_s = events[-1][0].committed_ms // 1000 + 1
+    log = partition((came_s - 7_200, 10), (came_s - 20, 10), (came_s, 15), (came_s + every_s, 15))
+    flat = [event for each in events for event in each]
+    for now_s in range(came_s, came_s + every_s, 7):
+        assert one(flat, topics_of(log), now_s, phase=phase) == []
+
+
+@pytest.mark.parametrize(
     ("timeout_s", "now_s", "is_told"),
     [
         pytest.param(420, 919, False, id="max.poll.interval.ms is 7 min: 419 s"),
@@ -165,6 +182,7 @@ def test_what_the_broker_says_of_an_aborted_transaction_is_no_repetition():
         pytest.param(15, by_timer(10, 400), [700], id="cut at 700 s, and the offset before that is repeated"),
         pytest.param(15, by_timer(10, 900), [900], id="first committed after that"),
         pytest.param(15, by_timer(10, 945), [], id="it moved 55 s ago"),
+        pytest.param(15, committed(10, 400), [700], id="silence, as ever"),
         pytest.param(10, by_timer(10, 400), [], id="cut up to the commit"),
         pytest.param(15, by_timer(9, 400, until_s=995) + committed(16, 996), [], id="it has gone on"),
     ],
@@ -173,6 +191,12 @@ def test_records_are_lost_although_the_lost_offset_is_committed_again_and_again(
     topics = topics_of(busy(earliest=earliest, earliest_ms=700_000))
     lost = [since_s for kind, reason, since_s, _ in one(commits, topics) if reason == "records_lost"]
     assert lost == expected
+
+
+def test_an_idle_consumer_whose_new_records_are_removed_at_once_may_have_read_them():
+    """Polls show that 11 records came after 990 s and were removed; the commit of 21 is still on its way."""
+    log = replace(partition((0, 10), (480, 10), (990, 10), (999, 21)), earliest=21, earliest_ms=999_000)
+    assert one(by_timer(10, 400), topics_of(log)) == []
 
 
 @pytest.mark.parametrize(
