@@ -189,15 +189,16 @@ def judge_until(
 
 def _verdict_of(facts: Facts, view: AssignmentView, now_ms: int) -> GroupVerdict:
     group, settings = facts.group, facts.settings
-    topics_lag = lag_by_topic(facts.partitions, {each.topic for each in group.unread_commits}, facts.uncommitted)
+    uncounted = {each.topic for each in group.unread_commits} | {place.topic for place in facts.beyond_end}
+    topics_lag = lag_by_topic(facts.partitions, uncounted, facts.uncommitted)
     waiting = facts.waiting
     cut = [row for row in waiting if row.earliest]
     known = lag = total([topic.lag if topic.lag_at_least is None else topic.lag_at_least for topic in topics_lag])
     age_ms = max([topic.lag_ms for topic in topics_lag if topic.lag_ms is not None], default=None)
     at_least_ms = age_ms
-    if group.unread_commits:
+    if uncounted:
         known = None
-    if group.unread_commits or facts.uncommitted:  # the sum of the rest would look as if nothing waited there
+    if uncounted or facts.uncommitted:  # the sum of the rest would look as if nothing waited there
         lag = age_ms = None
         at_least_ms = max([row.lag_ms for row in waiting if row.lag_ms is not None], default=None)
     paced = paced_rows(waiting) if lag is not None else ()

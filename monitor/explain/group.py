@@ -306,7 +306,8 @@ def _lag(known: Judged) -> Statement:
     if known.verdict.uncommitted_partitions:
         return Statement(about=About.LAG, sentence=_lag_at_least(known.verdict))
     if known.verdict.lag is None and unknown:
-        sentence = "Its lag is unknown: its committed offsets do not match the known ends of the partitions."
+        which = "its" if unknown + uncommitted == len(known.verdict.partitions) else "some of its"
+        sentence = f"Its lag is unknown: {which} committed offsets do not match the known ends of the partitions."
         return Statement(about=About.LAG, sentence=sentence)
     if known.verdict.lag is None:
         return Statement(about=About.LAG, sentence="Its lag is unknown: it has no committed offset that counts.")

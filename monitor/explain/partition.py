@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from monitor.detection.evaluation_input import GroupInputs, QuestionError
+from monitor.detection.lag.commit_order import arrived_late
 from monitor.explain.owner import why
 from monitor.explain.statements import About, Explanation, Judged, Statement, findings_told, judged, metadata_told
 from monitor.messages.formatting import age, counted
@@ -129,6 +130,8 @@ def _offsets(known: Judged, row: PartitionVerdict) -> Statement:
         text += f"; an open transaction starts at offset {row.stable}"
     if commit.rewinds:
         text += f"; the committed offset moved back {counted(commit.rewinds, 'time')}"
+    if commit.last_rewind is not None and arrived_late(known.group, row.owners, commit, row.end):
+        text += f"; the newest commits arrived out of order, and up to {commit.last_rewind.before} all is committed"
     return Statement(about=About.OFFSETS, sentence=f"{text}{_attempts(commit)}.", since_ms=committed_ms)
 
 

@@ -26,7 +26,7 @@ from monitor.findings.spec import FindingSpec
 from monitor.messages.formatting import counted, grouped
 from monitor.messages.names import partition, people, places, seconds
 from monitor.messages.units import unit_of
-from monitor.model import KINDS, FindingKind, GroupState, TopicPartition
+from monitor.model import KINDS, FindingKind, GroupState, TopicPartition, Value
 
 _RESET_TOOLS: Final = (
     ("kafka-consumer-groups.sh --reset-offsets", CLASSIC | CONSUMER),
@@ -79,6 +79,18 @@ _DELETE_OFFSETS: Final = (
     Advice("Otherwise, let a member subscribe to the topic again.", ALL - SPARK - WORKERS),
 )
 
+_NO_PROGRESS: Final = (
+    Advice(
+        "Check the consumer there: it may hang in processing (take a thread dump), fail before it commits, or have "
+        "stopped committing.",
+        ALL,
+    ),
+    Advice(
+        "If it repeats one offset, look at that record (kafka-console-consumer.sh --offset).",
+        CLASSIC | CONSUMER,
+    ),
+)
+
 ROWS: Final = (
     FindingSpec(
         FindingKind.LAG,
@@ -108,10 +120,7 @@ ROWS: Final = (
         FindingKind.LAG,
         "not_committing",
         Rank.NO_PROGRESS,
-        advice=(
-            "Check the consumer there: it may hang in processing (take a thread dump), fail before it commits, or have "
-            "stopped committing."
-        ),
+        advice=_NO_PROGRESS,
         mark="not committing",
         jitters=True,
     ),
@@ -147,26 +156,45 @@ ROWS: Final = (
 class BeyondEnd(Evidence):
     """Committed offsets beyond the end of the log. ``furthest`` is the partition where it is the most records.
 
-    ``committed`` and ``end`` are those of that partition.
+    The others are of that partition. ``ended_at`` is where its log ended before it was truncated; None: the log is not
+    known to have reached the offset. ``is_recreated``: its topic was deleted and created again.
     """
 
     furthest: TopicPartition
     committed: int
     end: int
+    ended_at: int | None = None
+    is_recreated: bool = False
 
 
 @sentence.register
 def _beyond_end(evidence: BeyondEnd, found: Observation, group: GroupState) -> str:
     count = counted(evidence.committed - evidence.end, unit_of(group.kind))
     there = f"{partition(evidence.furthest)} the group has committed {grouped(evidence.committed)}"
-    rest = (
-        f"which is {count} beyond the end of the log ({grouped(evidence.end)}). The lag there is unknown. A consumer "
-        "that checks leader epochs continues where the log was truncated. Any other is reset (auto.offset.reset), or "
-        "skips new records once the log has grown past the offset."
-    )
+    rest = f"which is {count} beyond the end of the log ({grouped(evidence.end)}). The lag there is unknown."
+    rest += f" {_how_it_came(evidence)}"
     if len(found.partitions) == 1:
         return f"In {there}, {rest}"
     return f"Committed offsets of {places(found.partitions)} are beyond the end. In {there}, {rest}"
+
+
+def _how_it_came(evidence: BeyondEnd) -> str:
+    """What the polls show of that, and what a consumer will do."""
+    if evidence.ended_at is not None:
+        return (
+            f"The log was truncated: before, it ended at {grouped(evidence.ended_at)}. A consumer that checks leader "
+            "epochs continues where the log was truncated. Any other is reset (auto.offset.reset), or skips new "
+            "records once the log has grown past the offset."
+        )
+    cause = (
+        "The topic was recreated, and the offset may be that of the old one."
+        if evidence.is_recreated
+        else "No poll has found an end that far: the offset may be wrong, of another log, or older than the first poll."
+    )
+    return (
+        f"{cause} A consumer is reset by auto.offset.reset: earliest reads the whole log again, latest skips what came "
+        "until then. Once the log has grown past the offset, the records before it are skipped."
+    )
 
 
 class Unattended(Evidence):
@@ -193,23 +221,67 @@ def _former_log(evidence: FormerLog, found: Observation, group: GroupState) -> s
     )
 
 
+class Repeated(Value):
+    """A partition where the newest ``commits`` are all of the same offset."""
+
+    place: TopicPartition
+    offset: int
+    commits: int
+
+
 class NotCommitting(Evidence):
-    """``silence_ms`` is the threshold, not the age; ``owners`` are the members that have the partitions."""
+    """``silence_ms`` is the threshold, not the age; ``owners`` are the members that have the partitions.
+
+    ``repeated`` are those of the partitions that are committed, and always at the same offset.
+    """
 
     silence_ms: int
     owners: tuple[str, ...]
+    repeated: tuple[Repeated, ...] = ()
 
 
 @sentence.register
 def _not_committing(evidence: NotCommitting, found: Observation, group: GroupState) -> str:
-    partitions, owners = found.partitions, evidence.owners
+    partitions, owners, repeated = found.partitions, evidence.owners, evidence.repeated
     head = f"{places(partitions)} {have_verb(partitions)} lag"
+    if len(repeated) == len(partitions):
+        owned = (
+            f" {_role(found, owners)} {'is' if len(owners) == 1 else 'are'} {people(owners, group)}." if owners else ""
+        )
+        return f"{head}, and {_repetition(repeated, ' there')}.{owned}"
     limit = f"for at least {seconds(evidence.silence_ms)}"
+    new = "new " if repeated else ""
+    rest = f" In {places([each.place for each in repeated])}, {_repetition(repeated)}." if repeated else ""
     if not owners:
-        return f"{head}, and no offset has been committed there {limit}."
-    role = f"{'Its' if len(partitions) == 1 else 'Their'} owner{'' if len(owners) == 1 else 's'}"
+        return f"{head}, and no {new}offset has been committed there {limit}.{rest}"
     have = "has" if len(owners) == 1 else "have"
-    return f"{head}. {role}, {people(owners, group)}, {have} committed no offset there {limit}."
+    return (
+        f"{head}. {_role(found, owners)}, {people(owners, group)}, {have} committed no {new}offset there {limit}.{rest}"
+    )
+
+
+def _repetition(repeated: tuple[Repeated, ...], there: str = "") -> str:
+    """How often at least: the exact number would change with every commit."""
+    times = counted(_rounded_down(min(each.commits for each in repeated)), "time")
+    first = repeated[0]
+    if len(repeated) == 1:
+        return f"offset {grouped(first.offset)} has been committed{there} at least {times} in a row"
+    example = f"{grouped(first.offset)} in {partition(first.place)}"
+    return f"the same offsets have been committed{there} at least {times} in a row ({example})"
+
+
+def _rounded_down(count: int) -> int:
+    """The next number below of 1, 2, 5, 10, 20, 50 and so on.
+
+    >>> [_rounded_down(count) for count in (2, 9, 10, 47, 1_234)]
+    [2, 5, 10, 20, 1000]
+    """
+    digits = int("1" + "0" * (len(str(count)) - 1))
+    return digits * max(step for step in (1, 2, 5) if step * digits <= count)
+
+
+def _role(found: Observation, owners: tuple[str, ...]) -> str:
+    return f"{'Its' if len(found.partitions) == 1 else 'Their'} owner{'' if len(owners) == 1 else 's'}"
 
 
 class OpenTransaction(Evidence):

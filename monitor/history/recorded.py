@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from heapq import merge
-from itertools import accumulate, pairwise
+from itertools import accumulate, pairwise, takewhile
 from operator import attrgetter, itemgetter
 from typing import Any, Final
 
@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from monitor.detection.thresholds.overrides import DetectionRules
 from monitor.messages.names import shown
-from monitor.model import MOST, AnyEvent, CollectedEvent, CommitPoint, CommitRun, Entity, Rewind, Value
+from monitor.model import MOST, AnyEvent, CollectedEvent, CommitPoint, CommitRun, Entity, Rewind, Standstill, Value
 from monitor.model.commit_history import RECENT
 from monitor.tracking.offsets.jumps import pace_between
 
@@ -209,8 +209,8 @@ def _cut(run: CommitRun, at_ms: int) -> CommitRun:
     points = (*(named or (run.first,)), *_estimated_commits(run, at_ms))
     second = run.second if run.second is not None and run.second.committed_ms <= at_ms else None
     fastest = run.fastest if _unnamed_count(run) > 0 else _fastest_until(run, at_ms)
-    before = _with_rewinds_until(run, at_ms)
-    return replace(before, points=points, commits=len(points), second=second, fastest=fastest)
+    known = replace(_with_rewinds_until(run, at_ms), second=second, fastest=fastest)
+    return replace(known, points=points, commits=len(points), standstill=_standstill_until(run, points))
 
 
 def _fastest_until(run: CommitRun, at_ms: int) -> int:
@@ -218,6 +218,15 @@ def _fastest_until(run: CommitRun, at_ms: int) -> int:
     commits = run.points if run.first == run.points[0] else (run.first, *run.points)
     steps = [(before, after) for before, after in pairwise(commits) if after.committed_ms <= at_ms]
     return max([pace_between(before, after) for before, after in steps if after != run.second], default=0)
+
+
+def _standstill_until(run: CommitRun, points: Sequence[CommitPoint]) -> Standstill | None:
+    """That of the newest of these commits. The beginning of that of a whole run is known exactly."""
+    same = list(takewhile(lambda point: point.offset == points[-1].offset, reversed(points)))
+    if len(same) == 1:
+        return None
+    since_ms, whole = same[-1].committed_ms, run.standstill
+    return Standstill(since_ms if whole is None else min(since_ms, whole.since_ms), len(same))
 
 
 def _with_rewinds_until(run: CommitRun, at_ms: int) -> CommitRun:

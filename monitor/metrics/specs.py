@@ -77,8 +77,8 @@ _NO_LAG: Final = (
     "the end went back, until the next polls"
 )
 _NO_LAGS: Final = (
-    "no partition has a known lag; a partition with records has no committed offset; brokers write a commit in a "
-    "version that groupwatch does not read"
+    "no partition has a known lag; a partition with records has no committed offset; a commit is beyond the end of its "
+    "partition; brokers write a commit in a version that groupwatch does not read"
 )
 _NOT_JOINED: Final = "the group commits without joined members, so its members are unknown"
 _NOT_READ: Final = "a member cannot be decoded, or the assignor is unknown"

@@ -19,6 +19,7 @@ from monitor.model.client_libraries import (
     LibraryMembers,
     LibraryUse,
 )
+from monitor.model.commits import CommitPoint, Rewind, Standstill
 from monitor.model.connect import (
     CONNECT,
     THE_CONNECTOR,
@@ -40,7 +41,6 @@ from monitor.model.events import (
     STATES_WITH_TARGETS,
     AnyEvent,
     CollectedEvent,
-    CommitPoint,
     CommitRun,
     CommitUnread,
     ConnectConfigEvent,
@@ -79,7 +79,6 @@ from monitor.model.events import (
     RecordUnread,
     RegexResolved,
     ResolvedRegex,
-    Rewind,
     ShareGroupRead,
     ShareSnapshotStored,
     ShareStateDeleted,
@@ -405,6 +404,7 @@ __all__ = [
     "Source",
     "SourceState",
     "SpareTasks",
+    "Standstill",
     "StreamsClient",
     "StreamsGroupState",
     "StreamsNotice",

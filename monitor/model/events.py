@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-import msgspec
-
+from monitor.model.commits import CommitPoint, Rewind, Standstill
 from monitor.model.connect import TargetState
 from monitor.model.kinds import DEFAULT_KIND, GroupKind, Sharing, Source
 from monitor.model.members import Member, Reconciliation, SpareTasks
@@ -35,21 +34,6 @@ class OffsetCommitted(Event):
     topic_key: int | None = None
 
 
-class CommitPoint(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A commit in a history: when, and of which offset."""
-
-    committed_ms: int
-    offset: int
-
-
-class Rewind(Value, array_like=True):
-    """A commit of an offset lower than the one committed before it: records will be delivered again."""
-
-    at_ms: int
-    before: int
-    after: int
-
-
 class CommitRun(Event):
     """Commits of one partition that followed one another in the log, combined without losing what is tracked.
 
@@ -58,7 +42,8 @@ class CommitRun(Event):
     ``rewound`` the records that they went back by; ``first_rewind`` is told if there are several. All commits of a run
     are of the same topic (see OffsetCommitted.topic_key). ``second`` is the second commit, if that may be a jump; none
     of the others is one (monitor.tracking.offsets.jumps). ``fastest`` is the fastest pace inside the run that is known
-    to be none, in records per second.
+    to be none, in records per second. ``standstill`` None: the
+    newest commit moved the offset, or it is the only one.
     """
 
     group: str
@@ -75,6 +60,7 @@ class CommitRun(Event):
     first_rewind: Rewind | None = None
     second: CommitPoint | None = None
     fastest: int = 0
+    standstill: Standstill | None = None
 
 
 class OffsetsListed(Event):

@@ -5,8 +5,9 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Final
 
+from monitor.model.commits import Rewind, Standstill
 from monitor.model.connect import ConnectGroupState
-from monitor.model.events import ResolvedRegex, Rewind, SubscribedTopic
+from monitor.model.events import ResolvedRegex, SubscribedTopic
 from monitor.model.jumps import Jump
 from monitor.model.kinds import DEFAULT_KIND, GroupKind, Phase, Sharing, Source
 from monitor.model.members import Member
@@ -29,6 +30,8 @@ class CommittedOffset(Value, array_like=True):
     ``attempts`` are the commits in the log of another offset that are newer than the listed one, as far as that is
     known; ``attempts_since_ms`` is the time of the first of them, and ``third_attempt_ms`` of the third (0: there is
     none).
+
+    ``standstill`` None: the newest commit in the log moved the offset (monitor.detection.lag.standstill).
     """
 
     topic: str
@@ -47,6 +50,7 @@ class CommittedOffset(Value, array_like=True):
     attempts: int = 0
     attempts_since_ms: int = 0
     third_attempt_ms: int = 0
+    standstill: Standstill | None = None
 
 
 class RebalanceCause(StrEnum):

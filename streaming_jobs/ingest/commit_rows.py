@@ -100,6 +100,7 @@ def _event(place: CommitPlace, run: Run, leader_epoch: int, topic_key: int | Non
         first_rewind=run.first_rewind,
         second=run.second,
         fastest=run.fastest,
+        standstill=run.standstill,
     )
 
 

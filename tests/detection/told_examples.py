@@ -54,6 +54,7 @@ from monitor.model import (
     SharePartition,
     Source,
     SpareTasks,
+    Standstill,
     StreamsClient,
     StreamsGroupState,
     StreamsNotice,
@@ -800,6 +801,62 @@ def _beyond_the_end(w: World) -> Iterator[Example]:
         w.catalog(w.topic("orders", quiet(0), quiet(1))),
     )
 
+    recreated = changed(quiet(0, seen="02:20:00"), former_ms=at("02:19:50"))
+    yield Example(
+        "the topic was recreated, and the consumer went on where it was",
+        Kind.LAG,
+        "beyond_end",
+        "02:30:00",
+        ("partition 0 of orders", "20,000", "19,000 records", "recreated"),
+        w.group(offsets=(w.commit(0, 20_000, "02:30:00"),)),
+        w.catalog(w.topic("orders", recreated)),
+    )
+
+
+def _repeating(w: World, stopped: CommittedOffset) -> Iterator[Example]:
+    """Offset 1000 is committed every 5 s since 02:40:00."""
+    times = ("02:59:45", "02:59:50", "02:59:55")
+    stuck = changed(w.commit(0, 1000, *times), standstill=Standstill(at("02:40:00"), 240))
+    yield Example(
+        "its owner commits one offset again and again",
+        Kind.LAG,
+        "not_committing",
+        "02:45:00",
+        ("1 partition of orders (0)", "offset 1,000", "at least 200 times", "Its owner is checkout at /10.0.0.1"),
+        w.group(w.member(1, has=[0]), offsets=(stuck,)),
+        w.catalog(w.topic("orders", busy(0))),
+    )
+    both = w.catalog(w.topic("orders", busy(0), busy(1)))
+    also = changed(w.commit(1, 1000, *times), standstill=Standstill(at("02:42:00"), 216))
+    yield Example(
+        "a simple consumer commits the same offsets again and again",
+        Kind.LAG,
+        "not_committing",
+        "02:45:00",
+        ("2 partitions of orders (0-1)", "the same offsets", "at least 200 times", "1,000 in partition 0 of orders"),
+        GroupState(cluster="prod", group=w.name("checkout"), phase=Phase.OFFSETS_ONLY, offsets=(stuck, also)),
+        both,
+    )
+    silent = changed(stopped, partition=1)
+    yield Example(
+        "it repeats one offset, and does not commit elsewhere",
+        Kind.LAG,
+        "not_committing",
+        "02:45:00",
+        ("2 partitions of orders (0-1)", "no new offset", "1 partition of orders (0)", "offset 1,000"),
+        w.group(w.member(1, has=[0, 1]), offsets=(stuck, silent)),
+        both,
+    )
+    yield Example(
+        "simple consumers: one repeats an offset, one has stopped to commit",
+        Kind.LAG,
+        "not_committing",
+        "02:45:00",
+        ("2 partitions of orders (0-1)", "no new offset", "1 partition of orders (0)", "offset 1,000"),
+        GroupState(cluster="prod", group=w.name("checkout"), phase=Phase.OFFSETS_ONLY, offsets=(stuck, silent)),
+        both,
+    )
+
 
 def _uncommitted(w: World) -> Iterator[Example]:
     """Partition 1 has no committed offset; where it is busy, records came from 02:45:00 on."""
@@ -867,6 +924,7 @@ def _silent(w: World, stopped: CommittedOffset) -> Iterator[Example]:
         GroupState(cluster="prod", group=w.name("checkout"), phase=Phase.OFFSETS_ONLY, offsets=offsets),
         both,
     )
+    yield from _repeating(w, stopped)
     going_on = w.commit(2, 1100, "02:59:40", "02:59:45", "02:59:50")
     three = w.catalog(w.topic("orders", busy(0), busy(1), busy(2)))
     members = w.member(1, has=[0]), w.member(2, has=[1]), w.member(3, has=[2])

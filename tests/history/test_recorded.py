@@ -32,7 +32,9 @@ from monitor.model import (
     OffsetCommitted,
     Rewind,
     Source,
+    Standstill,
 )
+from monitor.tracking.group import fold_group
 
 RUN = CommitRun(
     group="g",
@@ -189,6 +191,33 @@ def test_of_commits_that_are_all_named_every_rewind_is_known_at_its_time():
         4: (2, 10, Rewind(3_000, 16, 11)),
         6: (3, 15, Rewind(5_000, 30, 25)),
     }
+
+
+@pytest.mark.parametrize(
+    ("at_s", "expected"),
+    [(0, None), (1, None), (2, None), (3, Standstill(2_000, 2)), (5, Standstill(2_000, 4)), (9, Standstill(2_000, 8))],
+)
+def test_a_run_that_is_cut_has_stood_since_the_same_instant(at_s: int, expected: Standstill | None):
+    """The offset moves at 1 and at 2 s, and is repeated each second until 9 s."""
+    points = tuple([CommitPoint(1_000 * second, 10 + min(second, 2)) for second in range(10)])
+    whole = Standstill(2_000, 8)
+    run = CommitRun("g", "t", 0, first=points[0], points=points, commits=10, standstill=whole)
+    [cut] = until([RecordedEvent(9_000, run)], at_s * 1_000)
+    assert isinstance(cut, CommitRun)
+    assert cut.standstill == expected
+
+
+@pytest.mark.parametrize("at_s", [5, 30, 70, 75])
+def test_an_offset_that_stood_for_the_whole_of_a_run_has_stood_since_its_beginning(at_s: int):
+    """76 commits, of which the first and the newest ten are named."""
+    points = tuple([CommitPoint(1_000 * second, 5) for second in range(66, 76)])
+    whole = Standstill(0, 76)
+    run = CommitRun("g", "t", 0, first=CommitPoint(0, 5), points=points, commits=76, standstill=whole)
+    state = fold_group("c", "g", None, until([RecordedEvent(75_000, run)], at_s * 1_000))
+    assert state is not None
+    [known] = state.offsets
+    assert known.standstill is not None
+    assert known.standstill.since_ms == 0
 
 
 @pytest.mark.parametrize("ahead_ms", [150, 10**14], ids=["none is ahead", "one of the log is far ahead"])

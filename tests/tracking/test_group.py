@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from monitor.model import (
+    CommitPoint,
     CommitRun,
     CurrentRemoved,
     CurrentStored,
@@ -26,6 +27,7 @@ from monitor.model import (
     Reconciliation,
     RegexResolved,
     Rewind,
+    Standstill,
     SubscribedTopic,
     SubscribedTopicsStored,
     TargetEpochStored,
@@ -362,9 +364,18 @@ def combined(commits):
             first_rewind=run.first_rewind,
             second=run.second,
             fastest=run.fastest,
+            standstill=run.standstill,
         )
         for run in combine_commits(zeros, offsets, times, zeros)
     ]
+
+
+def standstill_of(points):
+    """That of the newest commits, counted one by one."""
+    same = 1
+    while same < len(points) and points[-same - 1].offset == points[-1].offset:
+        same += 1
+    return Standstill(points[-same].committed_ms, same) if same > 1 else None
 
 
 OFFSETS = st.integers(0, 9) | st.integers(0, 400) | st.integers(0, 10**6)
@@ -377,7 +388,16 @@ RISING = st.lists(st.tuples(OFFSETS, st.integers(0, 70_000)), min_size=1, max_si
 )
 
 
-@given(st.lists(COMMITS | RISING, max_size=3), COMMITS | RISING)
+REPEATED = st.lists(st.builds(commit, offset=st.integers(0, 1), at_ms=st.integers(0, 900_000)), min_size=1, max_size=60)
+
+
+@given(REPEATED)
+def test_how_long_the_committed_offset_has_stood_is_known_however_many_commits_repeat_it(commits):
+    (known,) = fold(*commits).offsets
+    assert known.standstill == standstill_of([CommitPoint(event.committed_ms, event.offset) for event in commits])
+
+
+@given(st.lists(COMMITS | RISING | REPEATED, max_size=3), COMMITS | RISING | REPEATED)
 def test_a_run_of_commits_leaves_what_the_commits_leave(before, commits):
     state = fold(*(event for run in before for event in run))
     assert fold(*(run for events in before for run in combined(events))) == state

@@ -13,6 +13,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Final
 
+from monitor.detection.lag.standstill import moved_ms
 from monitor.model import CommittedOffset, PartitionState
 from monitor.model.commit_history import columns_of
 
@@ -46,7 +47,8 @@ def former_lag(commit: CommittedOffset, partition: PartitionState) -> int:
 def beyond_end_since_ms(commit: CommittedOffset, partition: PartitionState) -> int | None:
     """Since when a committed offset that is beyond the known end has been so; None: the end may be older than it.
 
-    That is the first of the newest commits that are all beyond the end, or when the log was truncated after it.
+    That is the first of the newest commits that are all beyond the end, or when the log was truncated after it. Commits
+    that repeat an offset are as old as the first of them.
     """
     since_ms = max(_first_beyond_ms(commit, partition.end or 0), partition.former_ms)
     if not partition.ends or partition.ends[-1].at_ms < since_ms + CLOCKS_MS:
@@ -76,7 +78,7 @@ def _first_beyond_ms(commit: CommittedOffset, end: int) -> int:
     index = len(offsets) - 1
     while index and offsets[index - 1] > end:
         index -= 1
-    return times[index]
+    return times[index] if offsets[index] != commit.offset else min(times[index], moved_ms(commit))
 
 
 def _steps_back(history: bytes) -> int:

@@ -130,12 +130,12 @@ def total(lags: Iterable[int | None]) -> int | None:
 
 def lag_by_topic(
     rows: Sequence[PartitionVerdict],
-    unread: Container[str] = (),
+    uncounted: Container[str] = (),
     uncommitted: Mapping[TopicPartition, int] = MappingProxyType({}),
 ) -> tuple[TopicLag, ...]:
     """One line for each topic of the rows, which are sorted.
 
-    The lag of ``unread`` topics is not known, nor is that of topics with ``uncommitted`` partitions, each with its
+    The lag of ``uncounted`` topics is not known, nor is that of topics with ``uncommitted`` partitions, each with its
     records: there, it is at least the sum of what is known.
     """
     lines: list[TopicLag] = []
@@ -146,7 +146,7 @@ def lag_by_topic(
         end = len(rows) if rows[-1].topic == topic else bisect_right(rows, topic, lo=start, key=attrgetter("topic"))
         own = rows[start:end]
         age_ms = max([row.lag_ms for row in own if row.lag_ms is not None], default=None)
-        if topic in unread:
+        if topic in uncounted:
             lines.append(TopicLag(topic, None, None, end - start))
         elif topic in without:
             at_least = total([0, *[row.lag for row in own]])

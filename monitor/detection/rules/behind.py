@@ -42,8 +42,21 @@ def find_beyond_end(facts: Facts) -> Iterable[Observation]:
         kind=FindingKind.LAG,
         reason="beyond_end",
         since_ms=facts.not_later_than_now(min(facts.beyond_end.values())),
-        evidence=BeyondEnd(furthest, facts.committed[furthest].offset, facts.known[furthest].end or 0),
+        evidence=_beyond_end(facts, furthest),
         partitions=tuple(sorted(beyond)),
+    )
+
+
+def _beyond_end(facts: Facts, place: TopicPartition) -> BeyondEnd:
+    """How far the commit of a partition is beyond the end, and what the polls show of how that came."""
+    state, offset = facts.known[place], facts.committed[place].offset
+    cut = state.truncation
+    return BeyondEnd(
+        place,
+        offset,
+        state.end or 0,
+        ended_at=cut.before if cut is not None and offset <= cut.before else None,
+        is_recreated=state.former_ms > 0,
     )
 
 

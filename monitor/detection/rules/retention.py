@@ -4,7 +4,8 @@ Only offsets are known, so what is counted is "at most": compaction and the mark
 without a record. A log that begins at 0 has not been cut, and nobody can lose anything of it.
 
 Rule 1: Records are lost when retention has passed the commit by two offsets or more.
-Rule 2: A group that committed less than ``commit_silence_ms`` ago goes on, and has lost nothing yet.
+Rule 2: A group that committed less than ``commit_silence_ms`` ago goes on, and has lost nothing yet. A commit that
+repeats the lost offset is no progress, if records have waited for that time.
 Rule 3: A log that begins at 0, and a topic that the group has left, give neither finding.
 Rule 4: A group is close to loss when ``retention_share`` of what the last cut left waits, and ten records or more.
 Rule 5: In place of what the last cut left, four fifths of what is kept now count, if that is more.
@@ -23,6 +24,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from monitor.detection.lag.lag import waiting_since_ms
+from monitor.detection.lag.standstill import moved_ms, standstill_of
 from monitor.detection.lag.throughput import PACE_MS, Progress, committed_by, pace_of, progress_of
 from monitor.detection.moment import Moment
 from monitor.detection.ownership.context import Facts
@@ -31,6 +33,7 @@ from monitor.findings.observation import Observation
 from monitor.findings.retention import CloseToLoss, RecordsLost
 from monitor.kinds.repartition_topics import is_repartition_topic
 from monitor.model import (
+    CommittedOffset,
     FindingKind,
     OrphanReason,
     Pace,
@@ -105,14 +108,28 @@ def _losing(facts: Facts) -> Iterable[TopicPartition]:
     for row in facts.waiting:
         if row.earliest and lost_records(row) > A_MARKER and row.orphan is not OrphanReason.UNSUBSCRIBED:
             place = TopicPartition(row.topic, row.partition)
-            if facts.has_come(facts.committed[place].committed_ms + facts.settings.commit_silence_ms):
+            if _has_stopped(facts, facts.committed[place], facts.known[place]):
                 yield place
+
+
+def _has_stopped(facts: Facts, commit: CommittedOffset, state: PartitionState) -> bool:
+    """Whether the group has not gone on for a while: it is silent, or repeats its commit although records came.
+
+    An idle group repeats its commit, too. What came a moment ago it may have read before it was removed.
+    """
+    patience_ms = facts.settings.commit_silence_ms
+    if facts.has_come(commit.committed_ms + patience_ms):
+        return True
+    if standstill_of(commit) is None:
+        return False
+    came_ms = waiting_since_ms(replace(state, earliest=None), commit.offset, facts.now_ms)
+    return came_ms is not None and commit.committed_ms >= max(came_ms, moved_ms(commit)) + patience_ms
 
 
 def _cut_since_ms(facts: Facts, place: TopicPartition) -> int:
     """Since when the log is known to begin where it does; it was cut there after the commit."""
     known_ms = facts.known[place].earliest_ms or facts.now_ms
-    return max(known_ms, facts.committed[place].committed_ms)
+    return max(known_ms, moved_ms(facts.committed[place]))
 
 
 def find_close_to_loss(facts: Facts) -> Iterable[Observation]:

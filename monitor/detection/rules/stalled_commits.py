@@ -1,4 +1,4 @@
-"""Partitions that are not committed while records wait there, and members of which none is: one fact, one finding.
+"""Partitions without progress while records wait there, and members that make none: one fact, one finding.
 
 A member that is listed sends heartbeats, or did until its session ends; that does not mean that it works. If none of
 its partitions is committed while others of the group are, the finding names the member. If no member commits, or a
@@ -9,7 +9,8 @@ Rule 1: A partition is silent when records have waited there for ``commit_silenc
 Rule 2: A rebalance of a classic group that collectors have seen excuses silence, and so does an outage of its
 coordinator. The silence then counts from the end of that.
 Rule 3: A silence that was long enough before such a disturbance began is not excused.
-Rule 4: A partition is not silent where all that waits is behind an open transaction, or is a transaction's marker.
+Rule 4: A partition is not silent where all that waits is behind an open transaction, or is a transaction's marker, or
+was committed before by the same owner, whose commits arrived out of order.
 Rule 5: Nor is it where transactions keep the owner from committing (monitor.detection.rules.transactions).
 Rule 6: A silence is usual for three times the usual time between two commits. If that is unknown, it is usual for as
 long as the member may take between two polls.
@@ -20,11 +21,14 @@ Rule 9: A member for which only the session is too long for rule 7 is ``unnotice
 Rule 10: A silent partition of no such member is ``not_committing``, unless its silence is usual there.
 Rule 11: A member that has had its partitions for less than ``commit_silence_ms`` excuses them and itself.
 Rule 12: Rules 2 and 11 excuse nothing in a group that rebalances again and again while records wait.
+Rule 13: A partition whose commits repeat one offset is ``not_committing``, too, by rules 1 to 5, 11 and 12. Who commits
+lives, and may be busy with one batch, so this counts after the time that a member may take between two polls.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from functools import cached_property
 from heapq import nlargest
 from itertools import pairwise
@@ -33,6 +37,8 @@ from statistics import median
 from typing import Final
 
 from monitor.detection.lag.commit_cadence import BATCH_MS, FEWEST_COMMITS, RHYTHMS, longest_usual_ms
+from monitor.detection.lag.commit_order import arrived_late
+from monitor.detection.lag.standstill import moved_ms, standstill_of
 from monitor.detection.lag.waiting import in_vain_since_ms
 from monitor.detection.ownership.catalog_view import is_older_than_generation
 from monitor.detection.ownership.context import Facts
@@ -41,7 +47,7 @@ from monitor.detection.rules.open_transaction import Markers, is_held_back
 from monitor.detection.rules.rebalance import rebalancing_since_ms
 from monitor.detection.rules.rule import Rule
 from monitor.detection.rules.transactions import failing_attempts, pending_offsets
-from monitor.findings.lag import NotCommitting
+from monitor.findings.lag import NotCommitting, Repeated
 from monitor.findings.members import SilentMembers, UnansweringMembers, UnnoticedMembers
 from monitor.findings.observation import Evidence, Observation
 from monitor.model import (
@@ -50,6 +56,7 @@ from monitor.model import (
     CommittedOffset,
     FindingKind,
     Member,
+    PartitionVerdict,
     Phase,
     Source,
     TopicPartition,
@@ -116,11 +123,11 @@ class MemberSilence(Value):
 
 def find_silent(facts: Facts) -> Iterable[Observation]:
     """Members that do nothing, then partitions without commits that are neither theirs nor of a new member."""
-    silent = silent_partitions(facts)
-    if not silent:
+    silent, standing = silent_partitions(facts), _standing_partitions(facts)
+    if not silent and not standing:
         return
     habits = _Habits(facts)
-    blamed = _Roll(facts, silent, habits).blamed() if _somebody_went_on(facts, silent) else []
+    blamed = _Roll(facts, silent, habits).blamed() if silent and _somebody_went_on(facts, silent) else []
     unanswering = {member.member_id for member in facts.group.members if not member.answers}
     dead = [own for own in blamed if own.is_dead and own.member_id not in unanswering]
     hung = [own for own in blamed if own.is_dead and own.member_id in unanswering]
@@ -133,24 +140,47 @@ def find_silent(facts: Facts) -> Iterable[Observation]:
     if unnoticed:
         own = _Told(facts, unnoticed)
         yield _finding(own, "unnoticed", UnnoticedMembers(own.session_ms))
-    told, newcomers = {member.member_id for member in blamed}, _newcomers(facts)
-    rest = {
+    told = {member.member_id for member in blamed}
+    stopped = _without_excuse(facts, silent, told, habits.explain_place)
+    stuck = _without_excuse(facts, standing, told, habits.explain_standstill)
+    if stopped or stuck:
+        yield _not_committing(facts, stopped | stuck, stuck.keys() - silent.keys())
+
+
+def _without_excuse(
+    facts: Facts, places: Silent, told: AbstractSet[str], explain: Callable[[TopicPartition, int], bool]
+) -> Silent:
+    """Those of which neither reported members nor new ones are owners, and that are not usual."""
+    newcomers, owners = _newcomers(facts), facts.ownership.owners
+    return {
         place: since_ms
-        for place, since_ms in silent.items()
-        if told.isdisjoint(owners := facts.ownership.owners.get(place, ()))
-        and (newcomers.isdisjoint(owners) or _goes_from_hand_to_hand(facts, since_ms))
-        and not habits.explain_place(place, since_ms)
+        for place, since_ms in places.items()
+        if told.isdisjoint(own := owners.get(place, ()))
+        and (newcomers.isdisjoint(own) or _goes_from_hand_to_hand(facts, since_ms))
+        and not explain(place, since_ms)
     }
-    if rest:
-        partitions = tuple(sorted(rest))
-        holders = {own for place in rest for own in facts.ownership.owners.get(place, ())}
-        yield Observation(
-            kind=FindingKind.LAG,
-            reason="not_committing",
-            since_ms=min(rest.values()),
-            evidence=NotCommitting(facts.settings.commit_silence_ms, owners=tuple(sorted(holders))),
-            partitions=partitions,
-        )
+
+
+def _not_committing(facts: Facts, since: Silent, repeated: Iterable[TopicPartition]) -> Observation:
+    holders = {own for place in since for own in facts.ownership.owners.get(place, ())}
+    evidence = NotCommitting(
+        facts.settings.commit_silence_ms, owners=tuple(sorted(holders)), repeated=_repeated(facts, repeated)
+    )
+    return Observation(
+        kind=FindingKind.LAG,
+        reason="not_committing",
+        since_ms=min(since.values()),
+        evidence=evidence,
+        partitions=tuple(sorted(since)),
+    )
+
+
+def _repeated(facts: Facts, places: Iterable[TopicPartition]) -> tuple[Repeated, ...]:
+    """The offsets that are committed again and again, by partition."""
+    found = ((place, facts.committed[place]) for place in sorted(places))
+    return tuple(
+        [Repeated(place, commit.offset, stands.commits) for place, commit in found if (stands := standstill_of(commit))]
+    )
 
 
 def blamed_members(facts: Facts) -> frozenset[str]:
@@ -176,6 +206,18 @@ def silent_partitions(facts: Facts) -> Silent:
     can have it, and those where nothing but the marker of a transaction is left. Last, so are those where transactions
     keep the owner from committing: monitor.detection.rules.transactions reports these.
     """
+    return _in_vain(facts, facts.waiting, lambda commit: commit.committed_ms)
+
+
+def _standing_partitions(facts: Facts) -> Silent:
+    """As :func:`silent_partitions`, those where one offset is committed again and again: since when it has stood."""
+    places = ((row, facts.committed.get(TopicPartition(row.topic, row.partition))) for row in facts.waiting)
+    standing = [row for row, commit in places if commit is not None and standstill_of(commit)]
+    return _in_vain(facts, standing, moved_ms)
+
+
+def _in_vain(facts: Facts, waiting: Iterable[PartitionVerdict], sign_of: Callable[[CommittedOffset], int]) -> Silent:
+    """The partitions where records have waited for too long since a sign of their commits, each with since when."""
     if facts.group.phase in {Phase.EMPTY, Phase.GONE, Phase.UNSEEN} or facts.deliveries is not None:
         return {}  # a share group commits nothing: see monitor.detection.rules.deliveries
     silent: Silent = {}
@@ -183,11 +225,12 @@ def silent_partitions(facts: Facts) -> Silent:
     is_owner_awaited = facts.is_settling or (
         facts.ownership.is_lived_in and is_older_than_generation(facts.catalog, facts.group)
     )
-    for row in facts.waiting:
+    for row in waiting:
         is_nobodys = row.orphan is not None or (is_owner_awaited and not row.owners)
-        if not is_nobodys and not is_held_back(row):
-            place = TopicPartition(row.topic, row.partition)
-            since_ms = in_vain_since_ms(facts, row, facts.committed[place].committed_ms)
+        place = TopicPartition(row.topic, row.partition)
+        is_done = arrived_late(facts.group, row.owners, facts.committed[place], row.end)
+        if not is_nobodys and not is_held_back(row) and not is_done:
+            since_ms = in_vain_since_ms(facts, row, sign_of(facts.committed[place]))
             if since_ms is not None and disturbed is not None:
                 since_ms = _silence_start_ms(facts, since_ms, disturbed)
             if since_ms is not None and not markers.alone_wait(row):
@@ -336,6 +379,15 @@ class _Habits:
             if limit_ms is not None and not facts.has_come(since_ms + limit_ms):
                 return True
         return False
+
+    def explain_standstill(self, place: TopicPartition, since_ms: int) -> bool:
+        """Whether an owner may have been busy with what it polled then, when it last repeated its commit.
+
+        A commit counts, not the time since: who commits every ten minutes repeats an offset while nothing comes.
+        """
+        owners = self._facts.ownership.owners.get(place, ())
+        limit_ms = max([BATCH_MS, *[self._longest_batch_ms(owner) for owner in owners]])
+        return self._facts.committed[place].committed_ms < since_ms + limit_ms
 
     def explain(self, owner: str, places: Iterable[TopicPartition], since_ms: int) -> bool | None:
         """Whether the silence of a member in some of its partitions since then is usual; None: nothing is known of it.

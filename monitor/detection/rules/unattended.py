@@ -14,13 +14,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from monitor.detection.lag.commit_cadence import BATCH_MS
+from monitor.detection.lag.standstill import moved_ms
 from monitor.detection.lag.waiting import in_vain_since_ms
 from monitor.detection.ownership.context import Facts
 from monitor.detection.rules.open_transaction import Markers, is_held_back
 from monitor.detection.rules.rule import Rule
 from monitor.findings.lag import Abandoned, Unattended
 from monitor.findings.observation import Observation
-from monitor.model import FindingKind, OrphanReason, Phase, TopicPartition
+from monitor.model import FindingKind, OrphanReason, PartitionVerdict, Phase, TopicPartition
 
 Since = dict[TopicPartition, int]
 """Since when records have waited in vain, by partition."""
@@ -35,13 +37,14 @@ def find_unattended(facts: Facts) -> Iterable[Observation]:
     """
     if facts.group.phase is not Phase.EMPTY or not facts.waiting:
         return
-    newest_ms = max([offset.committed_ms for offset in facts.committed.values()], default=0)
-    sign_ms = max(facts.group.phase_ms, newest_ms)
+    commits = facts.committed.values()
+    sign_ms = max([facts.group.phase_ms, *[commit.committed_ms for commit in commits]])
+    stood_ms = max([facts.group.phase_ms, *[moved_ms(commit) for commit in commits]])
     unread: Since = {}
     markers = Markers(facts)
     for row in facts.waiting:
         waits_for_members = row.orphan is OrphanReason.NO_MEMBERS and not is_held_back(row)
-        since_ms = in_vain_since_ms(facts, row, sign_ms) if waits_for_members else None
+        since_ms = _unread_since_ms(facts, row, sign_ms, stood_ms) if waits_for_members else None
         if since_ms is not None and not markers.alone_wait(row):
             unread[TopicPartition(row.topic, row.partition)] = since_ms
     if unread:
@@ -55,6 +58,18 @@ def find_unattended(facts: Facts) -> Iterable[Observation]:
         )
 
 
+def _unread_since_ms(facts: Facts, row: PartitionVerdict, sign_ms: int, stood_ms: int) -> int | None:
+    """As :func:`in_vain_since_ms`; ``stood_ms`` is since when the commits until ``sign_ms`` repeat their offset.
+
+    Who repeats a commit may be busy with one batch, and is not for longer than that may take.
+    """
+    since_ms = in_vain_since_ms(facts, row, stood_ms)
+    repeated_ms = facts.committed[TopicPartition(row.topic, row.partition)].committed_ms
+    if stood_ms == sign_ms or (since_ms is not None and repeated_ms >= since_ms + BATCH_MS):
+        return since_ms
+    return in_vain_since_ms(facts, row, sign_ms)
+
+
 def find_abandoned(facts: Facts) -> Iterable[Observation]:
     """Records wait in topics that the group has committed and that no member subscribes any more.
 
@@ -66,7 +81,9 @@ def find_abandoned(facts: Facts) -> Iterable[Observation]:
     for row in facts.waiting:
         if row.orphan is OrphanReason.UNSUBSCRIBED:
             place = TopicPartition(row.topic, row.partition)
-            since_ms = in_vain_since_ms(facts, row, facts.committed[place].committed_ms or facts.group.generation_ms)
+            commit = facts.committed[place]
+            sign_ms = commit.committed_ms or facts.group.generation_ms
+            since_ms = _unread_since_ms(facts, row, sign_ms, min(sign_ms, moved_ms(commit) or sign_ms))
             if since_ms is not None and not markers.alone_wait(row):
                 unread[place] = since_ms
     if unread:

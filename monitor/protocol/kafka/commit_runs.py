@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from monitor.model import MOST, CommitPoint, Rewind
+from monitor.model import MOST, CommitPoint, Rewind, Standstill
 from monitor.model.commit_history import LEAST_SPAN_MS, MIN_PASSED, RECENT, SHORTEST_MS, SLOT_MS, STEEPER, thin
 
 Column = NDArray[np.int64]
@@ -32,6 +32,7 @@ class Run(msgspec.Struct, frozen=True, gc=False):
     first_rewind: Rewind | None
     second: CommitPoint | None
     fastest: int
+    standstill: Standstill | None
 
 
 def combine_commits(codes: Column, offsets: Column, committed_ms: Column, topic_keys: Column) -> Iterator[Run]:
@@ -54,6 +55,7 @@ def combine_commits(codes: Column, offsets: Column, committed_ms: Column, topic_
     begins = np.concatenate(([0], np.flatnonzero(~same | steps.are_jumps()) + 1))
     ends = np.concatenate((begins[1:], [len(code)]))
     falls = np.flatnonzero(same & (offset[1:] < offset[:-1])) + 1
+    stands = _last_moves(begins, ends, np.flatnonzero(same & (offset[1:] != offset[:-1])) + 1)
     places = np.flatnonzero(_select_points(at_ms, same, np.repeat(ends, ends - begins)))
     points = list(map(CommitPoint, at_ms[places].tolist(), offset[places].tolist()))
     firsts = list(map(CommitPoint, at_ms[begins].tolist(), offset[begins].tolist()))
@@ -65,10 +67,12 @@ def combine_commits(codes: Column, offsets: Column, committed_ms: Column, topic_
         ends - begins,
         *(np.searchsorted(places, edge) for edge in (begins, ends)),
         *(np.searchsorted(falls, edge) for edge in (begins, ends)),
+        ends - stands,
+        at_ms[stands],
     )
     rows = list(zip(firsts, *(column.tolist() for column in columns), strict=True))
     for run in np.argsort(order[begins], kind="stable").tolist():
-        first, first_row, last_row, commits, point, next_point, fall, next_fall = rows[run]
+        first, first_row, last_row, commits, point, next_point, fall, next_fall, standing, stands_ms = rows[run]
         own = tuple(points[point:next_point])
         fallen = next_fall - fall
         yield Run(
@@ -83,7 +87,14 @@ def combine_commits(codes: Column, offsets: Column, committed_ms: Column, topic_
             _rewind(int(falls[fall]), at_ms, offset) if fallen > 1 else None,
             seconds.get(run),
             fastest[run],
+            Standstill(stands_ms, standing) if standing > 1 else None,
         )
+
+
+def _last_moves(begins: Column, ends: Column, moves: Column) -> Column:
+    """The row of each run from which on all commits are of one offset: its newest move, or its first row."""
+    before = np.concatenate((begins[:1], moves))[np.searchsorted(moves, ends)]
+    return np.maximum(before, begins)
 
 
 class _Steps:

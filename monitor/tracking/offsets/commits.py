@@ -16,6 +16,7 @@ from monitor.model import (
     OffsetsListed,
     PartitionId,
     Rewind,
+    Standstill,
     Value,
 )
 from monitor.model.commit_history import MIN_PASSED, extend, with_commit
@@ -181,8 +182,10 @@ def _after(before: CommittedOffset | None, event: OffsetCommitted) -> CommittedO
     if before is None:
         history = with_commit(b"", at_ms, offset)
         return CommittedOffset(event.topic, event.partition, offset, at_ms, event.leader_epoch, history, commits=1)
-    rewinds, last_rewind = before.rewinds, before.last_rewind
-    if offset < before.offset:
+    rewinds, last_rewind, standstill = before.rewinds, before.last_rewind, None
+    if offset == before.offset:
+        standstill = _longer(before, 1)
+    elif offset < before.offset:
         rewinds, last_rewind = rewinds + 1, Rewind(at_ms, before.offset, offset)
     return CommittedOffset(
         before.topic,
@@ -201,6 +204,7 @@ def _after(before: CommittedOffset | None, event: OffsetCommitted) -> CommittedO
         before.attempts,
         before.attempts_since_ms,
         before.third_attempt_ms,
+        standstill,
     )
 
 
@@ -221,6 +225,10 @@ def _after_run(before: CommittedOffset | None, run: CommitRun) -> CommittedOffse
     first, newest = run.first, run.points[-1]
     falls = before is not None and first.offset < before.offset
     into = Rewind(first.committed_ms, before.offset, first.offset) if before is not None and falls else None
+    standstill = run.standstill
+    if before is not None and before.offset == first.offset == newest.offset:
+        stands = run.commits == 1 or (standstill is not None and standstill.commits == run.commits)
+        standstill = _longer(before, run.commits) if stands else standstill
     return CommittedOffset(
         run.topic,
         run.partition,
@@ -238,4 +246,13 @@ def _after_run(before: CommittedOffset | None, run: CommitRun) -> CommittedOffse
         before.attempts if before else 0,
         before.attempts_since_ms if before else 0,
         before.third_attempt_ms if before else 0,
+        standstill,
     )
+
+
+def _longer(before: CommittedOffset, commits: int) -> Standstill:
+    """The standstill after so many further commits of the same offset."""
+    known = before.standstill
+    if known is None:
+        return Standstill(before.committed_ms, 1 + commits)
+    return Standstill(known.since_ms, known.commits + commits)

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from monitor.detection import DetectionSettings, evaluate
 from monitor.model import LagStatus, ListedOffset, OffsetCommitted, OffsetsListed, PartitionObserved, TopicObserved
@@ -109,8 +110,9 @@ def growing(*at_s):
     ("commits", "expected"),
     [
         pytest.param([committed(5, 5_000)], {34: [], 40: [5]}, id="once, by hand"),
-        pytest.param([committed(at_s, 5_000) for at_s in range(5, 90, 5)], {34: [], 40: [5], 89: [40]}, id="every 5 s"),
-        pytest.param([committed(at_s, 5_000) for at_s in range(5, 99)], {89: [], 90: [59]}, id="every second"),
+        pytest.param([committed(at_s, 5_000) for at_s in range(5, 90, 5)], {34: [], 40: [5], 89: [5]}, id="every 5 s"),
+        pytest.param([committed(at_s, 5_000) for at_s in range(5, 99)], {34: [], 40: [5], 98: [5]}, id="every second"),
+        pytest.param([committed(at_s, 5_000 + at_s) for at_s in range(5, 99)], {89: [], 90: [59]}, id="and moving"),
         pytest.param([committed(5, 250), committed(32, 5_000)], {59: [], 69: [], 70: [32]}, id="after a right one"),
         pytest.param(
             [committed(at_s, 301 + at_s) for at_s in range(89)], {at: [] for at in range(1, 90)}, id="one ahead"
@@ -125,6 +127,63 @@ def test_a_commit_beyond_the_end_is_one_by_a_poll_that_is_later_than_the_clocks_
         for at_s in expected
     }
     assert told == expected
+
+
+def beyond(polls, *commits, now_s=100):
+    (found,) = [each for each in verdict_at(now_s, polls, commits).findings if each.reason == "beyond_end"]
+    return found
+
+
+def test_a_commit_beyond_the_end_has_begun_when_it_was_made_however_often_it_is_repeated():
+    """For twenty minutes every 5 s: the first commit left the history of commits long ago."""
+    polls, commits = growing(*range(0, 1_200, 10)), [committed(at_s, 5_000) for at_s in range(7, 1_200, 5)]
+    since = {beyond(polls, *commits, now_s=now_s).since_ms for now_s in range(40, 1_200, 5)}
+    assert since == {7 * S}
+
+
+def test_the_lag_of_a_topic_and_of_its_group_is_unknown_while_a_commit_is_beyond_the_end():
+    """10 records wait in partition 1 of the topic, and 20 in another topic, whose own lag is known."""
+    both = [
+        TopicObserved("c", "t", at_s * S, at_s * S, tuple(PartitionObserved(number, 0, 300) for number in (0, 1)), "T")
+        for at_s in range(0, 60, 10)
+    ]
+    other = [replace(poll(at_s, 300), topic="u") for at_s in range(0, 60, 10)]
+    offsets = {("t", 0): 5_000, ("t", 1): 290, ("u", 0): 280}
+    commits = [OffsetCommitted("g", topic, number, offset, 5 * S) for (topic, number), offset in offsets.items()]
+    topics = catalog(fold_topic("c", "t", None, both), fold_topic("c", "u", None, other))
+    verdict = evaluate(fold_group("c", "g", None, commits), topics, 55 * S, DetectionSettings())
+    assert [(row.topic, row.partition, row.lag) for row in verdict.partitions] == [
+        ("t", 0, None),
+        ("t", 1, 10),
+        ("u", 0, 20),
+    ]
+    assert [(topic.topic, topic.lag, topic.lag_ms) for topic in verdict.topics] == [("t", None, None), ("u", 20, None)]
+    assert (verdict.lag, verdict.lag_ms, verdict.stable_lag, verdict.lost) == (None, None, None, None)
+    known = evaluate(fold_group("c", "g", None, commits[1:]), topics, 55 * S, DetectionSettings())
+    assert (known.lag, [topic.lag for topic in known.topics]) == (30, [10, 20])
+
+
+@pytest.mark.parametrize(
+    ("polls", "commits", "words"),
+    [
+        pytest.param(growing(*range(0, 100, 10)), [committed(5, 5_000)], "No poll has found an end that far", id="not"),
+        pytest.param(POLLS, [committed(5, 15_900)], "truncated: before, it ended at 16,056", id="truncated"),
+        pytest.param(
+            [*POLLS, poll(60, 3_800)],
+            [committed(5, 20_000)],
+            "No poll has found an end that far",
+            id="truncated, and never so far",
+        ),
+        pytest.param(
+            [poll(1, 20_000), *(poll(at_s, 170 + at_s, topic_id="U") for at_s in range(10, 100, 10))],
+            [committed(5, 19_000), committed(15, 20_000)],
+            "The topic was recreated, and the offset may be that of the old one",
+            id="recreated, and the old position was committed again",
+        ),
+    ],
+)
+def test_the_finding_tells_what_the_polls_show_of_how_an_offset_came_beyond_the_end(polls, commits, words):
+    assert words in beyond(polls, *commits).sentence
 
 
 def test_a_lag_is_unknown_from_a_step_back_until_the_next_poll():

@@ -1,18 +1,20 @@
 """Commits of one partition in a chunk become one run, which says what they said."""
 
-from itertools import pairwise
+from itertools import groupby, pairwise
+from operator import attrgetter
 
 import msgspec
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.model import CommitPoint, Rewind
+from monitor.model import CommitPoint, Rewind, Standstill
 from monitor.model.commit_history import thin
 from monitor.protocol.kafka.commit_runs import combine_commits
 
 ROWS = st.lists(
-    st.tuples(st.integers(0, 3), st.integers(0, 9), st.integers(0, 30) | st.integers(0, 3_000_000)), max_size=120
+    st.tuples(st.integers(0, 3), st.integers(0, 9), st.integers(0, 30) | st.integers(0, 3_000_000)),
+    max_size=120,
 )
 
 
@@ -40,6 +42,8 @@ def test_a_run_says_what_its_commits_said(rows):
         assert run.last_rewind == (rewinds[-1] if rewinds else None)
         assert run.first_rewind == (rewinds[0] if len(rewinds) > 1 else None)
         assert run.rewound == sum(rewind.before - rewind.after for rewind in rewinds)
+        same = [list(equal) for _, equal in groupby(own, key=attrgetter("offset"))][-1]
+        assert run.standstill == (Standstill(same[0].committed_ms, len(same)) if len(same) > 1 else None)
 
 
 def test_a_run_ends_where_the_topic_was_made_anew():

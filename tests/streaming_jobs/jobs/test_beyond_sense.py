@@ -1,4 +1,7 @@
-"""Hostile commits and forged events beside healthy groups: counted, told once, and nothing else comes of them."""
+"""Hostile commits and forged events beside healthy groups: counted, told once, and nothing else comes of them.
+
+Commits that make sense by themselves, but not for their log: beyond its end, or the same one for ever.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +13,12 @@ from contextlib import ExitStack
 from typing import Any
 
 import pytest
-from kafka import KafkaProducer
+from kafka import KafkaProducer, TopicPartition
 
 from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.demo.servers.settings import BrokerSettings
 from monitor.protocol.kafka.group_metadata import group_partition
-from tests.support.clients import commit, create_topic, member, offsets_log_producer, produce
+from tests.support.clients import admin, commit, create_topic, member, offsets_log_producer, produce
 from tests.support.job_process import JobProcess, Samples, eventually, running
 
 pytestmark = [pytest.mark.broker, pytest.mark.spark]
@@ -27,12 +30,16 @@ LAG = "groupwatch_partition_lag"
 
 @pytest.fixture(scope="module")
 def bootstrap() -> Iterator[str]:
-    """A topic of three partitions with 10 records each; 10, 9 and 8 wait for "late", none for "quick"."""
+    """A topic of three partitions with 10 records each; 10, 9 and 8 wait for "late", none for "quick".
+
+    The offset of "copied" in partition 0 is of another log.
+    """
     with EmbeddedKafka(BrokerSettings(offsets_topic_partitions=PARTITIONS)) as kafka:
         create_topic(kafka.bootstrap_servers, "read", 3)
         produce(kafka.bootstrap_servers, "read", dict.fromkeys(range(3), 10))
         commit(kafka.bootstrap_servers, "late", "read", {0: 0, 1: 1, 2: 2})
         commit(kafka.bootstrap_servers, "quick", "read", dict.fromkeys(range(3), 10))
+        commit(kafka.bootstrap_servers, "copied", "read", {0: 5_000, 1: 10})
         yield kafka.bootstrap_servers
 
 
@@ -43,7 +50,8 @@ def job(bootstrap: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Jo
         stack.enter_context(member(bootstrap, "membered", "read"))
         folder = tmp_path_factory.mktemp("job")
         # however slow the machine is, lag is all that is wrong
-        detection = {"lag_records": 20, "commit_silence_s": 3_600.0}
+        impatient = {"groups": "repeating", "commit_silence_s": 30.0}
+        detection = {"lag_records": 20, "commit_silence_s": 3_600.0, "overrides": [impatient]}
         yield stack.enter_context(running(JobProcess(folder, clusters, detection=detection)))
 
 
@@ -148,3 +156,45 @@ def test_forged_events_cost_no_finding_its_age_and_no_group_its_lag(job: JobProc
     assert_unhurt(job, before)
     assert "the clock of a collector is wrong" in job.log()
     assert "a poll of another cluster or system than that of the checkpoint" in job.log()
+
+
+def found(job: JobProcess, group: str) -> dict[tuple[str, str], dict[str, Any]]:
+    """The findings of a group."""
+    return {(each["kind"], each["reason"]): each for each in job.group("test", group).get("findings", ())}
+
+
+def test_an_offset_of_another_log_makes_the_lag_unknown_and_is_a_finding(job: JobProcess, bootstrap: str):
+    """By a poll half a minute after the commit. It has no lag in the other partition."""
+    beyond = eventually(lambda: found(job, "copied").get(("lag", "beyond_end")), "an offset beyond the end")
+    committed, longer = "committed 5,000, which is 4,990 records beyond the end of the log (10)", "No poll has found"
+    assert committed in beyond["sentence"]
+    assert longer in beyond["sentence"]
+    samples = job.metrics()
+    assert [each.labels["partition"] for each in samples.all(LAG, group="copied")] == ["1"]
+    assert samples.all("groupwatch_group_lag", group="copied") == []
+    commit(bootstrap, "copied", "read", {0: 5_000})
+    again = time.time() + 1
+    eventually(lambda: (job.metrics().value("groupwatch_last_evaluation_timestamp_seconds") or 0) > again, "the commit")
+    assert found(job, "copied")["lag", "beyond_end"]["since_ms"] == beyond["since_ms"]
+
+
+def test_an_offset_that_is_committed_again_and_again_is_no_progress(job: JobProcess, bootstrap: str):
+    """It moved 400 s ago; since then the same one is committed. Then the log is cut behind it."""
+    moved_ms = int(time.time() * 1000) - 400_000
+    put_commits(bootstrap, "repeating", (1, 4, moved_ms))
+    job.await_metric(LAG, 6, group="repeating", partition="1")
+
+    def repeat(kind: str, reason: str, words: str) -> dict[str, Any]:
+        def look() -> dict[str, Any] | None:
+            commit(bootstrap, "repeating", "read", {1: 4})
+            told = found(job, "repeating").get((kind, reason))
+            return told if told and words in told["sentence"] else None
+
+        return eventually(look, f"{reason}, although commits go on")
+
+    stuck = repeat("lag", "not_committing", "offset 4 has been committed there at least")
+    assert stuck["since_ms"] == moved_ms
+    with admin(bootstrap) as client:
+        client.delete_records({TopicPartition("read", 1): 8})
+    repeat("retention", "records_lost", "lost records in 1 partition of read (1)")
+    assert job.metrics().value("groupwatch_group_lost_records", group="repeating") == 4
