@@ -69,7 +69,7 @@ EVENTS: Final = Table(
 
 STATES: Final = Table(
     "states",
-    "What groupwatch knew of a group or topic after a recording; written once an hour.",
+    "What groupwatch knew of a group or topic after a recording; written each hour, but not while a backlog is read.",
     (
         *PLACE,
         *_ENTITY,

@@ -46,9 +46,15 @@ from tests.streaming_jobs.recording.random_logs import (
     MEMBERS,
     MODERN,
     START,
+    Answer,
+    Commits,
+    Deletion,
     Generation,
+    Pass,
     Pause,
+    Sample,
     Step,
+    Uncommit,
     Written,
     between,
     cuts,
@@ -126,6 +132,11 @@ class Portion:
     has_states: bool = False
     is_retried: bool = False
 
+    @property
+    def is_even(self) -> bool:
+        """Whether it has both logs up to one record: while it has not, no states are written."""
+        return self.offsets_end == self.events_end
+
 
 class Recorded(MemoryRecording):
     """A recording in memory, with the settings of the job, and the states after some of its portions."""
@@ -170,7 +181,7 @@ class Recorder:
         for row in made:
             place = Entity(row["entity"]), row["name"], row["position"]
             self.rows.append(RecordedRow(number, *place, row["events"]))
-        if portion.has_states and times.is_dated:
+        if portion.has_states and portion.is_even and times.is_dated:
             since = [row for row in self.rows if row.recorded_ms > self._states_ms]
             self.states[number] = fold_states(number, self.states.get(self._states_ms, []), since)
             self._states_ms = number
@@ -303,9 +314,7 @@ def verdict_of(inputs: GroupInputs) -> GroupVerdict:
     return evaluate(inputs.group, inputs.catalog, inputs.now_ms, inputs.settings)
 
 
-@settings(max_examples=example_count(1), derandomize=not is_nightly())
-@given(cases())
-def test_the_past_is_what_the_job_says_at_the_instant(case: Case):
+def assert_same_past(case: Case) -> None:
     """All that is known of the group and its topics, and so the verdict: each run of commits here names all of them."""
     log = case.log
     recorded = record(case, log)
@@ -320,9 +329,49 @@ def test_the_past_is_what_the_job_says_at_the_instant(case: Case):
             if said is None or past is None:
                 assert said is past, (group, instant - START)
                 continue
-            assert without_answers(past.group) == without_answers(said.group), (group, instant - START)
             assert past.catalog == said.catalog, (group, instant - START)
+            assert without_answers(past.group) == without_answers(said.group), (group, instant - START)
             assert verdict_of(past) == verdict_of(said), (group, instant - START)
+
+
+@settings(max_examples=example_count(1), derandomize=not is_nightly())
+@given(cases())
+def test_the_past_is_what_the_job_says_at_the_instant(case: Case):
+    assert_same_past(case)
+
+
+REBALANCES: Final = Sample("PreparingRebalance")
+OTHER_OWNERS: Final = Generation(MEMBERS, (0, 1, 1), "range")
+AHEAD_OF_A_LOG: Final[dict[str, list[Step]]] = {
+    "a rebalance": [Pause(1_000), REBALANCES],
+    "a rebalance that is over": [Pause(7_000), OTHER_OWNERS, Pause(7_000), REBALANCES, Sample(None)],
+    "a rebalance of a group that was deleted": [Deletion(CLASSIC), OTHER_OWNERS, Pause(7_000), REBALANCES],
+    "an answer to the first commits": [Pause(7_000), Answer(CLASSIC, 5)],
+    "an answer to a commit behind a deletion": [
+        Pause(7_000),
+        Uncommit(CLASSIC, "t", 0),
+        Commits(CLASSIC, "t", (0,), 1, 1, 1),
+        Pause(7_000),
+        Answer(CLASSIC, 5),
+    ],
+}
+"""What happened last is what a collector saw, some seconds behind what the group's log has."""
+
+
+@pytest.mark.parametrize("begun", [0, 20], ids=["of a new recording", "later"])
+@pytest.mark.parametrize("what", AHEAD_OF_A_LOG)
+def test_what_a_collector_saw_counts_where_a_portion_lacks_the_log_of_the_group(what: str, begun: int):
+    """The first portion has so many records of both logs, the second the events to their end, the third the rest.
+
+    A minute later nothing has happened but a poll of the topics, and states follow it.
+    """
+    happened = [*AHEAD_OF_A_LOG[what], Pause(60_000), Pass(("t", "u"), 0, 2)]
+    seen = len(written(AHEAD_OF_A_LOG[what]))
+    log = written(happened)
+    ends = [(begun, begun), (begun, seen), (seen, seen), (len(log), len(log))]
+    portions = [Portion(*each, 0, has_states=True) for each in ends]
+    at = log[seen - 1].at_ms - START
+    assert_same_past(Case(happened, portions, [], [at, at + 700, log[-1].at_ms - START], 0))
 
 
 HOLE_MS: Final = 75_000
