@@ -107,11 +107,18 @@ def decode_events(row: RecordedRow) -> list[RecordedEvent]:
     try:
         return _EVENTS.decode(row.events)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise RecordingError(f"The recording is damaged: a row of {row.entity} {row.name!r} has no events.") from error
+        raise damaged_row(row) from error
+
+
+def damaged_row(row: RecordedRow) -> RecordingError:
+    """That a row cannot be decoded."""
+    return RecordingError(f"The recording is damaged: a row of {row.entity} {row.name!r} has no events.")
 
 
 def in_order(rows: Iterable[RecordedRow]) -> list[RecordedEvent]:
-    """The events of an entity in one portion: those of its log in their order, and of what collectors saw in theirs.
+    """The events of an entity in one portion, or in some that follow one another, by the times of its two logs.
+
+    Those of its log have their order, and what collectors saw has its own.
 
     A position says nothing of another log. So the two come by their times, as a job reads them, which knows all but the
     newest second of both: what a collector saw of a group need not be about one that the log had not told of yet.
@@ -119,7 +126,7 @@ def in_order(rows: Iterable[RecordedRow]) -> list[RecordedEvent]:
     Raises:
         RecordingError: a row has no events.
     """
-    events = [event for row in sorted(rows, key=attrgetter("position")) for event in decode_events(row)]
+    events = [event for row in sorted(rows, key=attrgetter("recorded_ms", "position")) for event in decode_events(row)]
     logged = [each for each in events if not isinstance(each.event, CollectedEvent)]
     if len(logged) in (0, len(events)):
         return events

@@ -7,7 +7,6 @@ the events count that had happened.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
 from itertools import takewhile
@@ -17,6 +16,7 @@ import msgspec
 from msgspec.structs import replace
 
 from monitor.detection.evaluation_input import GroupInputs, only_concerned
+from monitor.history.joined_portions import join_portions
 from monitor.history.recorded import (
     NotRecordedError,
     RecordedEvent,
@@ -134,11 +134,8 @@ def fold_group_rows(
     cluster: str, group: str, state: GroupState | None, rows: Iterable[RecordedRow], at_ms: int
 ) -> GroupState | None:
     """The group after the rows of its own and of listings, at an instant. Rows of other entities are passed over."""
-    portions: dict[int, list[RecordedRow]] = defaultdict(list)
-    for row in rows:
-        portions[row.recorded_ms].append(row)
-    for recorded_ms in sorted(portions):
-        state = _fold_portion(cluster, group, state, portions[recorded_ms], at_ms)
+    for portion in join_portions(rows, group):
+        state = _fold_portion(cluster, group, state, portion, at_ms)
     return state
 
 
@@ -178,7 +175,7 @@ def _may_delete(listing: _Listing, group: str, fold: ClusterFold, sources: Colle
 def _listings_by(rows: Iterable[RecordedRow], at_ms: int) -> list[_Listing]:
     """What the rows have of listings by an instant, in the order of their log."""
     listings = [row for row in rows if row.entity is Entity.LISTING]
-    ordered = sorted(listings, key=lambda row: row.position)
+    ordered = sorted(listings, key=lambda row: (row.recorded_ms, row.position))
     return [listing for row in ordered for listing in _listings_of(row.events) if listing.at_ms <= at_ms]
 
 

@@ -120,7 +120,7 @@ class EventsRow(Place):
 
 
 class StatesRow(Place):
-    """What groupwatch knew of a group or topic after a recording; written once an hour."""
+    """What groupwatch knew of a group or topic after a recording; written hourly, but not while a backlog is read."""
 
     entity: str
     name: str

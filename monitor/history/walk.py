@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
-from itertools import accumulate, groupby, pairwise
+from itertools import accumulate, pairwise
 from typing import Final
 
 from msgspec.structs import replace
 
 from monitor.detection.evaluation_input import GroupInputs, only_concerned
+from monitor.history.joined_portions import join_portions
 from monitor.history.portion_fold import PortionFold
 from monitor.history.recorded import RecordedEvent, RecordedRow, decode_events
 from monitor.history.replay import (
@@ -130,7 +131,7 @@ class GroupWalk:
         """What the walk has of the group's events, in the order of its log."""
         for portion in self._portions:
             self._check()
-            for row in sorted(portion.rows, key=lambda row: row.position):
+            for row in sorted(portion.rows, key=lambda row: (row.recorded_ms, row.position)):
                 if row.entity is Entity.GROUP:
                     yield from decode_events(row)
 
@@ -222,9 +223,8 @@ def _portions(
     """
     found: list[_Portion] = []
     last_ms = 0
-    for _, portion in groupby(sorted(rows, key=_recorded_ms), key=_recorded_ms):
+    for own in map(tuple, join_portions(rows, group)):
         check()
-        own = tuple(portion)
         events = [event for row in own if row.entity is Entity.GROUP for event in decode_events(row)]
         listed = [at_ms for row in own if row.entity is Entity.LISTING for at_ms in listing_times(row)]
         last_ms = max([last_ms, *listed, *[event.at_ms for event in events]])
@@ -245,7 +245,3 @@ def _with_rest(portions: list[_Portion]) -> list[_Portion]:
     """The same, each with the beginning of what it and the later ones have."""
     begun = accumulate((portion.first_ms for portion in reversed(portions)), min)
     return [replace(portion, rest_ms=rest_ms) for portion, rest_ms in zip(reversed(portions), begun, strict=True)][::-1]
-
-
-def _recorded_ms(row: RecordedRow) -> int:
-    return row.recorded_ms

@@ -47,7 +47,7 @@ class News(Protocol):
 class BatchGate:
     """Between two micro-batches of one query. ``confirm`` takes when a poll confirms the evaluation before the wait.
 
-    ``unchanged`` are the polls of the topics that found nothing new, and so may wait. They are such polls. The wait
+    ``unchanged`` are the polls of the topics that found nothing new, and so may wait. The wait
     itself proves nothing: the brokers may be away.
     """
 

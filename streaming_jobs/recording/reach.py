@@ -20,15 +20,16 @@ class Reach:
     def __init__(self, spark: SparkSession, cluster: str, folder: str) -> None:
         self._cluster = cluster
         self._tables = RecordedTables(spark, cluster, folder)
-        self._is_behind = False
+        self.is_behind = False
+        """Whether a backlog is read, of one log or of both."""
         self._noted_ms = 0
         self.complete_ms = 0
         """All that was logged before this instant is recorded, since a query was begun here (ms since the epoch)."""
 
     def begin_query(self) -> None:
         """A query begins: there may be a backlog, so what was complete before it counts until that is known."""
-        if self._is_behind or self._was_left_behind():
-            self._is_behind = True
+        if self.is_behind or self._was_left_behind():
+            self.is_behind = True
             return
         self._note_behind(self._tables.only_value(EVENTS, F.max("recorded_ms")) or 0)
 
@@ -36,12 +37,12 @@ class Reach:
         """What the newest micro-batch has read. ``newest_ms``: the number of the newest portion."""
         complete_ms = complete_until_ms(progress)
         if complete_ms is None:
-            if not self._is_behind:
+            if not self.is_behind:
                 self._note_behind(self.complete_ms)
             return
-        if self._is_behind:
+        if self.is_behind:
             self._append(None)
-            self._is_behind = False
+            self.is_behind = False
         # The clock may be ahead: nothing is complete beyond what is recorded.
         self.complete_ms = max(self.complete_ms, min(complete_ms, newest_ms))
 
@@ -53,7 +54,7 @@ class Reach:
 
     def _note_behind(self, until_ms: int) -> None:
         self._append(until_ms)
-        self._is_behind = True
+        self.is_behind = True
 
     def _append(self, until_ms: int | None) -> None:
         at_ms = self._noted_ms = next_number(self._noted_ms, now_ms())

@@ -216,7 +216,9 @@ class Recorder:
             return
         try:
             if self._portions.is_dated:
-                self._upkeep.run_if_due(self._portions.newest_ms, self._reach.complete_ms)
+                self._upkeep.run_if_due(
+                    self._portions.newest_ms, self._reach.complete_ms, is_behind=self._reach.is_behind
+                )
             self._upkeep_problem = None if self._portions.is_dated else f"The recording in {self._folder} {WRONG_CLOCK}"
         except Exception as error:
             if self._stopping.is_set():

@@ -83,17 +83,21 @@ class Upkeep:
         self.unread_rows = 0
         """How many rows of events could not be used for the newest states."""
 
-    def run_if_due(self, newest_ms: int, complete_ms: int) -> None:
+    def run_if_due(self, newest_ms: int, complete_ms: int, *, is_behind: bool) -> None:
         """Do what is due: states if the newest are an hour old; the next ten minutes for SQL; once a day, tidy.
+
+        While a backlog is read, one log may be hours further than the other. States would have that order for good; a
+        reader of the events puts them in order (monitor.history.joined_portions). So states wait for its end.
 
         Args:
             newest_ms: the number of the newest portion.
             complete_ms: all that was logged before this instant is recorded (ms since the epoch).
+            is_behind: whether a backlog is read.
         """
         at = self._clocks.passed_ms()
         if self._states_ms is None:
             self._states_ms = self._first_states_ms()
-        if self._states_ms is not None and self._are_states_due(newest_ms, self._states_ms, at):
+        if self._states_ms is not None and not is_behind and self._are_states_due(newest_ms, self._states_ms, at):
             self.write_states()
             self._states_at = at
         if self._evaluated_at is None or at - self._evaluated_at >= BETWEEN_CHUNKS_MS:

@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.listener import StreamingQueryProgress
 
 from monitor.history.recorded import EVENTS_VERSION, RecordedEvent, encode_events
-from monitor.history.tables import CLOCK, EVENTS, TABLES, Table
+from monitor.history.tables import CLOCK, EVENTS, STATES, TABLES, Table
 from monitor.java_runtime.jars import job_jars
 from monitor.model import Entity, Member, MembershipStored
 from streaming_jobs.recording.chunk import RECORDED_EVENTS
@@ -82,12 +82,14 @@ def main() -> None:
     upkeep = Upkeep(spark, "c", folder, 1, Clocks(lambda: BEGIN + YEAR + passed[0], lambda: passed[0]))
     told: dict[str, Any] = {"complete": reach.complete_ms, "newest": writer.newest_ms}
     for passed[0] in (0, max(AFTER_START_MS, STATES_EVERY_MS) + 1):
-        upkeep.run_if_due(writer.newest_ms, reach.complete_ms)
+        upkeep.run_if_due(writer.newest_ms, reach.complete_ms, is_behind=True)
+        told["states in a backlog"] = tables.has(STATES)
+        upkeep.run_if_due(writer.newest_ms, reach.complete_ms, is_behind=False)
     told["rows"] = {table.name: _count(tables, table) for table in TABLES}
     # Two days later the events say so, too.
     writer(rows_of(spark, BEGIN + 2 * DAY, 100, BEGIN + 2 * DAY), 100)
     passed[0] += DAY
-    upkeep.run_if_due(writer.newest_ms, 0)
+    upkeep.run_if_due(writer.newest_ms, 0, is_behind=False)
     told["days"] = sorted(row["day"] for row in spark.read.format("delta").load(f"{folder}/events").collect())
     stop_session(spark, 20)
     sys.stdout.write(json.dumps(told))

@@ -41,6 +41,10 @@ def test_a_clock_that_is_a_year_ahead_deletes_nothing_and_evaluates_nothing_of_t
     assert "the clock shows 2027-11-22" in done.log
 
 
+def test_states_wait_for_the_end_of_a_backlog(done: Done):
+    assert not done.told["states in a backlog"]
+
+
 def test_days_that_are_old_by_the_events_are_deleted_and_logged(done: Done):
     assert done.told["days"] == ["2026-11-24"]
     assert "deleted 1 days of the table events, from 2026-11-22 to 2026-11-22; the recording keeps 1 days." in done.log
