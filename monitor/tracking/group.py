@@ -214,7 +214,7 @@ class _Draft:
     def _look_at_rebalances(self, now: GroupState | ModernDraft) -> None:
         """Let commits know of the newest rebalances."""
         self._offsets.resumes_after_ms = newest_end_ms(now.history, now.phase)
-        self._offsets.readers = readers_of(now.history, now.phase)
+        self._offsets.readers = readers_of(now.history, now.phase) if self._state.source is _LOG else None
 
     def _begin_with_the_log(self) -> None:
         """What a collector has read of the group no longer counts: the log tells of it, and tells more."""

@@ -42,6 +42,7 @@ NAMED = {
     "ConnectorTasks",
     "ListedShareOffset",
     "ShareConfig",
+    "PendingOffsets",
 }
 
 

@@ -56,8 +56,8 @@ class OffsetsDraft:
         """When a rebalance ended: the first commit of a partition after it tells how long that was not read."""
         self.fastest = 0
         """The fastest pace of any partition since the draft was begun, in records per second."""
-        self.readers = Readers()
-        """Who may have read what a commit passes."""
+        self.readers: Readers | None = None
+        """Who may have read what a commit passes; None: not known, as a collector reads the group as a whole."""
         self.handovers: HandoversDraft | None = None
         """Of a KIP-848 group: only what gets another owner pauses then, whenever that is. That is told of commits that
         name the topic's id; of others it is told as of a classic group."""
@@ -79,9 +79,10 @@ class OffsetsDraft:
                 self._redeliver_inside(before, event)
         else:
             after, first, at_ms = _after(before, event), event.offset, event.committed_ms
-        jump = self._jump(before, event, CommitPoint(at_ms, first))
-        if jump is not None:
-            after = replace(after, jump=larger_jump(before.jump if before is not None else None, jump))
+        if self.readers is not None:
+            jump = self._jump(self.readers, before, event, CommitPoint(at_ms, first))
+            if jump is not None:
+                after = replace(after, jump=larger_jump(before.jump if before is not None else None, jump))
         self._known[place] = _with_attempts(after, event) if after.listed_ms else after
         if before is None:
             return
@@ -96,23 +97,23 @@ class OffsetsDraft:
             point = CommitPoint(at_ms, first)
             self._add_pause(pause_ms(before, point, ended_ms), before, point)
 
-    def _jump(self, before: CommittedOffset | None, event: Commit, first: CommitPoint) -> Jump | None:
+    def _jump(self, readers: Readers, before: CommittedOffset | None, event: Commit, first: CommitPoint) -> Jump | None:
         """The jump that the event makes by its first or its second commit; what is none shows a pace."""
         if before is None:
             known = self._known.get((event.topic, 0)) if event.partition else None
-            jump = first_jump(first, known, self.readers) if known is not None else None
+            jump = first_jump(first, known, readers) if known is not None else None
         else:
-            jump = self._step(before, first)
+            jump = self._step(readers, before, first)
         if isinstance(event, CommitRun):
             self.fastest = max(self.fastest, event.fastest)
             if event.second is not None:
-                jump = larger_jump(jump, self._step(_after_first(before, event), event.second))
+                jump = larger_jump(jump, self._step(readers, _after_first(before, event), event.second))
         return jump
 
-    def _step(self, before: CommittedOffset, commit: CommitPoint) -> Jump | None:
+    def _step(self, readers: Readers, before: CommittedOffset, commit: CommitPoint) -> Jump | None:
         """The jump from one commit to the next; None: it is none, and shows a pace."""
         passed = commit.offset - before.offset
-        jump = jump_of(before, commit, self.readers) if passed >= MIN_PASSED else None
+        jump = jump_of(before, commit, readers) if passed >= MIN_PASSED else None
         if jump is None and passed > 0:
             self.fastest = max(self.fastest, pace_between(CommitPoint(before.committed_ms, before.offset), commit))
         return jump
