@@ -221,6 +221,7 @@ class _Draft:
         self._state = GroupState(cluster=self._state.cluster, group=self._state.group)
         self._offsets, self._pending_offsets = OffsetsDraft(()), ()
         self._unread = UnreadDraft(self._state)
+        self._look_at_rebalances(self._state)
 
     def _take_resumed(self) -> None:
         """Give the pauses that commits told of to the rebalance that they followed."""
@@ -277,6 +278,7 @@ class _Draft:
         if self._modern is None and not is_known:
             self._state = GroupState(cluster=self._state.cluster, group=self._state.group)
             self._offsets = OffsetsDraft(())
+            self._look_at_rebalances(self._state)
 
 
 def _begun_ms(event: Commit | CommitUnread) -> int:

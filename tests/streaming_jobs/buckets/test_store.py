@@ -141,9 +141,7 @@ def test_of_a_group_with_many_partitions_a_micro_batch_writes_and_tells_only_wha
     handle, orders = Handle(), BatchContext(run="r", batch=2, now_ms=0, known=1, catalog="some")
     kept = turn(handle, None, 0, {})
     many = [OffsetCommitted(group="g", topic="t", partition=p, offset=7, committed_ms=7) for p in range(10_000)]
-    earlier = OffsetCommitted(
-        group="g", topic="t", partition=0, offset=0, committed_ms=1
-    )  # the group has a pace already
+    earlier = OffsetCommitted(group="g", topic="t", partition=0, offset=0, committed_ms=1)  # so it has a pace
     fold(kept.bucket, Entity.GROUP, "g", [msgspec.msgpack.encode([earlier, *many])], 1)
     BucketStore(handle).save(kept, 1)
     whole = len(encode_state(kept.bucket.groups()["g"]))
