@@ -11,8 +11,8 @@ Rule 2: If the log began well beyond the commit before a jump by then, retention
 Rule 3: A jump that no rebalance explains, and no retention, is a seek of the application: and no finding.
 Rule 4: So is a jump while the group had no members: an administrator has reset the offsets.
 Rule 5: The first commit of a partition that came later than partition 0 passed what the log then held.
-Rule 6: Where nothing is proved, a jump counts only after a rebalance, and if it passed all that the log held when the
-        group began to read.
+Rule 6: Without retention, a jump counts only after a rebalance, and only if it passed all that the log held when the
+        group began to read: a consumer that skips begins at the end, and a fast one reads a backlog in several commits.
 Rule 7: A group that went back behind a jump, or whose transaction was aborted, has not skipped anything.
 Rule 8: A skip counts for an hour.
 """
@@ -66,7 +66,8 @@ def _counts(jump: Jump, commit: CommittedOffset, state: PartitionState) -> bool:
 def _readable(facts: Facts, jump: Jump, state: PartitionState) -> int:
     """How many records of a jump the group may have read; all of them where that is not known (rule 1)."""
     fastest, since_ms, before = facts.group.fastest, jump.recent_since_ms, jump.before
-    if not fastest or since_ms is None or before is None or _end_by(state, since_ms) < before + MIN_PASSED:
+    end = None if since_ms is None else _end_by(state, since_ms)
+    if not fastest or before is None or end is None or end < before + MIN_PASSED:
         return jump.distance
     return ceil(STEEPER * fastest * max(0, jump.at_ms - jump.began_ms) / 1_000)
 
@@ -76,12 +77,12 @@ def _cause(facts: Facts, place: TopicPartition, jump: Jump, state: PartitionStat
     if jump.before is None:
         return SkipCause.NEW_PARTITION if _came_later(facts, place, state) else None
     is_proved = _readable(facts, jump, state) < jump.distance
-    is_explained = jump.by is JumpBy.NEW_OWNER and jump.offset >= _end_by(state, jump.began_ms)
+    end = _end_by(state, jump.began_ms)
+    is_to_the_end = jump.by is JumpBy.NEW_OWNER and end is not None and jump.offset >= end
     is_cut = _start_by(state, jump.at_ms + SEEN_MS) - jump.before >= MIN_PASSED
-    if is_cut and (is_proved or is_explained):
+    if is_cut and (is_proved or is_to_the_end):
         return SkipCause.RETENTION
-    is_taken_over = jump.by is JumpBy.NEW_OWNER and is_proved
-    return SkipCause.REBALANCE if is_explained or is_taken_over else None
+    return SkipCause.REBALANCE if is_to_the_end else None
 
 
 def _came_later(facts: Facts, place: TopicPartition, state: PartitionState) -> bool:
@@ -91,10 +92,10 @@ def _came_later(facts: Facts, place: TopicPartition, state: PartitionState) -> b
     return has_grown and state.first_seen_ms > facts.catalog.watched_ms
 
 
-def _end_by(state: PartitionState, at_ms: int) -> int:
-    """An end that the log had reached by an instant, the newest that is remembered; 0: none is."""
+def _end_by(state: PartitionState, at_ms: int) -> int | None:
+    """An end that the log had reached by an instant, the newest that is remembered; None: none is."""
     ends = [end.offset for end in chain(state.older, state.ends) if end.at_ms <= at_ms]
-    return ends[-1] if ends else 0
+    return ends[-1] if ends else None
 
 
 def _start_by(state: PartitionState, at_ms: int) -> int:

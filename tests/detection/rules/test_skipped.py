@@ -183,6 +183,9 @@ def test_the_truth_is_within_the_bounds(per_s, removed, away_s, read):
         pytest.param(slow_reader().at(61).commit(20_000).at(62).poll(end=20_000), id="the application seeks"),
         pytest.param(slow_reader().at(65).join().at(70).commit(20_000), id="an administrator resets an empty group"),
         pytest.param(
+            slow_reader().at(65).join().at(70).join("B").at(71).commit(15_000), id="a new owner reads faster than ever"
+        ),
+        pytest.param(
             slow_reader().at(65).join().at(70).join("B").at(71).commit(20_000).at(72).commit(600),
             id="the group goes back",
         ),
