@@ -248,18 +248,6 @@ def _retention(pace: Pace) -> tuple[AlertRule, ...]:
             ),
         ),
         row_rule(
-            alerts.RECORDS_SKIPPED,
-            pace,
-            summary=(
-                f"{GROUP} skipped records in a rebalance {AGE} ago"
-                f"{looked_up(': at least # were not read', specs.GROUP_SKIPPED_AT_LEAST)}"
-            ),
-            description=(
-                f"The first commits of group {GROUP} of cluster {CLUSTER} after a rebalance passed more records than "
-                "it can have read in the time. Its lag does not show them."
-            ),
-        ),
-        row_rule(
             alerts.RECORDS_PERHAPS_SKIPPED,
             pace,
             summary=(

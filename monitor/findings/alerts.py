@@ -161,7 +161,6 @@ OFFSETS_BEYOND_END: Final = FindingAlert("GroupwatchOffsetsBeyondEnd", "lag", "b
 RETENTION_CLOSE: Final = FindingAlert("GroupwatchRetentionClose", "retention", "close_to_loss", hold_s=120)
 RECORDS_LOST: Final = FindingAlert("GroupwatchRecordsLost", "retention", "records_lost")
 RECORDS_OVERTAKEN: Final = FindingAlert("GroupwatchRecordsOvertaken", "skipped", "retention")
-RECORDS_SKIPPED: Final = FindingAlert("GroupwatchRecordsSkipped", "skipped", "rebalance")
 RECORDS_PERHAPS_SKIPPED: Final = FindingAlert("GroupwatchRecordsPerhapsSkipped", "skipped", "new_partition|perhaps")
 RECORDS_GIVEN_UP: Final = GivenUpAlert("GroupwatchRecordsGivenUp", window_s=600)
 RECORDS_ON_LAST_DELIVERY: Final = FindingAlert("GroupwatchRecordsOnLastDelivery", "poison", "last_try", age_s=300)
@@ -212,7 +211,6 @@ GROUP_ALERTS: Final[tuple[GroupAlert, ...]] = (
     RETENTION_CLOSE,
     RECORDS_LOST,
     RECORDS_OVERTAKEN,
-    RECORDS_SKIPPED,
     RECORDS_PERHAPS_SKIPPED,
     RECORDS_GIVEN_UP,
     RECORDS_ON_LAST_DELIVERY,

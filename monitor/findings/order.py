@@ -59,8 +59,6 @@ class Rank(Enum):
 
     WAS_TWICE = _WARNING
     """It has ended by the time that it is known; what was written twice remains."""
-    PASSED_OVER = _WARNING
-    """The group passed them without reading; while the log retains them, setting back its offsets brings them back."""
     UNKNOWN_POSITION = _WARNING
     """Where the group reads on is not known: it may pass records over."""
     REBALANCING = _WARNING

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from monitor.findings.advice import CLASSIC, CONSUMER, POLLING, STREAMS, Advice
+from monitor.findings.advice import POLLING, Advice
 from monitor.findings.observation import Evidence, Observation
 from monitor.findings.order import Rank
 from monitor.findings.sentences import sentence
@@ -12,13 +12,6 @@ from monitor.findings.spec import FindingSpec
 from monitor.messages.formatting import counted, grouped
 from monitor.messages.names import partition, places
 from monitor.model import FindingKind, GroupState, TopicPartition
-
-_READ_THEM: Final = (
-    Advice("To read them while they are retained, stop the group and set these offsets back", POLLING),
-    Advice("(kafka-consumer-groups.sh --reset-offsets).", CLASSIC | CONSUMER),
-    Advice("(kafka-streams-groups.sh --reset-offsets).", STREAMS),
-    Advice("Then find out why it did not continue at its committed offsets.", POLLING),
-)
 
 _ASK_THE_APPLICATION: Final = (
     Advice(
@@ -35,7 +28,6 @@ _RETENTION_IS_TOO_SHORT: Final = (
 
 ROWS: Final = (
     FindingSpec(FindingKind.SKIPPED, "retention", Rank.LOST, advice=_RETENTION_IS_TOO_SHORT, mark="lost records"),
-    FindingSpec(FindingKind.SKIPPED, "rebalance", Rank.PASSED_OVER, advice=_READ_THEM, mark="skipped records"),
     FindingSpec(
         FindingKind.SKIPPED,
         "new_partition",
@@ -70,8 +62,6 @@ def _skip_sentence(evidence: Passed, found: Observation, group: GroupState) -> s
         case "retention":
             first = f"Retention removed records in {where} before the group read them."
             return f"{first} {_bounds(evidence)} {_example(evidence)}"
-        case "rebalance":
-            return f"After a rebalance, the group skipped records in {where}. {_bounds(evidence)} {_example(evidence)}"
         case "new_partition":
             first = f"The first commits in {where}, which are new, passed {most}."
             return f"{first} The group read them, or skipped them (auto.offset.reset=latest): commits do not tell."

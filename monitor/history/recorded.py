@@ -216,7 +216,7 @@ def _cut(run: CommitRun, at_ms: int) -> CommitRun:
     points = (*(named or (run.first,)), *_estimated_commits(run, at_ms))
     second = run.second if run.second is not None and run.second.committed_ms <= at_ms else None
     fastest = run.fastest if _unnamed_count(run) > 0 else _fastest_until(run, at_ms)
-    known = replace(_with_rewinds_until(run, at_ms), second=second, fastest=fastest)
+    known = replace(_with_rewinds_until(run, at_ms), second=second, fastest=fastest, lowest=_lowest_until(run, at_ms))
     return replace(known, points=points, commits=len(points), standstill=_standstill_until(run, points))
 
 
@@ -225,6 +225,17 @@ def _fastest_until(run: CommitRun, at_ms: int) -> int:
     commits = run.points if run.first == run.points[0] else (run.first, *run.points)
     steps = [(before, after) for before, after in pairwise(commits) if after.committed_ms <= at_ms]
     return max([pace_between(before, after) for before, after in steps if after != run.second], default=0)
+
+
+def _lowest_until(run: CommitRun, at_ms: int) -> int | None:
+    """The lowest offset by an instant behind the first commit of the run; None: nothing went back by then."""
+    fall = run.first_rewind or run.last_rewind
+    if fall is None or fall.at_ms > at_ms:
+        return None
+    named = run.points[1:] if run.first == run.points[0] else run.points
+    offsets = [point.offset for point in named if point.committed_ms <= at_ms]
+    is_whole = run.last_rewind is not None and run.last_rewind.at_ms <= at_ms
+    return run.lowest if is_whole else min([fall.after, *offsets])
 
 
 def _standstill_until(run: CommitRun, points: Sequence[CommitPoint]) -> Standstill | None:

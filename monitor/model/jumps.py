@@ -18,8 +18,6 @@ class JumpBy(IntEnum):
     """A member, or a consumer without a group, that had committed the partition before."""
     NEW_OWNER = 1
     """The first commit after a rebalance: the owner may be another one, or began again at the committed offset."""
-    NOBODY = 2
-    """The group had no members: an administrator has reset the offset, or a tool keeps it."""
 
 
 class Jump(Value, array_like=True):

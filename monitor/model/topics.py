@@ -97,7 +97,7 @@ class PartitionState(Value, gc=False):
     ``truncations`` None: the end has never gone back in this topic, as far as is known.
 
     ``starts`` are a few of the offsets at which the log began before ``earliest``, oldest first, each with when it was
-    first seen to begin there.
+    last seen to begin there.
     """
 
     partition: PartitionId

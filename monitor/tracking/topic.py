@@ -175,8 +175,10 @@ def _observe(cluster: str, topic: str, state: TopicState | None, event: TopicObs
         known = {p: PartitionState(partition=p, first_seen_ms=at_ms, former_ms=former_ms) for p in known}
     seen = {partition.partition: partition for partition in event.partitions}
     is_same = state is not None and state.topic_id is not None and state.topic_id == event.topic_id
+    before_ms = state.observed_ms if state is not None else 0
     partitions = tuple(
-        _observe_partition(known.get(p), seen[p], event.observed_ms, is_same_topic=is_same) for p in sorted(seen)
+        _observe_partition(known.get(p), seen[p], event.observed_ms, before_ms, is_same_topic=is_same)
+        for p in sorted(seen)
     )
     return TopicState(
         cluster=cluster,
@@ -229,7 +231,7 @@ def _is_recreated(state: TopicState, event: TopicObserved) -> bool:
 
 
 def _observe_partition(
-    state: PartitionState | None, seen: PartitionObserved, at_ms: int, *, is_same_topic: bool
+    state: PartitionState | None, seen: PartitionObserved, at_ms: int, before_ms: int, *, is_same_topic: bool
 ) -> PartitionState:
     before = state or PartitionState(partition=seen.partition, first_seen_ms=at_ms)
     begins_anew = seen.earliest is not None and (seen.earliest != before.earliest or not before.earliest_ms)
@@ -255,15 +257,15 @@ def _observe_partition(
         woken=before.woken if lately or end == before.end else _end_before_growth(before, end, at_ms),
         older=before.older if begins_as_before else older_points(before, ends),
         truncations=truncations_of(before, seen.end, at_ms, is_same_topic=is_same_topic),
-        starts=_starts_before(before, at_ms) if begins_anew else before.starts,
+        starts=_former_starts(before, at_ms, before_ms) if begins_anew else before.starts,
     )
 
 
-def _starts_before(before: PartitionState, at_ms: int) -> tuple[EndOffsetAt, ...]:
-    """Where the log began by now, besides where it begins from now on; the least telling ones are left out."""
+def _former_starts(before: PartitionState, at_ms: int, before_ms: int) -> tuple[EndOffsetAt, ...]:
+    """Where the log began before now, the poll at ``before_ms`` being the last that saw so; the least telling go."""
     if before.earliest is None or not before.earliest_ms:
         return before.starts
-    starts = (*before.starts, EndOffsetAt(before.earliest_ms, before.earliest))
+    starts = (*before.starts, EndOffsetAt(before_ms, before.earliest))
     if len(starts) <= MAX_STARTS:
         return starts
     least = min(range(1, MAX_STARTS), key=lambda at: _information_of(starts, at, at_ms))

@@ -101,6 +101,7 @@ def _event(place: CommitPlace, run: Run, leader_epoch: int, topic_key: int | Non
         second=run.second,
         fastest=run.fastest,
         standstill=run.standstill,
+        lowest=run.lowest,
     )
 
 

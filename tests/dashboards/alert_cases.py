@@ -470,15 +470,6 @@ CASES = (
         labels=GROUP | {"kind": "skipped", "reason": "retention"},
     ),
     Case(
-        "GroupwatchRecordsSkipped",
-        "warning",
-        aged("skipped", "rebalance") | {of("group_skipped_records_at_least"): "30x120"},
-        fires=1,
-        gone=26,
-        summary="orders skipped records in a rebalance 1m 0s ago: at least 30 were not read",
-        labels=GROUP | {"kind": "skipped", "reason": "rebalance"},
-    ),
-    Case(
         "GroupwatchRecordsPerhapsSkipped",
         "info",
         aged("skipped", "perhaps") | {of("group_skipped_records_at_most"): "300x120"},

@@ -317,22 +317,12 @@ def _skipped(w: World) -> Iterator[Example]:
     )
     taken = changed(slow, before=12_000, offset=46_000, by=JumpBy.NEW_OWNER)
     yield Example(
-        "begun at the end after a rebalance",
-        Kind.SKIPPED,
-        "rebalance",
-        "02:55:00",
-        ("1 partition of orders (0)", "At least 33,840 and at most 34,000", "from 12,000 to 46,000"),
-        w.group(reader, offsets=(commit_of(taken),), fastest=16),
-        w.catalog(w.topic("orders", cut(0, 10_000))),
-    )
-    unknown = changed(taken, recent_since_ms=None)
-    yield Example(
         "a backlog that it may have read",
         Kind.SKIPPED,
         "perhaps",
         "02:55:00",
         ("1 partition of orders (0)", "34,000 records", "from 12,000 to 46,000"),
-        w.group(reader, offsets=(commit_of(unknown),), fastest=16),
+        w.group(reader, offsets=(commit_of(taken),), fastest=16),
         w.catalog(w.topic("orders", cut(0, 10_000))),
     )
     first = Jump(None, None, 1_000, at("02:55:00"), at("02:54:55"), JumpBy.NEW_OWNER)

@@ -104,7 +104,6 @@ ONLY_OF: Final[dict[tuple[str, str], set[str]]] = {
     ("unreadable_members", "subscription"): set(KINDS) - {SPARK},
     ("lag", "open_transaction"): KAFKA - {CONNECT},
     ("skipped", "retention"): {CLASSIC, CONSUMER, STREAMS},
-    ("skipped", "rebalance"): {CLASSIC, CONSUMER, STREAMS},
     ("skipped", "new_partition"): {CLASSIC, CONSUMER, STREAMS},
     ("skipped", "perhaps"): {CLASSIC, CONSUMER, STREAMS},
     ("uncommitted", "unattended"): {CLASSIC, CONSUMER},

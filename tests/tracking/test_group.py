@@ -365,6 +365,7 @@ def combined(commits):
             second=run.second,
             fastest=run.fastest,
             standstill=run.standstill,
+            lowest=run.lowest,
         )
         for run in combine_commits(zeros, offsets, times, zeros)
     ]

@@ -1,20 +1,22 @@
-"""Records that a group passed without reading them: its jumps beside the logs of its topics.
+"""Records that a group passed without reading them, or perhaps so: its jumps beside the logs of its topics.
 
 A jump (monitor.tracking.offsets.jumps) alone proves nothing: a consumer that is back may read a backlog faster than it
-ever read before. So a skip has bounds. At most, all that the jump passed was not read. At least, what the group
-cannot have read in the time, even if it read STEEPER times as fast as it was ever seen to read any partition.
+ever read before. So a skip has bounds. At most, all that the jump passed was not read.
 
-Rule 1: How fast a group can read is known only if it lagged: one that has read everything reads as fast as producers
+Rule 1: If the log began well beyond the commit before a jump by then, retention has overtaken the group. At least, what
+        the group cannot have read in the time was not read, even if it read STEEPER times as fast as it was ever seen
+        to read any partition.
+Rule 2: How fast a group can read is known only if it lagged: one that has read everything reads as fast as producers
         write. It lagged if the log already ended well beyond its commit before the jump when it made the oldest of
         the ten commits before the jump.
-Rule 2: If the log began well beyond the commit before a jump by then, retention has overtaken the group.
-Rule 3: A jump that no rebalance explains, and no retention, is a seek of the application: and no finding.
-Rule 4: So is a jump while the group had no members: an administrator has reset the offsets.
+Rule 3: Without retention, nothing is proved: the group was slow for a reason that may be over. Such a jump counts only
+        after a rebalance, and only if it passed all that the log held when the group began to read. A consumer that
+        skips begins at the end; any other jump is a seek of the application.
+Rule 4: A jump while the group had no members is no skip: an administrator has reset the offsets.
 Rule 5: The first commit of a partition that came later than partition 0 passed what the log then held.
-Rule 6: Without retention, a jump counts only after a rebalance, and only if it passed all that the log held when the
-        group began to read: a consumer that skips begins at the end, and a fast one reads a backlog in several commits.
-Rule 7: A group that went back behind a jump, or whose transaction was aborted, has not skipped anything.
-Rule 8: A skip counts for an hour.
+Rule 6: A group whose transaction was aborted has not skipped anything. Kafka Streams deletes the records of its
+        repartition topics itself.
+Rule 7: A skip counts for an hour.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from math import ceil
 from typing import Final
 
 from monitor.detection.ownership.context import Facts
+from monitor.kinds.repartition_topics import is_repartition_topic
 from monitor.model import CommittedOffset, PartitionState, TopicPartition
 from monitor.model.commit_history import MIN_PASSED, STEEPER
 from monitor.model.jumps import JUMP_KEPT_MS, Jump, JumpBy, Skip, SkipCause
@@ -46,41 +49,38 @@ def _skips(facts: Facts, jumps: list[tuple[TopicPartition, CommittedOffset]]) ->
         state, jump = facts.known.get(place), commit.jump
         if jump is None or state is None or not _counts(jump, commit, state):
             continue
-        if facts.has_passed(jump.at_ms + JUMP_KEPT_MS):
+        if facts.has_passed(jump.at_ms + JUMP_KEPT_MS) or is_repartition_topic(facts.group, place.topic):
             continue
-        start = 0 if jump.before is None else jump.before
-        most, least = jump.offset - start, jump.offset - start - _readable(facts, jump, state)
         cause = _cause(facts, place, jump, state)
         if cause is not None:
-            yield Skip(place.topic, place.partition, cause, jump.at_ms, start, jump.offset, max(0, least), most)
+            least = jump.distance - _readable(facts, jump, state) if cause is SkipCause.RETENTION else 0
+            before = jump.before or 0
+            yield Skip(place.topic, place.partition, cause, jump.at_ms, before, jump.offset, least, jump.distance)
 
 
 def _counts(jump: Jump, commit: CommittedOffset, state: PartitionState) -> bool:
-    """Whether the commit still counts, in the same log, and a member made it (rules 4 and 7)."""
-    rewind = commit.last_rewind
-    went_back = rewind is not None and rewind.at_ms > jump.at_ms and rewind.after < jump.offset
+    """Whether the commit still counts, in the same log (rule 6)."""
     is_of_former_log = state.former_ms >= (jump.at_ms if jump.before_ms is None else jump.before_ms)
-    return not (went_back or is_of_former_log or commit.offset < jump.offset or jump.by is JumpBy.NOBODY)
+    return commit.offset >= jump.offset and not is_of_former_log
 
 
 def _readable(facts: Facts, jump: Jump, state: PartitionState) -> int:
-    """How many records of a jump the group may have read; all of them where that is not known (rule 1)."""
+    """How many records of a jump the group may have read; all of them where that is not known (rule 2)."""
     fastest, since_ms, before = facts.group.fastest, jump.recent_since_ms, jump.before
     end = None if since_ms is None else _end_by(state, since_ms)
     if not fastest or before is None or end is None or end < before + MIN_PASSED:
         return jump.distance
-    return ceil(STEEPER * fastest * max(0, jump.at_ms - jump.began_ms) / 1_000)
+    return min(jump.distance, ceil(STEEPER * fastest * max(0, jump.at_ms - jump.began_ms) / 1_000))
 
 
 def _cause(facts: Facts, place: TopicPartition, jump: Jump, state: PartitionState) -> SkipCause | None:
     """What kind of a jump it is; None: no records were skipped, as far as is known."""
     if jump.before is None:
         return SkipCause.NEW_PARTITION if _came_later(facts, place, state) else None
-    is_proved = _readable(facts, jump, state) < jump.distance
     end = _end_by(state, jump.began_ms)
     is_to_the_end = jump.by is JumpBy.NEW_OWNER and end is not None and jump.offset >= end
-    is_cut = _start_by(state, jump.at_ms + SEEN_MS) - jump.before >= MIN_PASSED
-    if is_cut and (is_proved or is_to_the_end):
+    is_cut = _start_by(state, jump.at_ms) - jump.before >= MIN_PASSED
+    if is_cut and (is_to_the_end or _readable(facts, jump, state) < jump.distance):
         return SkipCause.RETENTION
     return SkipCause.REBALANCE if is_to_the_end else None
 
@@ -99,7 +99,8 @@ def _end_by(state: PartitionState, at_ms: int) -> int | None:
 
 
 def _start_by(state: PartitionState, at_ms: int) -> int:
-    """Where the log was seen to begin by an instant; 0: not known."""
-    starts = [start.offset for start in state.starts if start.at_ms <= at_ms]
-    now = [state.earliest] if state.earliest is not None and state.earliest_ms <= at_ms else []
-    return [0, *starts, *now][-1]
+    """Where the log began at an instant, or soon after, by the next poll; 0: not known."""
+    later = [start.offset for start in state.starts if start.at_ms >= at_ms]
+    if later:
+        return later[0]
+    return state.earliest if state.earliest is not None and state.earliest_ms <= at_ms + SEEN_MS else 0

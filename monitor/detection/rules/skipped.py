@@ -26,9 +26,7 @@ def find_skipped(facts: Facts) -> Iterable[Observation]:
     skips = skips_of(facts)
     if not skips:
         return
-    proved = [skip for skip in skips if skip.at_least]
-    yield from _finding(facts, "retention", [skip for skip in proved if skip.cause is SkipCause.RETENTION])
-    yield from _finding(facts, "rebalance", [skip for skip in proved if skip.cause is SkipCause.REBALANCE])
+    yield from _finding(facts, "retention", [skip for skip in skips if skip.at_least])
     perhaps = [skip for skip in skips if not skip.at_least]
     if sum(skip.at_most for skip in perhaps) >= FEWEST:
         new = [skip for skip in perhaps if skip.cause is SkipCause.NEW_PARTITION]

@@ -33,6 +33,7 @@ class Run(msgspec.Struct, frozen=True, gc=False):
     second: CommitPoint | None
     fastest: int
     standstill: Standstill | None
+    lowest: int | None
 
 
 def combine_commits(codes: Column, offsets: Column, committed_ms: Column, topic_keys: Column) -> Iterator[Run]:
@@ -60,6 +61,7 @@ def combine_commits(codes: Column, offsets: Column, committed_ms: Column, topic_
     points = list(map(CommitPoint, at_ms[places].tolist(), offset[places].tolist()))
     firsts = list(map(CommitPoint, at_ms[begins].tolist(), offset[begins].tolist()))
     seconds, fastest = steps.seconds(begins, ends), steps.fastest(begins).tolist()
+    lowest = _lowest_after_first(offset, begins).tolist() if len(falls) else []
     depths = _sum_depths(offset[falls - 1] - offset[falls])
     columns = (
         order[begins],
@@ -88,7 +90,15 @@ def combine_commits(codes: Column, offsets: Column, committed_ms: Column, topic_
             seconds.get(run),
             fastest[run],
             Standstill(stands_ms, standing) if standing > 1 else None,
+            lowest[run] if fallen else None,
         )
+
+
+def _lowest_after_first(offset: Column, begins: Column) -> Column:
+    """The lowest offset of each run, its first one left out; of a run of one commit, the largest number."""
+    later = offset.copy()
+    later[begins] = MOST
+    return np.minimum.reduceat(later, begins)
 
 
 def _last_moves(begins: Column, ends: Column, moves: Column) -> Column:

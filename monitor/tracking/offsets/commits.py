@@ -80,9 +80,7 @@ class OffsetsDraft:
         else:
             after, first, at_ms = _after(before, event), event.offset, event.committed_ms
         if self.readers is not None:
-            jump = self._jump(self.readers, before, event, CommitPoint(at_ms, first))
-            if jump is not None:
-                after = replace(after, jump=larger_jump(before.jump if before is not None else None, jump))
+            after = self._with_jump(self.readers, before, after, event)
         self._known[place] = _with_attempts(after, event) if after.listed_ms else after
         if before is None:
             return
@@ -96,6 +94,20 @@ class OffsetsDraft:
         elif ended_ms is not None and before.committed_ms <= ended_ms < at_ms and first != before.offset:
             point = CommitPoint(at_ms, first)
             self._add_pause(pause_ms(before, point, ended_ms), before, point)
+
+    def _with_jump(
+        self, readers: Readers, before: CommittedOffset | None, after: CommittedOffset, event: Commit
+    ) -> CommittedOffset:
+        """The partition after the event with the largest jump that no commit has refuted."""
+        first = event.first if isinstance(event, CommitRun) else CommitPoint(event.committed_ms, event.offset)
+        known = None if before is None else before.jump
+        if known is not None and first.offset < known.offset:
+            known = None
+        known = larger_jump(known, self._jump(readers, before, event, first))
+        lowest = event.lowest if isinstance(event, CommitRun) else None
+        if known is not None and lowest is not None and lowest < known.offset:
+            known = None
+        return after if known is after.jump else replace(after, jump=known)
 
     def _jump(self, readers: Readers, before: CommittedOffset | None, event: Commit, first: CommitPoint) -> Jump | None:
         """The jump that the event makes by its first or its second commit; what is none shows a pace."""
@@ -114,7 +126,7 @@ class OffsetsDraft:
         """The jump from one commit to the next; None: it is none, and shows a pace."""
         passed = commit.offset - before.offset
         jump = jump_of(before, commit, readers) if passed >= MIN_PASSED else None
-        if jump is None and passed > 0:
+        if jump is None and passed > 0 and not readers.are_none:
             self.fastest = max(self.fastest, pace_between(CommitPoint(before.committed_ms, before.offset), commit))
         return jump
 

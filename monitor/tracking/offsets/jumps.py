@@ -9,7 +9,9 @@ Rule 2: It passes them more than STEEPER times as fast as the commit before it p
 Rule 3: The first commit of a partition jumps if the group has committed partition 0 since before its last rebalance:
         the partition is new to the topic. A group that begins, begins where it wants to.
 Rule 4: Of the jumps of an hour, the largest one is kept.
-Rule 5: The fastest reading of the group is that between any two commits of a partition that are no jump.
+Rule 5: A commit of a lower offset refutes the jump before it: the group reads the records after all.
+Rule 6: A group without members makes no jumps: an administrator has reset the offsets, or a tool keeps them.
+Rule 7: The fastest reading of the group is that between any two commits of a partition that are no jump.
 
 The decoder combines commits that follow one another in the log into runs; it ends a run before each jump
 (monitor.protocol.kafka.commit_runs). So a jump is the first or the second commit of a run, or a single commit.
@@ -53,11 +55,11 @@ def readers_of(history: Sequence[Rebalance], phase: Phase) -> Readers:
 def jump_of(before: CommittedOffset, commit: CommitPoint, readers: Readers) -> Jump | None:
     """The jump that a commit makes; None if it passes no more than the commits before it did."""
     passed = commit.offset - before.offset
-    if passed < MIN_PASSED or not is_steep(newest_two_in(before.history), commit):
+    if readers.are_none or passed < MIN_PASSED or not is_steep(newest_two_in(before.history), commit):
         return None
     rebalanced_ms = readers.rebalanced_ms
     is_first = rebalanced_ms is not None and before.committed_ms <= rebalanced_ms < commit.committed_ms
-    by = JumpBy.NOBODY if readers.are_none else JumpBy.NEW_OWNER if is_first else JumpBy.SAME_OWNER
+    by = JumpBy.NEW_OWNER if is_first else JumpBy.SAME_OWNER
     recent = points_of(before.history)[-RECENT:]
     return Jump(
         before.offset,
@@ -90,7 +92,7 @@ def larger_jump(known: Jump | None, jump: Jump | None) -> Jump | None:
 
 
 def pace_between(before: CommitPoint, after: CommitPoint) -> int:
-    """How fast the records between two commits that followed one another were read, in records per second (rule 5).
+    """How fast the records between two commits that followed one another were read, in records per second (rule 7).
 
     >>> pace_between(CommitPoint(0, 5), CommitPoint(2_000, 25)), pace_between(CommitPoint(0, 5), CommitPoint(0, 6))
     (10, 10)

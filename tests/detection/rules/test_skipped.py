@@ -31,7 +31,7 @@ from monitor.tracking.group import fold_group
 from monitor.tracking.topic import catalog_of, fold_topic
 from tests.support.builders import member
 
-NEW, PERHAPS, LOST, SKIPPED = "new_partition", "perhaps", "retention", "rebalance"
+NEW, PERHAPS, LOST = "new_partition", "perhaps", "retention"
 
 
 @dataclass
@@ -130,12 +130,11 @@ def test_it_is_told_for_an_hour_and_whatever_is_committed_meanwhile():
     assert story.at(61 + 3_600.001).found == []
 
 
-def test_a_new_owner_that_begins_at_the_end_is_told_if_the_group_was_never_so_fast():
-    """At second 70, B has begun at the end, 20,000, and commits that a second later."""
+def test_a_new_owner_that_begins_at_the_end_is_told_as_unknown_however_slow_the_group_was():
+    """At second 70, B has begun at the end, 20,000, and commits that a second later. Or it reads far faster than A."""
     story = slow_reader().at(65).join().at(70).join("B").at(71).poll(end=20_000).commit(20_000)
-    assert story.found == [SKIPPED]
-    ((least, most),) = story.bounds
-    assert (least, most) == (19_400 - 160, 19_400)
+    assert story.found == [PERHAPS]
+    assert story.bounds == [(0, 19_400)]
     assert [skip.cause for skip in story.verdict.skips] == [SkipCause.REBALANCE]
 
 
@@ -210,11 +209,27 @@ def test_nothing_is_told_where_nothing_was_skipped(story):
 
 
 def test_a_group_that_was_seen_to_read_fast_is_not_accused():
-    """For some seconds of its past it read 2,000 records a second; then it lags at ten."""
+    """For some seconds it read 2,000 records a second; then it lags at ten, and a cut passes it by 2,000."""
     story = Story().at(0).poll(end=20_000).join("A").commit(0)
     for second in range(1, 6):
         story.at(second).poll(end=40_000).commit(2_000 * second)
     for second in range(6, 61):
         story.at(second).poll(end=40_000).commit(10_000 + 10 * second)
-    story.at(65).join().at(70).join("B").at(72).poll(end=40_000).commit(40_000)
-    assert story.found == [PERHAPS]
+    story.at(61).commit(12_600).at(61.5).poll(start=12_500, end=40_000)
+    assert story.found == []
+
+
+def test_retention_that_comes_after_a_fast_commit_is_not_its_cause():
+    """It reads 4,400 records in a second, from second 60 on; a poll still sees them, and then they are removed."""
+    story = slow_reader().at(61).commit(5_010).at(62).poll(end=20_000).at(85).poll(start=5_000, end=20_000)
+    assert story.found == []
+    after_a_restart = slow_reader().at(65).join().at(70).join("B").at(71).commit(20_000).at(72).poll(end=20_000)
+    assert after_a_restart.at(85).poll(start=19_000, end=20_000).found == [PERHAPS]
+
+
+def test_what_a_group_reads_after_all_stays_read():
+    """It goes back to 600 and reads everything; later it is restarted and redelivers five records."""
+    story = slow_reader().at(61).commit(5_010).at(61.5).poll(start=5_000, end=20_000)
+    assert story.found == [LOST]
+    story.at(70).commit(600).at(75).commit(5_500).at(80).commit(5_495)
+    assert story.found == []

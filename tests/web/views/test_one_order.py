@@ -56,7 +56,6 @@ CRITICAL = (
 )
 WARNING = (
     ("double_owned", "run_twice"),
-    ("skipped", "rebalance"),
     ("lag", "former_log"),
     ("uncommitted", "unattended"),
     ("rebalance", "long"),
