@@ -42,8 +42,7 @@ class CommitRun(Event):
     ``rewound`` the records that they went back by; ``first_rewind`` is told if there are several. All commits of a run
     are of the same topic (see OffsetCommitted.topic_key). ``second`` is the second commit, if that may be a jump; none
     of the others is one (monitor.tracking.offsets.jumps). ``fastest`` is the fastest pace inside the run that is known
-    to be none, in records per second. ``standstill`` None: the
-    newest commit moved the offset, or it is the only one.
+    to be none, in records per second. ``standstill`` None: the newest commit moved the offset, or it is the only one.
     """
 
     group: str
