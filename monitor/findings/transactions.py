@@ -81,7 +81,7 @@ def _step(count: int) -> int:
 
 
 class HeldOffsets(Evidence):
-    """Offsets in a transaction that is open. ``waiting`` are the owners that have the partitions since it began."""
+    """Offsets in a transaction that is open. ``waiting`` are owners that began after it, one at least."""
 
     transaction: PendingOffsets
     waiting: tuple[str, ...]
@@ -92,11 +92,9 @@ def _held_offsets(evidence: HeldOffsets, found: Observation, group: GroupState) 
     held, waiting = evidence.transaction, evidence.waiting
     name = "" if held.transactional_id is None else f" (transactional.id {shown(held.transactional_id)})"
     transaction = f"an open transaction of producer {held.producer_id}{name}"
-    blocked = "A new owner cannot start there before it ends."
-    if waiting:
-        own = "owns" if len(waiting) == 1 else "own"
-        noun = "the partition" if len(found.partitions) == 1 else "these partitions"
-        blocked = f"{people(waiting, group)} {own} {noun} and cannot start before the transaction ends."
+    own = "owns" if len(waiting) == 1 else "own"
+    noun = "the partition" if len(found.partitions) == 1 else "these partitions"
+    blocked = f"{people(waiting, group)} {own} {noun} and cannot start before the transaction ends."
     head = f"Offsets of {places(found.partitions)} are pending in {transaction}."
     return f"{head} {blocked} {_end(held)} {_command(held)}"
 

@@ -10,7 +10,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from monitor.model.commit_history import cut_before, newest_in
+from monitor.model.commit_history import columns_of, cut_before, newest_in
 from monitor.model.groups import CommittedOffset
 
 CLOCK_MARGIN_MS: Final = 5_000
@@ -23,6 +23,11 @@ LISTING_LIFETIME_MS: Final = 900_000
 """A collector lists offsets within a minute of a commit. Commits that are so much later than the newest listing have
 no collector, or one without permission: an old listing says nothing about them."""
 
+UNLISTED_MS: Final = 60_000
+"""A collector lists the offsets in each pass while a transaction is open or has just ended, and otherwise each five
+minutes. Commits that go on for longer without a listing are in no transaction: the collector's clock was ahead of the
+brokers', so that a listing seemed to contradict a commit that was made after it."""
+
 
 def has_failed_attempts(commit: CommittedOffset) -> bool:
     """Whether two listings in a row have the same offset, and the newest contradicts a commit that is newer than that.
@@ -33,8 +38,19 @@ def has_failed_attempts(commit: CommittedOffset) -> bool:
     False
     """
     is_second = commit.listed_since_ms < commit.listed_ms
-    is_recent = commit.committed_ms <= commit.listed_ms + LISTING_LIFETIME_MS
-    return is_second and is_recent and 0 < commit.attempts_since_ms < commit.listed_ms - CLOCK_MARGIN_MS
+    is_contradicted = is_second and 0 < commit.attempts_since_ms < commit.listed_ms - CLOCK_MARGIN_MS
+    return is_contradicted and not _goes_on_unlisted(commit)
+
+
+def _goes_on_unlisted(commit: CommittedOffset) -> bool:
+    """Whether the commits are no longer listed: for LISTING_LIFETIME_MS, or they have gone on for UNLISTED_MS."""
+    if commit.committed_ms <= commit.listed_ms + UNLISTED_MS:
+        return False
+    if commit.committed_ms > commit.listed_ms + LISTING_LIFETIME_MS:
+        return True
+    times, _ = columns_of(commit.history)
+    first_ms = next((at_ms for at_ms in times if at_ms > commit.listed_ms), commit.committed_ms)
+    return commit.committed_ms > first_ms + UNLISTED_MS
 
 
 def has_three_failed_attempts(commit: CommittedOffset) -> bool:
@@ -55,7 +71,10 @@ def last_committed_ms(commit: CommittedOffset) -> int | None:
 
 
 def without_failed_attempts(commit: CommittedOffset) -> CommittedOffset:
-    """The same with the history up to what the broker has committed. ``committed_ms`` stays: it is a sign of life."""
+    """The same with the history up to what the broker has committed. ``committed_ms`` stays: it is a sign of life.
+
+    The newest standstill is that of the attempts, or has ended with the first of them.
+    """
     if not has_failed_attempts(commit):
         return commit
     fall = commit.last_rewind
@@ -63,4 +82,5 @@ def without_failed_attempts(commit: CommittedOffset) -> CommittedOffset:
         commit,
         history=cut_before(commit.history, commit.attempts_since_ms),
         last_rewind=None if fall is not None and fall.at_ms >= commit.attempts_since_ms else fall,
+        standstill=None,
     )

@@ -271,7 +271,8 @@ class GroupState(Value):
     ``fastest`` is the fastest that any partition was read, in records per second, rounded up to a power of two
     (monitor.tracking.offsets.jumps).
 
-    ``pending_offsets`` are those in transactions that were open when the group's offsets were last listed.
+    ``pending_offsets`` are those in transactions that were open when the group's offsets were last listed, which was
+    ``pending_listed_ms`` (0: there are none).
 
     ``left_topics`` are those to which the last members subscribed, sorted, while there are none; empty if not known.
     """
@@ -325,3 +326,4 @@ class GroupState(Value):
     fastest: int = 0
     pending_offsets: tuple[PendingOffsets, ...] = ()
     left_topics: tuple[str, ...] = ()
+    pending_listed_ms: int = 0

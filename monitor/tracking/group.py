@@ -103,6 +103,7 @@ class _Draft:
         "_modern",
         "_offsets",
         "_partitions",
+        "_pending_listed_ms",
         "_pending_offsets",
         "_share",
         "_state",
@@ -111,7 +112,7 @@ class _Draft:
 
     def __init__(self, state: GroupState) -> None:
         self._partitions, self._has_lost, self._is_elsewhere = state.log_partitions, state.has_lost_offsets, False
-        self._pending_offsets = state.pending_offsets
+        self._pending_offsets, self._pending_listed_ms = state.pending_offsets, state.pending_listed_ms
         self._unread = UnreadDraft(state)
         state = replace(shown_again(state), unread_commits=())
         self._state = replace(state, offsets=(), unconfirmed=(), committed_topics=(), taken=(), share=None)
@@ -131,7 +132,7 @@ class _Draft:
         elif isinstance(event, OffsetsListed):
             if self._state.source is _LOG:  # the reading of a whole group has its offsets, which are the broker's too
                 self._offsets.list(event)
-                self._pending_offsets = event.pending
+                self._pending_offsets, self._pending_listed_ms = event.pending, event.asked_ms
         elif isinstance(event, RebalanceSampled):
             self._state = with_sample(self._freeze_modern(), event)
         elif not self._is_elsewhere:
@@ -184,6 +185,7 @@ class _Draft:
             log_partitions=self._partitions,
             has_lost_offsets=self._has_lost,
             pending_offsets=self._pending_offsets,
+            pending_listed_ms=self._pending_listed_ms if self._pending_offsets else 0,
         )
         return self._unread.known_part(known)
 

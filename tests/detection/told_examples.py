@@ -754,16 +754,16 @@ def _in_transactions(w: World) -> Iterator[Example]:
         "pending_offsets",
         "02:34:58",
         ("1 partition of orders (0)", "checkout at /10.0.0.1", "producer 4001", "--partition 17 --start-offset 5012"),
-        changed(alone, pending_offsets=(known,)),
+        changed(alone, pending_offsets=(known,), pending_listed_ms=at("02:59:55")),
         orders,
     )
     yield Example(
-        "its coordinator does not name the transaction, and nobody has taken over",
+        "its coordinator does not name the transaction",
         Kind.TRANSACTIONS,
         "pending_offsets",
         "02:35:00",
         ("1 partition of orders (0)", "producer 4001", "The brokers do not say when it ends"),
-        changed(w.group(offsets=(w.commit(0, 1000, "02:30:00"),)), pending_offsets=(held,)),
+        changed(alone, pending_offsets=(held,), pending_listed_ms=at("02:59:55")),
         orders,
     )
 

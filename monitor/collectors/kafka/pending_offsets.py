@@ -2,7 +2,8 @@
 
 DescribeProducers has the offset at which the open transaction of a producer begins in a partition of the offsets topic.
 The record there is the first commit of the transaction, so it names the group. The commits behind it in the same batch
-have the same group and time. Most transactions end within a second, and are not read.
+have the same group and time. Most transactions end within a second, and are not read. Those are read that were seen
+open HELD_MS before, or in which nothing was written for so long.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from monitor.protocol.offsets_topic.decoder import decode_record
 from monitor.protocol.wire.errors import DecodeError
 
 HELD_MS: Final = 10_000
-"""How long a producer must have written nothing in its open transaction until that is read."""
+"""How long a transaction must have been open until it is read."""
 
 READ_LIMIT_MS: Final = 5_000
 FETCH_BYTES: Final = 1 << 20
@@ -37,7 +38,7 @@ class OpenProducer(Value):
     """A producer whose transaction is open in a partition of the offsets topic, where it begins at ``start_offset``.
 
     >>> idle = ProducerState(7, 0, -1, last_timestamp=90_000, coordinator_epoch=0, current_transaction_start_offset=-1)
-    >>> OpenProducer.holding(3, idle, 100_000) is None
+    >>> OpenProducer.with_transaction(3, idle) is None
     True
     """
 
@@ -47,12 +48,37 @@ class OpenProducer(Value):
     producer_epoch: int
 
     @classmethod
-    def holding(cls, log_partition: int, state: ProducerState, now_ms: int) -> Self | None:
-        """The producer, if its transaction is open and it has written nothing for HELD_MS."""
-        if state.current_transaction_start_offset < 0 or now_ms - state.last_timestamp < HELD_MS:
-            return None
+    def with_transaction(cls, log_partition: int, state: ProducerState) -> Self | None:
+        """The producer, if its transaction is open."""
         start = state.current_transaction_start_offset
-        return cls(log_partition, start, state.producer_id, state.producer_epoch)
+        return None if start < 0 else cls(log_partition, start, state.producer_id, state.producer_epoch)
+
+
+class OpenTransactions:
+    """The transactions that were open in the newest pass, each with how long it has been so at least."""
+
+    def __init__(self) -> None:
+        """None is known yet."""
+        self._since: dict[int, dict[OpenProducer, int]] = {}
+        self._now: dict[int, int] = {}
+
+    def note(self, log_partition: int, states: Iterable[ProducerState], now_ms: int) -> None:
+        """Take the producers of a partition. What is written last in a transaction is a time when it was open."""
+        before = self._since.get(log_partition, {})
+        found = {OpenProducer.with_transaction(log_partition, state): state.last_timestamp for state in states}
+        self._since[log_partition] = {
+            each: min(before.get(each, now_ms), written_ms) for each, written_ms in found.items() if each is not None
+        }
+        self._now[log_partition] = now_ms
+
+    def long_ones(self) -> list[OpenProducer]:
+        """Those that have been open for HELD_MS."""
+        return [
+            each
+            for number, some in self._since.items()
+            for each, since_ms in some.items()
+            if self._now[number] - since_ms >= HELD_MS
+        ]
 
 
 class PendingOffsetsReader:
@@ -89,7 +115,9 @@ class PendingOffsetsReader:
             return
         try:
             for producer in producers:
-                self._found[producer] = _first_commits(consumer, producer)
+                records = _records_at(consumer, producer)
+                if records:  # else the broker took too long: the next call reads again
+                    self._found[producer] = _first_commits(records, producer)
         except (KafkaError, OSError):
             return
         finally:
@@ -107,13 +135,18 @@ class PendingOffsetsReader:
         self._described.add(producer)
 
 
-def _first_commits(consumer: KafkaConsumer, producer: OpenProducer) -> Found | None:
-    """The commits of the batch with which the transaction begins; None: there is no commit."""
+def _records_at(consumer: KafkaConsumer, producer: OpenProducer) -> list[Any]:
+    """The records from the start of the transaction on; none: the broker gave none in time."""
     place = TopicPartition(OFFSETS_TOPIC, producer.log_partition)
     consumer.assign([place])
     consumer.seek(place, producer.start_offset)
     records: list[Any] = consumer.poll(timeout_ms=READ_LIMIT_MS).get(place, [])
-    if not records or records[0].offset != producer.start_offset:
+    return records
+
+
+def _first_commits(records: Sequence[Any], producer: OpenProducer) -> Found | None:
+    """The commits of the batch with which the transaction begins; None: there is no commit."""
+    if records[0].offset != producer.start_offset:
         return None
     group, sent, sent_ms = "", set[tuple[str, int]](), records[0].timestamp
     for record in records:

@@ -6,8 +6,8 @@ write there with a producer id; KIP-664), then, while something moves there, for
 partitions. A cluster without transactions is asked two small questions a pass. Every leader is asked for itself: it is
 also the coordinator of its partitions' groups, and what is wrong with one hides nothing of the others.
 
-While a transaction is open and its producer writes nothing, the listing of its group also has the offsets that it
-holds (monitor.collectors.kafka.pending_offsets).
+While a transaction stays open, the listing of its group also has the offsets that it holds
+(monitor.collectors.kafka.pending_offsets).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from kafka.admin import KafkaAdminClient, ProducerState
 from kafka.errors import LeaderNotAvailableError, UnknownTopicOrPartitionError
 from msgspec.structs import replace
 
-from monitor.collectors.kafka.pending_offsets import Found, OpenProducer, PendingOffsetsReader
+from monitor.collectors.kafka.pending_offsets import Found, OpenTransactions, PendingOffsetsReader
 from monitor.collectors.kafka.topic_poll import partitions_by_leader, topic_error
 from monitor.collectors.kafka_client.batch_requests import BatchRequests, split_into_batches
 from monitor.model import ListedOffset, OffsetsListed, PendingOffsets, Value
@@ -70,7 +70,7 @@ class TransactionalOffsets:
         """
         self._cluster = cluster
         self._pending = pending
-        self._held: dict[int, list[OpenProducer]] = {}
+        self._open = OpenTransactions()
         self._partitions = 0
         self._activity: dict[int, _Activity] = {}
         self._questions = BatchRequests(cluster, MEANWHILE)
@@ -98,8 +98,7 @@ class TransactionalOffsets:
 
     def _pending_by_group(self, admin: KafkaAdminClient) -> dict[str, list[PendingOffsets]]:
         """The offsets that open transactions hold."""
-        producers = [each for some in self._held.values() for each in some]
-        found: list[Found] = [] if self._pending is None else self._pending.read(admin, producers)
+        found: list[Found] = [] if self._pending is None else self._pending.read(admin, self._open.long_ones())
         groups: dict[str, list[PendingOffsets]] = {}
         for group, offsets in found:
             groups.setdefault(group, []).append(offsets)
@@ -130,8 +129,7 @@ class TransactionalOffsets:
         told = {place.partition: state.active_producers for place, state in states.items() if state is not None}
         for partition, producers in told.items():
             self._note(partition, producers, now_ms)
-            held = (OpenProducer.holding(partition, each, now_ms) for each in producers)
-            self._held[partition] = [each for each in held if each is not None]
+            self._open.note(partition, producers, now_ms)
         return {number for number in told if number in self._activity and self._activity[number].is_due(now_ms)}
 
     def _note(self, partition: int, producers: Sequence[ProducerState], now_ms: int) -> None:

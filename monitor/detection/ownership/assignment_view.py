@@ -149,6 +149,7 @@ def without_offsets(group: GroupState) -> GroupState:
         offsets=(),
         unconfirmed=(),
         pending_offsets=(),
+        pending_listed_ms=0,
         sampled=None,
         observations=(),
         taken=(),

@@ -46,7 +46,7 @@ from monitor.detection.ownership.current import held_since_ms
 from monitor.detection.rules.open_transaction import Markers, is_held_back
 from monitor.detection.rules.rebalance import rebalancing_since_ms
 from monitor.detection.rules.rule import Rule
-from monitor.detection.rules.transactions import failing_attempts, pending_offsets
+from monitor.detection.rules.transactions import failing_attempts, owners_that_wait
 from monitor.findings.lag import NotCommitting, Repeated
 from monitor.findings.members import SilentMembers, UnansweringMembers, UnnoticedMembers
 from monitor.findings.observation import Evidence, Observation
@@ -239,7 +239,7 @@ def _in_vain(facts: Facts, waiting: Iterable[PartitionVerdict], sign_of: Callabl
 
 
 def _without_transactions(facts: Facts, silent: Silent) -> Silent:
-    excused = pending_offsets(facts).keys() | failing_attempts(facts).keys()
+    excused = owners_that_wait(facts).keys() | failing_attempts(facts).keys()
     return {place: since_ms for place, since_ms in silent.items() if place not in excused} if excused else silent
 
 

@@ -4,8 +4,10 @@ Rule 1: A partition is ``uncommitted`` when its owner has tried to commit there 
 committed none of these commits. The newest listing must be ``commit_silence_ms`` later than the first attempt.
 Rule 2: It ends when the attempts end: after three times their usual interval, at least ``commit_silence_ms``.
 Rule 3: The attempts are not those of one open transaction that is known.
-Rule 4: Offsets are ``pending_offsets`` when they have been in the same open transaction for ``commit_silence_ms``.
-Rule 5: Whoever owns a partition of one of the two is not blamed for its silence (rules of stalled_commits).
+Rule 4: Offsets are ``pending_offsets`` when they have been in the same open transaction for ``commit_silence_ms``. An
+owner must wait for records there: one that began after the offsets were sent, and has committed nothing there since.
+Rule 5: A transaction that its coordinator aborts within twice ``commit_silence_ms`` is awaited first.
+Rule 6: Whoever fails by rule 1, or waits by rule 4, is not blamed for its silence (rules of stalled_commits).
 """
 
 from __future__ import annotations
@@ -21,8 +23,8 @@ from monitor.detection.ownership.current import held_since_ms
 from monitor.detection.rules.rule import Rule
 from monitor.findings.observation import Observation
 from monitor.findings.transactions import HeldOffsets, UncommittedAttempts
-from monitor.model import CommittedOffset, FindingKind, PendingOffsets, Phase, TopicPartition
-from monitor.model.commit_attempts import has_three_failed_attempts
+from monitor.model import CommittedOffset, FindingKind, PendingOffsets, TopicPartition
+from monitor.model.commit_attempts import LISTING_LIFETIME_MS, has_three_failed_attempts
 from monitor.model.commit_history import columns_of
 
 Attempts = dict[TopicPartition, CommittedOffset]
@@ -31,12 +33,25 @@ Attempts = dict[TopicPartition, CommittedOffset]
 LONGEST_INTERVAL_MS: Final = 300_000
 """Attempts that are further apart than this are not taken for a loop."""
 
+LONGEST_TIMEOUT_MS: Final = 900_000
+"""The longest ``transaction.timeout.ms`` that a broker allows by default (``transaction.max.timeout.ms``)."""
+
+ABORT_CHECK_MS: Final = 10_000
+"""How often a coordinator looks for transactions whose time is over
+(``transaction.abort.timed.out.transaction.cleanup.interval.ms``)."""
+
+WORTH_TELLING: Final = 2
+"""Times ``commit_silence_ms``: what ends by itself before that is awaited, or a finding would be over at once."""
+
 
 def pending_offsets(facts: Facts) -> dict[TopicPartition, PendingOffsets]:
-    """The partitions whose offsets are in open transactions, also in ones that have just begun."""
+    """The partitions whose offsets are in open transactions, as far as a recent listing has them."""
+    group = facts.group
+    if not group.pending_offsets or facts.has_come(group.pending_listed_ms + LISTING_LIFETIME_MS):
+        return {}
     return {
         TopicPartition(some.topic, number): each
-        for each in facts.group.pending_offsets
+        for each in group.pending_offsets
         for some in each.partitions
         for number in some.partitions
     }
@@ -52,14 +67,33 @@ def failing_attempts(facts: Facts) -> Attempts:
     found: Attempts = {}
     for offset in tried:
         place = TopicPartition(offset.topic, offset.partition)
-        if place in facts.known and _is_failing(facts, offset, held.get(place)):
+        if place in facts.known and _is_failing(facts, offset) and not _may_be_one_transaction(offset, place, held):
             found[place] = offset
     return found
 
 
-def _is_failing(facts: Facts, offset: CommittedOffset, held: PendingOffsets | None) -> bool:
-    if held is not None and held.sent_ms <= offset.third_attempt_ms:
-        return False
+def _may_be_one_transaction(
+    offset: CommittedOffset, place: TopicPartition, held: dict[TopicPartition, PendingOffsets]
+) -> bool:
+    """Whether one open transaction may have sent all attempts but two.
+
+    Of a transaction, only its first offsets are known, so it may have sent those of other partitions while it lived.
+    """
+    own = held.get(place)
+    if own is not None and own.sent_ms <= offset.third_attempt_ms:
+        return True
+    return any(
+        each.sent_ms <= offset.third_attempt_ms and offset.committed_ms <= _aborted_ms(each) for each in held.values()
+    )
+
+
+def _aborted_ms(held: PendingOffsets) -> int:
+    """When the coordinator aborts a transaction at the latest."""
+    timeout_ms = LONGEST_TIMEOUT_MS if held.timeout_ms is None else held.timeout_ms
+    return held.since_ms + timeout_ms + ABORT_CHECK_MS
+
+
+def _is_failing(facts: Facts, offset: CommittedOffset) -> bool:
     silence_ms = facts.settings.commit_silence_ms
     is_lasting = offset.listed_ms >= offset.attempts_since_ms + silence_ms
     if not is_lasting or not has_three_failed_attempts(offset):
@@ -101,18 +135,15 @@ def find_aborted_commits(facts: Facts) -> Iterable[Observation]:
 
 def find_pending_offsets(facts: Facts) -> Iterable[Observation]:
     """Offsets that an open transaction holds, all in one finding, with the oldest transaction."""
-    if facts.group.phase in {Phase.GONE, Phase.UNSEEN}:
+    awaited = owners_that_wait(facts)
+    if not awaited:
         return
-    held = {
-        place: each
-        for place, each in pending_offsets(facts).items()
-        if place in facts.known and facts.has_come(each.sent_ms + facts.settings.commit_silence_ms)
-    }
+    held = {place: each for place, each in pending_offsets(facts).items() if place in awaited and _lasts(facts, each)}
     if not held:
         return
     partitions = tuple(sorted(held))
     oldest = min(held.values(), key=lambda each: (each.since_ms, each.log_partition, each.start_offset))
-    waiting = _waiting_owners(facts, held)
+    waiting = tuple(sorted({owner for place in partitions for owner in awaited[place]}))
     yield Observation(
         kind=FindingKind.TRANSACTIONS,
         reason="pending_offsets",
@@ -123,11 +154,36 @@ def find_pending_offsets(facts: Facts) -> Iterable[Observation]:
     )
 
 
-def _waiting_owners(facts: Facts, held: dict[TopicPartition, PendingOffsets]) -> tuple[str, ...]:
-    """The members that were given a partition after its offset had been sent."""
-    since = {member.member_id: held_since_ms(facts.group, member) for member in facts.group.members}
-    owned = [(own, each.sent_ms) for place, each in held.items() for own in facts.ownership.owners.get(place, ())]
-    return tuple(sorted({own for own, sent_ms in owned if since.get(own, 0) > sent_ms}))
+def _lasts(facts: Facts, held: PendingOffsets) -> bool:
+    """Whether a transaction has been open for long, and its coordinator is not about to abort it by itself."""
+    silence_ms = facts.settings.commit_silence_ms
+    if not facts.has_come(held.sent_ms + silence_ms):
+        return False
+    aborted_ms = _aborted_ms(held)
+    is_soon = held.timeout_ms is not None and aborted_ms <= held.since_ms + WORTH_TELLING * silence_ms
+    return not is_soon or facts.group.pending_listed_ms > aborted_ms
+
+
+def owners_that_wait(facts: Facts) -> dict[TopicPartition, tuple[str, ...]]:
+    """The partitions of rule 4, also in transactions that have just begun, with the owners that wait there."""
+    held = pending_offsets(facts)
+    if not held:
+        return {}
+    group, found = facts.group, dict[TopicPartition, tuple[str, ...]]()
+    with_records = {TopicPartition(row.topic, row.partition) for row in facts.waiting} | facts.uncommitted.keys()
+    since = {member.member_id: held_since_ms(group, member) for member in group.members}
+    newest = {TopicPartition(c.topic, c.partition): c.committed_ms for c in (*group.offsets, *group.unconfirmed)}
+    for place, each in held.items():
+        committed_ms, listed_ms = newest.get(place, 0), group.pending_listed_ms
+        if place in with_records and committed_ms <= max(each.sent_ms, listed_ms):
+            owners = facts.ownership.owners.get(place, ())
+            began = {own: since.get(own, 0) for own in owners}
+            waiting = [
+                own for own, at_ms in began.items() if each.sent_ms < at_ms < listed_ms and committed_ms <= at_ms
+            ]
+            if waiting:
+                found[place] = tuple(waiting)
+    return found
 
 
 RULES: Final = (Rule(find_aborted_commits, of_owners=False), Rule(find_pending_offsets, of_owners=False))

@@ -23,7 +23,13 @@ from monitor.model.commit_history import MIN_PASSED, extend, with_commit
 from monitor.model.jumps import Jump
 from monitor.tracking.kip848.handovers import HandoversDraft
 from monitor.tracking.offsets.jumps import Readers, first_jump, jump_of, larger_jump, pace_between
-from monitor.tracking.offsets.precedence import apply_listing, effective_commit, logged_commit, with_attempts
+from monitor.tracking.offsets.precedence import (
+    apply_listing,
+    effective_commit,
+    logged_commit,
+    with_attempt,
+    with_attempts,
+)
 from monitor.tracking.offsets.topic_identity import CommittedTopics
 from monitor.tracking.rebalances.impact import NO_COST, pause_ms
 
@@ -81,9 +87,10 @@ class OffsetsDraft:
             after, first, at_ms = _after(before, event), event.offset, event.committed_ms
         if self.readers is not None:
             after = self._with_jump(self.readers, before, after, event)
-        self._known[place] = _with_attempts(after, event) if after.listed_ms else after
         if before is None:
+            self._known[place] = after
             return
+        self._known[place] = _with_attempts(before, after, event) if after.listed_ms else after
         if first < before.offset:
             self._redeliver(before, Rewind(at_ms, before.offset, first))
         ended_ms = self.resumes_after_ms
@@ -228,10 +235,10 @@ def _after_first(before: CommittedOffset | None, run: CommitRun) -> CommittedOff
     return CommittedOffset(run.topic, run.partition, first.offset, first.committed_ms, history=history)
 
 
-def _with_attempts(after: CommittedOffset, event: Commit) -> CommittedOffset:
+def _with_attempts(before: CommittedOffset, after: CommittedOffset, event: Commit) -> CommittedOffset:
     if isinstance(event, CommitRun):
-        return with_attempts(after, event.points, event.commits)
-    return with_attempts(after, (CommitPoint(event.committed_ms, event.offset),), 1)
+        return with_attempts(before, after, event)
+    return with_attempt(after, CommitPoint(event.committed_ms, event.offset))
 
 
 def _after_run(before: CommittedOffset | None, run: CommitRun) -> CommittedOffset:

@@ -17,14 +17,13 @@ aborts each transaction makes no progress.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final
 
 from msgspec.structs import replace
 
-from monitor.model import CommitPoint, CommittedOffset
+from monitor.model import CommitPoint, CommitRun, CommittedOffset
 from monitor.model.commit_attempts import CLOCK_MARGIN_MS, has_failed_attempts
-from monitor.model.commit_history import RECENT, newest_in, points_of
+from monitor.model.commit_history import RECENT, extend, newest_in, points_of
 from monitor.tracking.topic import CLOCK_SET_BACK_MS
 
 _THIRD: Final = 2
@@ -50,28 +49,52 @@ def apply_listing(known: CommittedOffset, listed: int | None, asked_ms: int) -> 
     return _with_first_attempts(replace(known, listed=listed, listed_ms=asked_ms, listed_since_ms=asked_ms))
 
 
-def with_attempts(known: CommittedOffset, points: Sequence[CommitPoint], commits: int) -> CommittedOffset:
-    """The same with its newest commits judged by the listing.
-
-    Args:
-        known: with the commits in its history.
-        points: those of the commits that a history keeps, the oldest first.
-        commits: how many there were.
-    """
-    may_be_listed = any(
-        point.offset == known.listed or point.committed_ms <= known.listed_since_ms + CLOCK_MARGIN_MS
-        for point in points
-    )
-    if may_be_listed:
+def with_attempt(known: CommittedOffset, commit: CommitPoint) -> CommittedOffset:
+    """The same with the newest commit of its history judged by the listing."""
+    if commit.offset == known.listed or commit.committed_ms <= known.listed_since_ms + CLOCK_MARGIN_MS:
         return _with_first_attempts(known)
-    times = [point.committed_ms for point in points]
-    before, third = known.attempts, _THIRD - known.attempts
+    attempts, at_ms = known.attempts + 1, commit.committed_ms
     return replace(
         known,
-        attempts=before + commits,
-        attempts_since_ms=known.attempts_since_ms if before else times[0],
-        third_attempt_ms=times[min(third, len(times) - 1)] if 0 <= third < commits else known.third_attempt_ms,
+        attempts=attempts,
+        attempts_since_ms=known.attempts_since_ms if known.attempts else at_ms,
+        third_attempt_ms=known.third_attempt_ms or (at_ms if attempts > _THIRD else 0),
     )
+
+
+def with_attempts(before: CommittedOffset, after: CommittedOffset, run: CommitRun) -> CommittedOffset:
+    """The same as if each commit of a run had come alone, as far as the run names them.
+
+    Those that it does not name are between the first and the newest RECENT. Where a named one may be the listed one, it
+    is not known how many of them came before it: they are then left out of the number of attempts.
+
+    Args:
+        before: the partition before the run.
+        after: with the commits of the run in its history.
+        run: the commits.
+    """
+    known = replace(before, commits=before.commits + 1)
+    points, unnamed = run.points, run.commits - len(run.points)
+    if unnamed and run.first != points[0]:
+        alone = with_attempt(replace(known, history=extend(known.history, (run.first,))), run.first)
+        known, unnamed = replace(alone, history=before.history), unnamed - 1
+    else:
+        known, points = _next_attempt(known, points[0]), points[1:]
+    attempts, known = known.attempts, replace(known, commits=known.commits + unnamed)
+    for number, point in enumerate(points, start=1):
+        known = _next_attempt(replace(known, commits=known.commits + 1), point)
+        if known.attempts != attempts + number:
+            unnamed = 0
+    return replace(
+        after,
+        attempts=known.attempts + unnamed,
+        attempts_since_ms=known.attempts_since_ms,
+        third_attempt_ms=known.third_attempt_ms,
+    )
+
+
+def _next_attempt(known: CommittedOffset, point: CommitPoint) -> CommittedOffset:
+    return with_attempt(replace(known, history=extend(known.history, (point,))), point)
 
 
 def _with_first_attempts(known: CommittedOffset) -> CommittedOffset:

@@ -118,9 +118,7 @@ def test_a_user_who_may_not_describe_the_transaction_gets_the_rest(own_broker, a
         eventually(lambda: has_open_transaction(admin), "the transaction in the log")
         states = admin.describe_producers([place])[place].active_producers
         (state,) = [each for each in states if each.current_transaction_start_offset >= 0]
-        unknown = OpenProducer.holding(
-            place.partition, state._replace(producer_id=state.producer_id + 1_000), state.last_timestamp + HELD_MS
-        )
+        unknown = OpenProducer.with_transaction(place.partition, state._replace(producer_id=state.producer_id + 1_000))
         ((group, own),) = PendingOffsetsReader(cluster).read(admin, [unknown])
         assert (group, own.transactional_id, own.started_ms, own.timeout_ms) == (HERE, None, None, None)
         producer.abort_transaction()

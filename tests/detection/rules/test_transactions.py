@@ -122,10 +122,25 @@ def test_a_topic_that_is_not_visible_accuses_no_owner():
 
 
 def test_one_transaction_that_is_long_is_no_series_of_attempts():
-    """It sends offsets again and again, and is open."""
+    """It sends offsets again and again, and is open. Nobody waits for it."""
     state = seen(attempts(10, 1000), 1000)
-    assert told(replace(state, pending_offsets=(pending(sent_s=800),)), 1000) == [(PENDING, 800, ())]
-    assert told(replace(state, pending_offsets=(pending(sent_s=990),)), 1000) == [(UNCOMMITTED, 800, ("C0",))]
+    assert told(holding(state, pending(sent_s=800)), 1000) == []
+    assert told(holding(state, pending(sent_s=990)), 1000) == [(UNCOMMITTED, 800, ("C0",))]
+
+
+def test_a_long_transaction_is_known_by_the_partition_for_which_it_sent_offsets_first():
+    """In those of others it may be the one that sends, for as long as its coordinator lets it live."""
+    state = seen(attempts(10, 1000), 1000)
+    assert told(holding(state, pending(800, number=3)), 1000) == []
+    assert told(holding(state, pending(800, number=3, timeout_ms=60_000)), 1000) == [(UNCOMMITTED, 800, ("C0",))]
+    assert told(holding(state, pending(50, number=3)), 1000) == [(UNCOMMITTED, 800, ("C0",))]
+
+
+def test_a_transaction_that_no_listing_confirms_explains_nothing():
+    sent = attempts(300, 2300)
+    held = holding(seen(sent, 2300), pending(sent_s=800), listed_s=1390)
+    assert told(held, 2289) == []
+    assert told(held, 2290) == [(UNCOMMITTED, 800, ("C0",))]
 
 
 @settings(max_examples=example_count(2))
@@ -169,9 +184,14 @@ def blocked(generation_s: int = 620, **more) -> GroupState:
     return owned_by("C0", state=None, generation_s=generation_s, offsets=[committed(0, 10, 500)], **more)
 
 
+def holding(state: GroupState, *held: PendingOffsets, listed_s: int = 999) -> GroupState:
+    """The newest listing has these."""
+    return replace(state, pending_offsets=held, pending_listed_ms=listed_s * 1000)
+
+
 def test_the_new_owner_of_pending_offsets_is_not_blamed():
     assert [each[0] for each in told(blocked(), 1000)] == [SILENT]
-    held = replace(blocked(), pending_offsets=(pending(transactional_id="app-tx", timeout_ms=900_000),))
+    held = holding(blocked(), pending(transactional_id="app-tx", timeout_ms=900_000))
     (finding,) = judged(held, 1000).findings
     assert ((finding.kind.value, finding.reason), finding.since_ms, finding.members) == (PENDING, 600_000, ("C0",))
     assert finding.partitions == places("t", 0)
@@ -184,37 +204,68 @@ def test_the_new_owner_of_pending_offsets_is_not_blamed():
         assert words in finding.sentence, finding.sentence
 
 
-def test_there_need_be_no_commit_before_nor_lag():
+def test_there_need_be_no_commit_before_but_records_that_wait():
     state = owned_by("C0", state=None, generation_s=620, unconfirmed=(committed(0, 18, 600),))
-    held = replace(state, pending_offsets=(pending(started_ms=598_000),))
-    assert told(held, 1000) == [(PENDING, 598, ("C0",))]
-    assert told(replace(blocked(), pending_offsets=(pending(),)), 1000, idle()) == [(PENDING, 600, ("C0",))]
+    assert told(holding(state, pending(started_ms=598_000)), 1000) == [(PENDING, 598, ("C0",))]
+    assert told(holding(blocked(), pending()), 1000, idle()) == []
 
 
 def test_only_a_transaction_that_lasts_is_told():
-    held = replace(blocked(generation_s=950), pending_offsets=(pending(sent_s=940),))
+    held = holding(blocked(generation_s=950), pending(sent_s=940))
     assert told(held, 999) == []
     assert told(held, 1000) == [(PENDING, 940, ("C0",))]
 
 
 def test_who_has_the_partition_since_before_the_transaction_does_not_wait_for_it():
-    held = replace(blocked(generation_s=100), pending_offsets=(pending(),))
-    (finding,) = judged(held, 1000).findings
-    assert (finding.reason, finding.members) == ("pending_offsets", ())
-    assert "A new owner cannot start there before it ends." in finding.sentence
+    """It has stopped committing, be it in a transaction."""
+    assert told(holding(blocked(generation_s=599), pending()), 1000) == told(blocked(generation_s=599), 1000)
+    assert [each[0] for each in told(blocked(generation_s=599), 1000)] == [SILENT]
+
+
+def test_an_owner_that_has_committed_since_it_began_does_not_wait():
+    """A transaction may send offsets twice: the second time was before C0 began."""
+    for sent_s, is_waiting in ((605, True), (619, True), (621, False), (999, False)):
+        state = owned_by("C0", state=None, generation_s=620, offsets=[committed(0, 10, 500, sent_s)])
+        assert (PENDING in [each[0] for each in told(holding(state, pending()), 1000)]) is is_waiting, sent_s
+
+
+def test_a_commit_that_is_newer_than_the_newest_listing_shows_that_the_transaction_is_over():
+    state = owned_by("C0", state=None, generation_s=700, offsets=[committed(0, 10, 500, 670)])
+    assert PENDING in [each[0] for each in told(holding(state, pending()), 1000)]
+    assert PENDING not in [each[0] for each in told(holding(state, pending(), listed_s=660), 1000)]
+
+
+def test_nobody_waits_who_began_after_the_newest_listing():
+    assert PENDING in [each[0] for each in told(holding(blocked(), pending(), listed_s=621), 1000)]
+    assert PENDING not in [each[0] for each in told(holding(blocked(), pending(), listed_s=620), 1000)]
+
+
+def test_a_transaction_that_no_listing_has_had_for_15_minutes_may_have_ended():
+    held = holding(blocked(), pending(), listed_s=700)
+    assert PENDING in [each[0] for each in told(held, 1599)]
+    assert PENDING not in [each[0] for each in told(held, 1600)]
+    assert SILENT in [each[0] for each in told(held, 1600)], "silence is no longer explained"
+
+
+def test_a_transaction_that_its_coordinator_aborts_within_two_minutes_is_awaited():
+    """By default, it does so 60 s after the start, and looks every 10 s."""
+    for timeout_s, listed_s, is_told in ((60, 670, False), (60, 671, True), (110, 720, False), (111, 661, True)):
+        held = holding(blocked(), pending(timeout_ms=timeout_s * 1000), listed_s=listed_s)
+        found = [each[0] for each in told(held, listed_s + 1, busy())]
+        assert found == ([PENDING] if is_told else []), (timeout_s, listed_s)
 
 
 def test_no_member_is_dead_for_offsets_that_a_transaction_holds():
-    state = pair(committed(0, 10, 500), committed(1, 10, 500), *GOING_ON)
+    state = pair(committed(0, 10, 500), committed(1, 10, 500), *GOING_ON, generation_s=620)
     topics = [busy(number) for number in range(4)]
     assert ("dead_member", "silent") in [each[0] for each in told(state, 1000, *topics)]
-    held = replace(state, pending_offsets=(pending(), pending(number=1)))
+    held = holding(state, pending(), pending(number=1))
     assert [each[0] for each in told(held, 1000, *topics)] == [PENDING]
-    assert ("dead_member", "silent") in [
-        each[0] for each in told(replace(state, pending_offsets=(pending(),)), 1000, *topics)
-    ], "another of its partitions is silent, too"
+    assert ("dead_member", "silent") in [each[0] for each in told(holding(state, pending()), 1000, *topics)], (
+        "another of its partitions is silent, too"
+    )
 
 
 def test_a_partition_that_is_no_more_has_no_finding():
-    held = replace(blocked(phase=Phase.EMPTY), pending_offsets=(pending(number=5),))
+    held = holding(blocked(phase=Phase.EMPTY), pending(number=5))
     assert PENDING not in [each[0] for each in told(held, 1000)]

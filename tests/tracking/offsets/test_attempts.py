@@ -143,6 +143,34 @@ def test_an_old_listing_says_nothing_of_what_is_committed_long_after_it():
     assert shown(fold_group("c", "g", state, [logged(Sent(161 + lasts, 700))])) == 700
 
 
+def test_a_collector_whose_clock_is_ahead_holds_back_no_group_that_commits_on():
+    """A listing that seems 8 s younger than it is contradicts the commits of these 8 s. Without transactions, the next
+    one comes in five minutes."""
+    sent = [Sent(0, 50, 0), *(Sent(second, second, second) for second in range(311, 450))]
+    state = fold(sent[:1], [18, 318], 320)
+    shows = {}
+    for each in sent[1:]:
+        state = fold_group("c", "g", state, [logged(each)])
+        shows[each.at_s] = shown(state)
+    assert shows[330] == 50, "it may be the attempts of a loop"
+    assert shows[318 + 61 + 60] == 318 + 61 + 60, "a minute of commits that no listing knows"
+
+
+def test_a_loop_that_is_slower_than_the_listings_is_none_that_goes_on_without_them():
+    """Five minutes after an attempt comes the next one, and is listed 10 s later."""
+    sent = loop(300, 6)
+    listings = [at_s + more for at_s in range(100, 1900, 300) for more in (10, 20)]
+    for at_s in range(130, 1700, 7):
+        assert shown(fold(sent, listings, at_s)) == 50, at_s
+
+
+def test_attempts_that_repeat_an_offset_are_no_standstill_of_the_committed_one():
+    sent = [Sent(0, 50, 0), *(Sent(100 + second, 60) for second in range(60))]
+    (known,) = fold(sent, every(10, 160), 160).offsets
+    assert known.standstill is not None
+    assert without_failed_attempts(known).standstill is None
+
+
 def test_commits_that_are_combined_count_as_they_would_alone():
     state = fold([Sent(0, 50, 0)], every(10, 90), 90)
     points = tuple(CommitPoint((100 + number) * S, 60 + number) for number in range(8))
@@ -241,10 +269,12 @@ def test_offsets_are_pending_until_a_listing_has_none():
     sent = [Sent(0, 50, 0), Sent(90, 80)]
     state = fold(sent, every(10, 100), 100)
     held = fold_group("c", "g", state, [replace(listing(sent, 110), pending=(HELD,))])
-    assert held.pending_offsets == (HELD,)
+    assert (held.pending_offsets, held.pending_listed_ms) == ((HELD,), 110 * S)
     later = fold_group("c", "g", held, [logged(Sent(111, 81))])
     assert decode_group_state(encode_state(later)).pending_offsets == (HELD,)
-    assert fold_group("c", "g", later, [listing(sent, 120)]).pending_offsets == ()
+    assert decode_group_state(encode_state(later)).pending_listed_ms == 110 * S
+    ended = fold_group("c", "g", later, [listing(sent, 120)])
+    assert (ended.pending_offsets, ended.pending_listed_ms) == ((), 0)
 
 
 def test_the_newest_commit_is_the_one_that_the_broker_has():
