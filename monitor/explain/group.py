@@ -330,8 +330,10 @@ def _lag_at_least(verdict: GroupVerdict) -> str:
     """What is known of a lag that uncommitted partitions hide."""
     unit, partitions = unit_of(verdict.kind), counted(verdict.uncommitted_partitions, "partition")
     have, them = ("has", "it") if verdict.uncommitted_partitions == 1 else ("have", "them")
-    committed = counted(verdict.lag_at_least or 0, unit)
+    head = f"Its lag is unknown: {partitions} with content {have} no committed offset"
+    if verdict.lag_at_least is None:
+        return f"{head}, and a commit is beyond the end of its partition."
     return (
-        f"Its lag is unknown: {partitions} with content {have} no committed offset. It is at least {committed}, and at "
-        f"most {counted(verdict.uncommitted_records, unit)} more, all that the log has of {them}."
+        f"{head}. It is at least {counted(verdict.lag_at_least, unit)}, and at most "
+        f"{counted(verdict.uncommitted_records, unit)} more, all that the log has of {them}."
     )

@@ -498,7 +498,10 @@ GROUP_LAG_AT_LEAST: Final = GroupMetric(
     "Lower bound of the lag in records, where partitions with records have no committed offset: the sum of the others.",
     value=attrgetter("lag_at_least"),
     when=in_records,
-    absent=f"the lag is known; brokers write a commit in a version that groupwatch does not read; {_IF_KAFKA}",
+    absent=(
+        "the lag is known; a commit is beyond the end of its partition; "
+        f"brokers write a commit in a version that groupwatch does not read; {_IF_KAFKA}"
+    ),
 )
 GROUP_UNCOMMITTED_PARTITIONS: Final = GroupMetric(
     "groupwatch_group_uncommitted_partitions",

@@ -10,6 +10,7 @@ from monitor.explain.statements import About
 from monitor.model import (
     CommitPoint,
     EndFall,
+    EndOffsetAt,
     GroupKind,
     MemberState,
     Phase,
@@ -349,6 +350,17 @@ def test_a_lag_that_uncommitted_partitions_hide_is_told_with_its_bounds():
     assert told(of_group(replace(RANGE, offsets=())))[About.LAG] == [
         "Its lag is unknown: 4 partitions with content have no committed offset. It is at least 0 records, and at most "
         "400 records more, all that the log has of them."
+    ]
+
+
+def test_a_lag_has_no_bounds_while_a_commit_is_beyond_the_end():
+    """Of partition 0, the end is 100 and was seen a minute after the commit."""
+    known = topic("t", 4)
+    polled = tuple(replace(each, ends=(EndOffsetAt(NOW, 100),)) for each in known.partitions)
+    state = replace(RANGE, offsets=(commit("t", 0, 500, NOW - 60_000), *RANGE.offsets[1:3]))
+    assert told(of_group(state, catalog(replace(known, partitions=polled))))[About.LAG] == [
+        "Its lag is unknown: 1 partition with content has no committed offset, and a commit is beyond the end of its "
+        "partition."
     ]
 
 

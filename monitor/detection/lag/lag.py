@@ -135,8 +135,8 @@ def lag_by_topic(
 ) -> tuple[TopicLag, ...]:
     """One line for each topic of the rows, which are sorted.
 
-    The lag of ``uncounted`` topics is not known, nor is that of topics with ``uncommitted`` partitions, each with its
-    records: there, it is at least the sum of what is known.
+    The lag of ``uncounted`` topics is not known, and has no bound. Nor is that of topics with ``uncommitted``
+    partitions, each with its records: there, it is at least the sum of what is known.
     """
     lines: list[TopicLag] = []
     without = _by_topic(uncommitted)
@@ -147,7 +147,7 @@ def lag_by_topic(
         own = rows[start:end]
         age_ms = max([row.lag_ms for row in own if row.lag_ms is not None], default=None)
         if topic in uncounted:
-            lines.append(TopicLag(topic, None, None, end - start))
+            lines.append(TopicLag(topic, None, None, end - start, None, *without.get(topic, (0, 0))))
         elif topic in without:
             at_least = total([0, *[row.lag for row in own]])
             lines.append(TopicLag(topic, None, None, end - start, at_least, *without[topic]))

@@ -23,6 +23,8 @@ Rule 11: A member that has had its partitions for less than ``commit_silence_ms`
 Rule 12: Rules 2 and 11 excuse nothing in a group that rebalances again and again while records wait.
 Rule 13: A partition whose commits repeat one offset is ``not_committing``, too, by rules 1 to 5, 11 and 12. Who commits
 lives, and may be busy with one batch, so this counts after the time that a member may take between two polls.
+Rule 14: Rule 13 accuses no owner that has moved another partition since the records wait. It may commit all that it has
+whenever one moves. For the same reason, rule 13 is for no sink of Connect, and for no task of Kafka Streams.
 """
 
 from __future__ import annotations
@@ -80,6 +82,9 @@ gone, and a moment later that it is not, would be two findings for one fact."""
 SHUFFLES: Final = 5
 """So many rebalances while records wait in a partition, and so many times ``commit_silence_ms``: no owner is given the
 time that a new one has any more."""
+
+_NOBODY: Final = ("",)
+"""Stands for the owner of partitions that have none."""
 
 Silent = dict[TopicPartition, int]
 """Partitions without a commit while records wait, each with since when."""
@@ -213,7 +218,24 @@ def _standing_partitions(facts: Facts) -> Silent:
     """As :func:`silent_partitions`, those where one offset is committed again and again: since when it has stood."""
     places = ((row, facts.committed.get(TopicPartition(row.topic, row.partition))) for row in facts.waiting)
     standing = [row for row, commit in places if commit is not None and standstill_of(commit)]
-    return _in_vain(facts, standing, moved_ms)
+    if not standing or facts.sink is not None or facts.sinks or facts.traits.reads_by_task:
+        return {}
+    return _whose_owners_stand(facts, _in_vain(facts, standing, moved_ms))
+
+
+def _whose_owners_stand(facts: Facts, standing: Silent) -> Silent:
+    """Those whose owners have moved no partition since. All partitions without an owner may have the same reader."""
+    if not standing:
+        return standing
+    owners, newest_ms = facts.ownership.owners, dict[str, int]()
+    for place, commit in facts.committed.items():
+        for owner in owners.get(place) or _NOBODY:
+            newest_ms[owner] = max(newest_ms.get(owner, 0), moved_ms(commit))
+    return {
+        place: since_ms
+        for place, since_ms in standing.items()
+        if all(newest_ms[owner] <= since_ms for owner in owners.get(place) or _NOBODY)
+    }
 
 
 def _in_vain(facts: Facts, waiting: Iterable[PartitionVerdict], sign_of: Callable[[CommittedOffset], int]) -> Silent:
@@ -406,7 +428,7 @@ class _Habits:
         if owner not in self._limits_ms:
             gap_ms = min(usual_gaps(self._facts, self.held.get(owner, ())), default=None)
             if gap_ms is None:
-                self._limits_ms[owner] = _batch_ms(self.members.get(owner))
+                self._limits_ms[owner] = batch_limit_ms(self.members.get(owner))
             else:
                 self._limits_ms[owner] = RHYTHMS * min(gap_ms, self._longest_batch_ms(owner))
         return self._limits_ms[owner]
@@ -414,7 +436,7 @@ class _Habits:
     def _longest_batch_ms(self, owner: str) -> int:
         """How long an owner may take with what it has polled."""
         if owner not in self._batches_ms:
-            self._batches_ms[owner] = _batch_ms(self.members.get(owner)) or BATCH_MS
+            self._batches_ms[owner] = batch_limit_ms(self.members.get(owner)) or BATCH_MS
         return self._batches_ms[owner]
 
 
@@ -492,7 +514,7 @@ def _session_ms(member: Member | None) -> float:
     return member.session_timeout_ms
 
 
-def _batch_ms(member: Member | None) -> int | None:
+def batch_limit_ms(member: Member | None) -> int | None:
     """How long a member may take with what it has polled; None: not known."""
     limit_ms = 0 if member is None else member.rebalance_timeout_ms
     return limit_ms if 0 < limit_ms <= LONGEST_BATCH_MS else None

@@ -59,6 +59,18 @@ def test_what_is_known_is_the_lower_bound_by_topic_and_group():
     assert [row.status for row in verdict.partitions] == [LagStatus.OK, None, LagStatus.OK]
 
 
+def test_a_topic_with_a_commit_beyond_its_end_has_no_bound_and_still_its_uncommitted_partitions():
+    """The end of t-0 was seen 40 s after the commit of 5,000. Nothing is known of the sum then."""
+    state = group(
+        member("C0", ["t", "u"], {"t": [0, 1], "u": [0, 1]}),
+        offsets=[commit("t", 0, 5_000, 950_000), commit("u", 0, 990, 950_000)],
+        generation_ms=900_000,
+    )
+    verdict = judged(state, topic_of("t", KEPT, KEPT), topic_of("u", KEPT, KEPT))
+    assert counts(verdict) == (None, None, 2, 1_200)
+    assert verdict.topics == (TopicLag("t", None, None, 2, None, 1, 600), TopicLag("u", None, None, 2, 10, 1, 600))
+
+
 def test_a_group_that_commits_nothing_has_an_unknown_lag_of_at_least_nothing():
     assert counts(judged(owner([], 2), topic_of("t", KEPT, KEPT))) == (None, 0, 2, 1_200)
 

@@ -4,12 +4,23 @@ Unless another time is given, it is 1000 s.
 """
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from monitor.detection import DetectionSettings, evaluate
-from monitor.model import FindingKind, ListedOffset, OffsetCommitted, OffsetsListed, Phase, TopicState
+from monitor.model import (
+    STREAM,
+    ConnectConfigsState,
+    ConnectorConfig,
+    FindingKind,
+    ListedOffset,
+    OffsetCommitted,
+    OffsetsListed,
+    Phase,
+    TargetState,
+    TopicState,
+)
 from monitor.tracking.group import fold_group
 from tests.detection.lag.test_lag import partition
 from tests.support.builders import catalog, group, member, places
@@ -135,6 +146,63 @@ def test_a_member_that_repeats_its_commits_is_not_dead_while_others_move():
     assert one(events, topics) == told(500)
 
 
+def stuck(*args, **more):
+    return [each for each in one(*args, **more) if each[1] == "not_committing"]
+
+
+def moving(*at_s):
+    """Partition 1, with a commit at each time that moves it; and its log, in which nothing waits after the last."""
+    events = [event for offset, second in enumerate(at_s) for event in committed(offset, second, number=1)]
+    return events, partition((0, len(at_s) - 1), (at_s[-1], len(at_s) - 1), number=1)
+
+
+@pytest.mark.parametrize("phase", [Phase.STABLE, Phase.OFFSETS_ONLY])
+@pytest.mark.parametrize(
+    ("moves_s", "is_told"),
+    [
+        pytest.param(range(400, 991, 60), False, id="each minute: a sink whose file is not full there"),
+        pytest.param([400, 501], False, id="once after records came"),
+        pytest.param([400, 500], True, id="not since"),
+        pytest.param([400], True, id="not since long"),
+    ],
+)
+def test_who_moves_another_partition_does_not_stand_still(phase, moves_s, is_told):
+    """It may commit all that it has whenever one partition moves."""
+    moves, read = moving(*moves_s)
+    found_then = stuck(by_timer(10, 400) + moves, topics_of(busy(), read), phase=phase)
+    assert found_then == (told(500) if is_told else [])
+
+
+def test_who_waits_for_more_records_is_never_told_nor_once_the_log_forgets_since_when_they_wait():
+    """Partition 0 gets a record each minute; the file of partition 1 is full each minute, and both are committed."""
+    for now_s in range(200, 3_600, 97):
+        log = partition(*((second, 10 + second // 60) for second in range(max(0, now_s - 580), now_s + 1, 20)))
+        moves, read = moving(*range(0, now_s + 1, 60))
+        assert stuck(by_timer(10, 0, until_s=now_s + 1, every_s=60) + moves, topics_of(log, read), now_s) == []
+
+
+def is_told(state, topics):
+    return "not_committing" in [reason for _, reason, *_ in found(state, topics)]
+
+
+@pytest.mark.parametrize(
+    ("group_id", "client_id", "protocol", "expected"),
+    [
+        pytest.param("app", "app", "range", True, id="a consumer"),
+        pytest.param("app", "connector-consumer-s3-0", "range", False, id="a sink by its client ids"),
+        pytest.param("connect-s3", "app", "range", False, id="a sink by its group"),
+        pytest.param("app", "app", STREAM, False, id="Kafka Streams"),
+    ],
+)
+def test_who_commits_all_that_it_has_whenever_one_moves_is_not_told(group_id, client_id, protocol, expected):
+    state = owned(*by_timer(10, 400))
+    members = tuple(replace(each, client_id=client_id) for each in state.members)
+    s3 = ConnectorConfig("s3", is_configured=True, tasks=1, target_state=TargetState.STARTED)
+    configs = {"workers": ConnectConfigsState(cluster="c", topic="configs", connectors=(s3,))}
+    topics = replace(topics_of(busy()), connect_configs=configs)
+    assert is_told(replace(state, group=group_id, members=members, protocol=protocol), topics) == expected
+
+
 def test_a_simple_consumer_that_repeats_its_commits_is_told_too():
     assert one(by_timer(10, 400), phase=Phase.OFFSETS_ONLY) == told(500)
 
@@ -219,10 +287,14 @@ def test_a_topic_that_nobody_subscribes_is_abandoned_although_somebody_repeats_i
     every_s=st.integers(1, 59),
     last_s=st.integers(0, 900),
 )
+@example(gaps=[1, 1], every_s=2, last_s=300)
 def test_who_moves_within_five_minutes_is_never_told_and_who_does_not_is_told_since_the_last_move(
     gaps, every_s, last_s
 ):
-    """A record every second; each move covers some, and commits are repeated by a timer until ``last_s`` after it."""
+    """A record every second; each move covers some, and commits are repeated by a timer until ``last_s`` after it.
+
+    The first repetition that counts may come up to ``every_s`` after those five minutes.
+    """
     moves = [sum(gaps[:index]) for index in range(len(gaps))]
     now_s = moves[-1] + last_s
     events, offset = [], 0
@@ -232,4 +304,5 @@ def test_who_moves_within_five_minutes_is_never_told_and_who_does_not_is_told_si
         if second in moves or second % every_s == 0:
             events += committed(offset, second)
     log = partition(*((second, 1_000 + second) for second in range(0, now_s + 1, 20)))
-    assert one(events, topics_of(log), now_s) == (told(moves[-1]) if last_s >= 300 else [])
+    has_repeated = any(each.committed_ms >= (moves[-1] + 300) * 1000 for each in events)
+    assert one(events, topics_of(log), now_s) == (told(moves[-1]) if has_repeated else [])

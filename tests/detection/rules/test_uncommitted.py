@@ -1,4 +1,7 @@
-"""Records where a group has committed nothing. Times are in seconds; the patience is 60 s, unless it is given."""
+"""Records where a group has committed nothing. Times are in seconds; the patience is 60 s, unless it is given.
+
+So is the time that a member may take between two polls. Elsewhere, a commit is made every 10 s.
+"""
 
 from __future__ import annotations
 
@@ -45,6 +48,9 @@ READ = partition((0, 10), (600, 10))
 
 
 def told(state, topics, now_s, patience_ms=PATIENCE_MS):
+    """ELSEWHERE goes on until now."""
+    offsets = [going_on(now_s) if each == ELSEWHERE else each for each in state.offsets]
+    state = replace(state, offsets=tuple(offsets))
     found = evaluate(state, topics, now_s * 1000, DetectionSettings(commit_silence_ms=patience_ms)).findings
     return [
         ((f.kind.value, f.reason), f.since_ms // 1000, f.partitions) for f in found if f.kind is FindingKind.UNCOMMITTED
@@ -61,9 +67,9 @@ def topics(*known, **others):
     return catalog(topic_of("t", *numbered), *(topic_of(name, each) for name, each in others.items()))
 
 
-def owns(*offsets, held_s=100, assigned=None, **more):
+def owns(*offsets, held_s=100, assigned=None, timeout_s=60, **more):
     """One member that has u-0 and t-0 since then."""
-    own = member("C0", ["t", "u"], assigned or {"t": [0], "u": [0]}, rebalance_timeout_ms=300_000)
+    own = member("C0", ["t", "u"], assigned or {"t": [0], "u": [0]}, rebalance_timeout_ms=timeout_s * 1000)
     return group(own, offsets=offsets, generation_ms=held_s * 1000, phase_ms=0, **more)
 
 
@@ -75,11 +81,15 @@ def rhythmic(name, number, *times_s):
 ELSEWHERE = commit("u", 0, 10, 150_000)
 
 
+def going_on(now_s, from_s=150, every_s=10):
+    return rhythmic("u", 0, *range(from_s, now_s + 1, every_s))
+
+
 @pytest.mark.parametrize(
     ("known", "state", "now_s", "expected"),
     [
-        pytest.param(CAME_AT_200, owns(ELSEWHERE), 259, [], id="records came 59 s ago"),
-        pytest.param(CAME_AT_200, owns(ELSEWHERE), 260, [(NEVER, 200, places("t", 0))], id="60 s ago"),
+        pytest.param(CAME_AT_200, owns(ELSEWHERE), 289, [], id="records came 60 s ago, and two commits since"),
+        pytest.param(CAME_AT_200, owns(ELSEWHERE), 290, [(NEVER, 200, places("t", 0))], id="and three commits"),
         pytest.param(CAME_AT_200, owns(ELSEWHERE), 9_000, [(NEVER, 200, places("t", 0))], id="hours ago"),
         pytest.param(CAME_AT_200, owns(ELSEWHERE, commit("t", 0, 10, 150_000)), 9_000, [], id="it is committed"),
         pytest.param(OLD, owns(ELSEWHERE), 159, [], id="nothing came: its owner may yet commit where it stands"),
@@ -94,7 +104,7 @@ ELSEWHERE = commit("u", 0, 10, 150_000)
         pytest.param(
             partition((0, 10), (90, 10), (105, 15), (125, 20)),
             owns(ELSEWHERE),
-            185,
+            215,
             [(NEVER, 125, places("t", 0))],
             id="what came after the first poll that is 5 s younger was not",
         ),
@@ -128,8 +138,12 @@ def test_an_owner_is_accused_of_records_that_came_while_it_had_the_partition(kno
 
 def test_a_sight_of_records_that_the_next_poll_may_move_is_awaited():
     """The point of second 160 is 10 s after the one before; a poll that replaces it has arrived by second 210."""
-    known, state = topics(partition((0, 10), (150, 12), (160, 15)), u=READ), owns(ELSEWHERE)
-    assert [told(state, known, now_s, patience_ms=5_000) for now_s in (209, 210)] == [
+    known = topics(partition((0, 10), (150, 12), (160, 15)), u=READ)
+
+    def state(now_s):
+        return owns(going_on(now_s, every_s=5), timeout_s=5)
+
+    assert [told(state(now_s), known, now_s, patience_ms=5_000) for now_s in (209, 210)] == [
         [],
         [(NEVER, 160, places("t", 0))],
     ]
@@ -137,30 +151,58 @@ def test_a_sight_of_records_that_the_next_poll_may_move_is_awaited():
 
 def test_the_members_of_the_finding_are_the_owners_that_commit_nothing_there():
     hangs, good = member("C0", ["t"], {"t": [0, 1]}), member("C1", ["t"], {"t": [2]})
-    state = group(hangs, good, offsets=[commit("t", 2, 10, 150_000)], generation_ms=100_000)
-    verdict = evaluate(state, topics(CAME_AT_200, CAME_AT_200, READ), 300_000, DetectionSettings())
+    state = group(hangs, good, offsets=[rhythmic("t", 2, *range(150, 600, 10))], generation_ms=100_000)
+    verdict = evaluate(state, topics(CAME_AT_200, CAME_AT_200, READ), 600_000, DetectionSettings())
     (found,) = [each for each in verdict.findings if each.kind is FindingKind.UNCOMMITTED]
     assert (found.reason, found.partitions, found.members) == ("never", places("t", 0, 1), ("C0",))
 
 
 @pytest.mark.parametrize(
-    ("commits_s", "told_s"),
+    ("every_s", "timeout_s", "told_s"),
     [
-        pytest.param((110, 115, 120, 125), 260, id="each 5 s: the patience"),
-        pytest.param((105, 145, 185, 225), 320, id="each 40 s: three times that"),
+        pytest.param(5, 60, 275, id="each 5 s: the patience, and three commits"),
+        pytest.param(40, 60, 425, id="each 40 s: three times that, until 320 s, and three commits"),
+        pytest.param(1_800, 60, 10_905, id="each half an hour: three times that, until 5,600 s, and three commits"),
+        pytest.param(5, 300, 515, id="a batch may take 5 min: until 500 s, and three commits"),
+        pytest.param(5, 0, 515, id="it is not known how long a batch may take"),
     ],
 )
-def test_a_silence_that_is_usual_for_the_owner_or_the_group_is_awaited(commits_s, told_s):
-    by_the_owner = owns(rhythmic("u", 0, *commits_s))
-    by_another = group(
-        member("C0", ["t"], {"t": [0]}),
-        member("C1", ["u"], {"u": [0]}),
-        offsets=[rhythmic("u", 0, *commits_s)],
-        generation_ms=100_000,
-    )
+def test_a_silence_that_is_usual_for_the_owner_or_the_group_is_awaited(every_s, timeout_s, told_s):
+    def by_the_owner(now_s):
+        return owns(going_on(now_s, 105, every_s), timeout_s=timeout_s)
+
+    def by_another(now_s):
+        limit = {"rebalance_timeout_ms": timeout_s * 1000}
+        members = member("C0", ["t"], {"t": [0]}, **limit), member("C1", ["u"], {"u": [0]}, **limit)
+        return group(*members, offsets=[going_on(now_s, 105, every_s)], generation_ms=100_000)
+
     for state in (by_the_owner, by_another):
         known = topics(CAME_AT_200, u=READ)
-        assert [reasons(state, known, now_s) for now_s in (told_s - 1, told_s)] == [[], [NEVER]]
+        found = [[each for each in reasons(state(at), known, at) if each == NEVER] for at in (told_s - 1, told_s)]
+        assert found == [[], [NEVER]]
+
+
+def test_an_owner_that_has_committed_elsewhere_is_accused_only_while_it_goes_on_there():
+    """What another member commits shows nothing of one that may be busy everywhere."""
+    busy, other = member("C0", ["t", "u"], {"t": [0], "u": [0]}), member("C1", ["v"], {"v": [0]})
+    known = topics(CAME_AT_200, u=READ, v=READ)
+
+    def found(now_s, *times_s):
+        offsets = [rhythmic("u", 0, *times_s), rhythmic("v", 0, *range(150, now_s, 10))]
+        return told(group(busy, other, offsets=offsets, generation_ms=100_000), known, now_s)
+
+    early = 150, 160, 170, 180
+    assert found(790, *early, 500, 510, 520) == []
+    assert found(800, *early, 500, 510, 520) == [(AT_RISK, 100, places("t", 0))]
+    assert found(800, *early, 510, 520, 530) == [(NEVER, 200, places("t", 0))]
+
+
+def test_several_partitions_that_are_committed_at_once_are_one_commit():
+    own = member("C0", ["t", "u"], {"t": [0], "u": [0, 1, 2]}, rebalance_timeout_ms=60_000)
+    offsets = [replace(rhythmic("u", 0, 230, 240, 250, 300), partition=number) for number in range(3)]
+    known = topics(CAME_AT_200)
+    known = replace(known, topics=known.topics | {"u": topic_of("u", *[replace(READ, partition=n) for n in range(3)])})
+    assert told(group(own, offsets=offsets, generation_ms=100_000), known, 310) == []
 
 
 def test_a_dead_member_is_told_with_all_its_partitions_and_not_twice():
@@ -182,19 +224,27 @@ def test_a_rebalance_and_an_outage_of_the_coordinator_excuse_silence():
     away = replace(known, log_partitions=1, outages={0: Outage(began_ms=210_000)})
     assert reasons(owns(ELSEWHERE), away, 300) == []
     back = replace(away, outages={0: Outage(began_ms=210_000, ended_ms=280_000)})
-    assert [reasons(owns(ELSEWHERE), back, now_s) for now_s in (339, 340)] == [[], [NEVER]]
-    seldom = owns(rhythmic("u", 0, 105, 145, 185, 225))
-    assert [reasons(seldom, back, now_s) for now_s in (399, 400)] == [[], [NEVER]]
+    assert [reasons(owns(ELSEWHERE), back, now_s) for now_s in (369, 370)] == [[], [NEVER]]
+    assert [reasons(owns(going_on(now_s, 105, 40)), back, now_s) for now_s in (504, 505)] == [[], [NEVER]]
 
 
 def test_a_sink_of_connect_that_is_paused_lets_records_wait_on_purpose():
+    """One that runs may commit a quiet partition only once it has enough records, so it is not accused."""
+
     def found(target):
         s3 = ConnectorConfig("s3", is_configured=True, tasks=1, target_state=target)
         configs = {"workers": ConnectConfigsState(cluster="c", topic="configs", connectors=(s3,))}
         known = replace(topics(CAME_AT_200, u=READ), connect_configs=configs)
         return reasons(replace(owns(ELSEWHERE), group="connect-s3"), known, 300)
 
-    assert (found(TargetState.STARTED), found(TargetState.PAUSED)) == ([NEVER], [])
+    assert (found(TargetState.STARTED), found(TargetState.PAUSED)) == ([AT_RISK], [])
+
+
+@pytest.mark.parametrize(("client_id", "expected"), [("connector-consumer-s3-0", AT_RISK), ("app", NEVER)])
+def test_a_task_of_a_sink_that_is_known_by_its_client_id_is_not_accused(client_id, expected):
+    state = owns(ELSEWHERE)
+    task = replace(state.members[0], client_id=client_id)
+    assert reasons(replace(state, members=(task,)), topics(CAME_AT_200, u=READ), 9_000) == [expected]
 
 
 @pytest.mark.parametrize(
@@ -209,11 +259,20 @@ def test_what_a_transaction_holds_back_did_not_come_yet(more, expected):
     assert [each for each in found if each == NEVER] == expected
 
 
-@pytest.mark.parametrize(("end", "expected"), [(19, [AT_RISK]), (20, [NEVER])])
+def with_markers(end):
+    known = topics(partition((0, 10), (180, 10), (200, end), (220, end)), READ, u=READ)
+    return replace(known, topics=known.topics | {"t": replace(known.topics["t"], has_markers=True)})
+
+
+@pytest.mark.parametrize(("end", "expected"), [(19, AT_RISK), (20, UNATTENDED)])
 def test_where_transactions_end_a_few_offsets_may_be_their_markers(end, expected):
-    known = topics(partition((0, 10), (180, 10), (200, end), (220, end)), u=READ)
-    marked = replace(known, topics=known.topics | {"t": replace(known.topics["t"], has_markers=True)})
-    assert reasons(owns(ELSEWHERE), marked, 9_000) == expected
+    assert reasons(left(100, READ_UNTIL_90), with_markers(end), 9_000) == [expected]
+
+
+@pytest.mark.parametrize("end", [19, 20, 511])
+def test_where_transactions_end_an_aborted_batch_accuses_no_owner(end):
+    state = owns(ELSEWHERE, assigned={"t": [0], "u": [0]})
+    assert told(state, with_markers(end), 9_000) == [(AT_RISK, 100, places("t", 0))]
 
 
 def test_a_partition_that_its_owner_drops_is_an_orphan_and_nothing_else():
@@ -291,7 +350,10 @@ def test_a_member_of_a_kip_848_group_has_its_partitions_since_its_own_record():
 
     def state(since_s):
         own = member(
-            "C0", ["t", "u"], reconciliation=Reconciliation(assigned=both, target=both, since_ms=since_s * 1000)
+            "C0",
+            ["t", "u"],
+            rebalance_timeout_ms=60_000,
+            reconciliation=Reconciliation(assigned=both, target=both, since_ms=since_s * 1000),
         )
         return group(own, kind=GroupKind.CONSUMER, offsets=[ELSEWHERE], generation_ms=1_000)
 
@@ -317,9 +379,14 @@ def test_nothing_is_told_of_kinds_that_start_otherwise_but_their_lag_is_not_made
 
 # --- while nothing changes ----------------------------------------------------------------------------------------
 
+LATER_S = (START + 100 * MINUTE) // SECOND
+"""So that three commits come after everything in the story, which ends before."""
+
 LEFT_OUT = {
     "never": lambda at_ms: group(
-        member("C0", ["t", "u"], {"t": [0], "u": [0]}), generation_ms=at_ms, offsets=[commit("u", 0, 100, at_ms + 1)]
+        member("C0", ["t", "u"], {"t": [0], "u": [0]}, rebalance_timeout_ms=1),
+        generation_ms=at_ms,
+        offsets=[rhythmic("u", 0, at_ms // 1000 + 1, LATER_S, LATER_S + 1, LATER_S + 2)],
     ),
     "unattended": lambda at_ms: group(
         phase=Phase.EMPTY, phase_ms=at_ms, generation_ms=at_ms, offsets=[commit("t", 1, 100, at_ms)]
