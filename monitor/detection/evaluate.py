@@ -253,7 +253,7 @@ def _verdict_of(facts: Facts, view: AssignmentView, now_ms: int) -> GroupVerdict
         sinks=facts.sinks,
         sink=facts.sink,
         unknown_versions=unknown_versions(group),
-        skips=skips_of(facts),
+        skips=facts.skips,
         lag_at_least=known if lag is None else None,
         uncommitted_partitions=len(facts.uncommitted),
         uncommitted_records=total([0, *facts.uncommitted.values()]) or 0,
@@ -378,6 +378,7 @@ def facts_of(
         former_lag=judge.former_lag,
         awaits_poll=judge.awaits_poll,
         uncommitted=without,
+        skips=skips_of(group, topics.catalog, known, committed, moment),
     )
 
 

@@ -222,8 +222,7 @@ def _cut(run: CommitRun, at_ms: int) -> CommitRun:
 
 def _fastest_until(run: CommitRun, at_ms: int) -> int:
     """The fastest pace by an instant inside a run that names all of its commits."""
-    commits = run.points if run.first == run.points[0] else (run.first, *run.points)
-    steps = [(before, after) for before, after in pairwise(commits) if after.committed_ms <= at_ms]
+    steps = [(before, after) for before, after in pairwise(_named_commits(run)) if after.committed_ms <= at_ms]
     return max([pace_between(before, after) for before, after in steps if after != run.second], default=0)
 
 
@@ -232,8 +231,7 @@ def _lowest_until(run: CommitRun, at_ms: int) -> int | None:
     fall = run.first_rewind or run.last_rewind
     if fall is None or fall.at_ms > at_ms:
         return None
-    named = run.points[1:] if run.first == run.points[0] else run.points
-    offsets = [point.offset for point in named if point.committed_ms <= at_ms]
+    offsets = [point.offset for point in _named_commits(run)[1:] if point.committed_ms <= at_ms]
     is_whole = run.last_rewind is not None and run.last_rewind.at_ms <= at_ms
     return run.lowest if is_whole else min([fall.after, *offsets])
 
@@ -301,7 +299,12 @@ def _estimated_commits(run: CommitRun, at_ms: int) -> tuple[CommitPoint, ...]:
 
 def _unnamed_count(run: CommitRun) -> int:
     """How many commits of a run it does not name."""
-    return run.commits - len(run.points) - (run.first != run.points[0])
+    return run.commits - len(_named_commits(run))
+
+
+def _named_commits(run: CommitRun) -> tuple[CommitPoint, ...]:
+    """The commits that a run names, in the order of the log; the first one may be among its points."""
+    return run.points if run.first == run.points[0] else (run.first, *run.points)
 
 
 def holes(run: CommitRun) -> Iterator[tuple[CommitPoint, CommitPoint]]:

@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from enum import IntEnum, StrEnum
+from enum import StrEnum
 from typing import Final
 
 from monitor.model.values import PartitionId, Value
 
 JUMP_KEPT_MS: Final = 3_600_000
 """How long a jump is remembered: after that, any later one replaces it. Before that, only a larger one does."""
-
-
-class JumpBy(IntEnum):
-    """Who committed a jump, as far as the group's log shows."""
-
-    SAME_OWNER = 0
-    """A member, or a consumer without a group, that had committed the partition before."""
-    NEW_OWNER = 1
-    """The first commit after a rebalance: the owner may be another one, or began again at the committed offset."""
 
 
 class Jump(Value, array_like=True):
@@ -29,7 +20,7 @@ class Jump(Value, array_like=True):
         offset: The offset that it committed.
         at_ms: When it was committed.
         began_ms: Since when the group can have read from ``before``: that commit, or the first member since.
-        by: Who committed it.
+        is_first: It is the first commit after a rebalance: the owner may be another one, or began again at ``before``.
         recent_since_ms: When the oldest of the ten commits before it was made; None: there was none.
     """
 
@@ -38,7 +29,7 @@ class Jump(Value, array_like=True):
     offset: int
     at_ms: int
     began_ms: int
-    by: JumpBy = JumpBy.SAME_OWNER
+    is_first: bool = False
     recent_since_ms: int | None = None
 
     @property

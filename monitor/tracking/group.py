@@ -39,7 +39,7 @@ from monitor.tracking.connect import with_connect_work
 from monitor.tracking.kip848.handovers import HandoversDraft
 from monitor.tracking.kip848.records import ModernDraft, is_deletion, kind_of
 from monitor.tracking.offsets.commits import Commit, FrozenOffsets, OffsetsDraft
-from monitor.tracking.offsets.jumps import readers_of, rounded_pace
+from monitor.tracking.offsets.jumps import Readers, rounded_pace
 from monitor.tracking.phases import TRANSITIONS, PhaseEvent, enter_phase
 from monitor.tracking.polled.group import apply_poll, commits_of, is_newer
 from monitor.tracking.rebalances.duration import apply_durations
@@ -216,7 +216,7 @@ class _Draft:
     def _look_at_rebalances(self, now: GroupState | ModernDraft) -> None:
         """Let commits know of the newest rebalances."""
         self._offsets.resumes_after_ms = newest_end_ms(now.history, now.phase)
-        self._offsets.readers = readers_of(now.history, now.phase) if self._state.source is _LOG else None
+        self._offsets.readers = Readers(now.history, now.phase) if self._state.source is _LOG else None
 
     def _begin_with_the_log(self) -> None:
         """What a collector has read of the group no longer counts: the log tells of it, and tells more."""

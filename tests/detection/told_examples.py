@@ -68,7 +68,7 @@ from monitor.model import (
     WorkerBehind,
 )
 from monitor.model.commit_history import extend
-from monitor.model.jumps import Jump, JumpBy
+from monitor.model.jumps import Jump
 from tests.assignors.kafka_client.sticky.written import user_data
 from tests.support.builders import JAVA, as_java_joins
 
@@ -315,7 +315,7 @@ def _skipped(w: World) -> Iterator[Example]:
         w.group(reader, offsets=(commit_of(slow),), fastest=16),
         w.catalog(w.topic("orders", cut(0, 20_000))),
     )
-    taken = changed(slow, before=12_000, offset=46_000, by=JumpBy.NEW_OWNER)
+    taken = changed(slow, before=12_000, offset=46_000, is_first=True)
     yield Example(
         "a backlog that it may have read",
         Kind.SKIPPED,
@@ -325,7 +325,7 @@ def _skipped(w: World) -> Iterator[Example]:
         w.group(reader, offsets=(commit_of(taken),), fastest=16),
         w.catalog(w.topic("orders", cut(0, 10_000))),
     )
-    first = Jump(None, None, 1_000, at("02:55:00"), at("02:54:55"), JumpBy.NEW_OWNER)
+    first = Jump(None, None, 1_000, at("02:55:00"), at("02:54:55"), is_first=True)
     yield Example(
         "a partition that came at 02:50:00 with records",
         Kind.SKIPPED,

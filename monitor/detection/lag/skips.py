@@ -21,41 +21,68 @@ Rule 7: A skip counts for an hour.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Mapping
 from itertools import chain
 from math import ceil
 from typing import Final
 
-from monitor.detection.ownership.context import Facts
+from monitor.detection.moment import Moment
+from monitor.detection.ownership.catalog_view import Places
 from monitor.kinds.repartition_topics import is_repartition_topic
-from monitor.model import CommittedOffset, PartitionState, TopicPartition
+from monitor.model import Catalog, CommittedOffset, GroupState, PartitionState, TopicPartition, traits_of
 from monitor.model.commit_history import MIN_PASSED, STEEPER
-from monitor.model.jumps import JUMP_KEPT_MS, Jump, JumpBy, Skip, SkipCause
+from monitor.model.jumps import JUMP_KEPT_MS, Jump, Skip, SkipCause
 
 SEEN_MS: Final = 60_000
 """A poll sees a cut so soon after it. A jump that the cut has caused may be older than the poll."""
 
 
-def skips_of(facts: Facts) -> tuple[Skip, ...]:
-    """What the group passed in the last hour without reading it, or perhaps so, by partition."""
-    if not facts.traits.commits_to_log:
+def skips_of(
+    group: GroupState,
+    catalog: Catalog,
+    known: Places,
+    committed: Mapping[TopicPartition, CommittedOffset],
+    moment: Moment,
+) -> tuple[Skip, ...]:
+    """What the group passed in the last hour without reading it, or perhaps so, by partition.
+
+    Args:
+        group: with the names of its topics.
+        catalog: the topics that exist.
+        known: the partitions that exist and concern the group.
+        committed: the offsets of the group.
+        moment: the instant.
+    """
+    jumps = [(place, commit, commit.jump) for place, commit in committed.items() if commit.jump is not None]
+    if not jumps or not traits_of(group).commits_to_log:
         return ()
-    jumps = [(place, commit) for place, commit in facts.committed.items() if commit.jump is not None]
-    return tuple(_skips(facts, jumps)) if jumps else ()
+    found = [
+        _skip(group, catalog, known, place, jump)
+        for place, commit, jump in jumps
+        if place in known
+        and _counts(jump, commit, known[place])
+        and not moment.has_passed(jump.at_ms + JUMP_KEPT_MS)
+        and not is_repartition_topic(group, place.topic)
+    ]
+    return tuple([skip for skip in found if skip is not None])
 
 
-def _skips(facts: Facts, jumps: list[tuple[TopicPartition, CommittedOffset]]) -> Iterator[Skip]:
-    for place, commit in jumps:
-        state, jump = facts.known.get(place), commit.jump
-        if jump is None or state is None or not _counts(jump, commit, state):
-            continue
-        if facts.has_passed(jump.at_ms + JUMP_KEPT_MS) or is_repartition_topic(facts.group, place.topic):
-            continue
-        cause = _cause(facts, place, jump, state)
-        if cause is not None:
-            least = jump.distance - _readable(facts, jump, state) if cause is SkipCause.RETENTION else 0
-            before = jump.before or 0
-            yield Skip(place.topic, place.partition, cause, jump.at_ms, before, jump.offset, least, jump.distance)
+def _skip(group: GroupState, catalog: Catalog, known: Places, place: TopicPartition, jump: Jump) -> Skip | None:
+    """What a jump skipped; None: nothing, as far as is known."""
+    least = 0
+    if jump.before is None:
+        cause = SkipCause.NEW_PARTITION if _came_later(catalog, known, place) else None
+    else:
+        state = known[place]
+        end, least = _end_by(state, jump.began_ms), jump.distance - _readable(group, jump, state)
+        is_to_the_end = jump.is_first and end is not None and jump.offset >= end
+        cause = SkipCause.REBALANCE if is_to_the_end else None
+        if (least or is_to_the_end) and _start_by(state, jump.at_ms) - jump.before >= MIN_PASSED:
+            cause = SkipCause.RETENTION
+    if cause is None:
+        return None
+    at_least = least if cause is SkipCause.RETENTION else 0
+    return Skip(place.topic, place.partition, cause, jump.at_ms, jump.before or 0, jump.offset, at_least, jump.distance)
 
 
 def _counts(jump: Jump, commit: CommittedOffset, state: PartitionState) -> bool:
@@ -64,32 +91,19 @@ def _counts(jump: Jump, commit: CommittedOffset, state: PartitionState) -> bool:
     return commit.offset >= jump.offset and not is_of_former_log
 
 
-def _readable(facts: Facts, jump: Jump, state: PartitionState) -> int:
+def _readable(group: GroupState, jump: Jump, state: PartitionState) -> int:
     """How many records of a jump the group may have read; all of them where that is not known (rule 2)."""
-    fastest, since_ms, before = facts.group.fastest, jump.recent_since_ms, jump.before
+    fastest, since_ms, before = group.fastest, jump.recent_since_ms, jump.before
     end = None if since_ms is None else _end_by(state, since_ms)
     if not fastest or before is None or end is None or end < before + MIN_PASSED:
         return jump.distance
     return min(jump.distance, ceil(STEEPER * fastest * max(0, jump.at_ms - jump.began_ms) / 1_000))
 
 
-def _cause(facts: Facts, place: TopicPartition, jump: Jump, state: PartitionState) -> SkipCause | None:
-    """What kind of a jump it is; None: no records were skipped, as far as is known."""
-    if jump.before is None:
-        return SkipCause.NEW_PARTITION if _came_later(facts, place, state) else None
-    end = _end_by(state, jump.began_ms)
-    is_to_the_end = jump.by is JumpBy.NEW_OWNER and end is not None and jump.offset >= end
-    is_cut = _start_by(state, jump.at_ms) - jump.before >= MIN_PASSED
-    if is_cut and (is_to_the_end or _readable(facts, jump, state) < jump.distance):
-        return SkipCause.RETENTION
-    return SkipCause.REBALANCE if is_to_the_end else None
-
-
-def _came_later(facts: Facts, place: TopicPartition, state: PartitionState) -> bool:
+def _came_later(catalog: Catalog, known: Places, place: TopicPartition) -> bool:
     """Whether the partition was seen to come, while its topic existed (rule 5)."""
-    first = facts.known.get(TopicPartition(place.topic, 0))
-    has_grown = first is not None and first.first_seen_ms < state.first_seen_ms
-    return has_grown and state.first_seen_ms > facts.catalog.watched_ms
+    first, came_ms = known.get(TopicPartition(place.topic, 0)), known[place].first_seen_ms
+    return first is not None and max(first.first_seen_ms, catalog.watched_ms) < came_ms
 
 
 def _end_by(state: PartitionState, at_ms: int) -> int | None:

@@ -29,6 +29,7 @@ from monitor.model import (
     Value,
 )
 from monitor.model.evidence import Balance, Growth, Refusal
+from monitor.model.jumps import Skip
 
 Owners = dict[TopicPartition, tuple[str, ...]]
 """The member ids that own a partition, sorted. A partition without an owner has no entry."""
@@ -109,7 +110,7 @@ class Facts(Value):
     since when; ``former_lag`` those whose lag is unknown until the next polls, with the records that waited before that
     (monitor.detection.lag.doubtful_ends). ``awaits_poll``: by the date of the next poll alone, more may be known.
     ``uncommitted`` are the partitions in which the group has no committed offset, each with its records
-    (monitor.detection.lag.uncommitted).
+    (monitor.detection.lag.uncommitted). ``skips`` are the records that it passed (monitor.detection.lag.skips).
     """
 
     group: GroupState
@@ -136,6 +137,7 @@ class Facts(Value):
     former_lag: dict[TopicPartition, int] = msgspec.field(default_factory=dict)
     awaits_poll: bool = False
     uncommitted: dict[TopicPartition, int] = msgspec.field(default_factory=dict)
+    skips: tuple[Skip, ...] = ()
 
     @property
     def now_ms(self) -> int:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from monitor.detection.lag.skips import skips_of
 from monitor.detection.ownership.context import Facts
 from monitor.detection.rules.rule import Rule
 from monitor.findings.observation import Observation
@@ -23,7 +22,7 @@ FEWEST: Final = 1_000
 
 def find_skipped(facts: Facts) -> Iterable[Observation]:
     """What the group skipped in the last hour, by cause; what it perhaps skipped comes last."""
-    skips = skips_of(facts)
+    skips = facts.skips
     if not skips:
         return
     yield from _finding(facts, "retention", [skip for skip in skips if skip.at_least])

@@ -249,10 +249,9 @@ def _in_vain(facts: Facts, waiting: Iterable[PartitionVerdict], sign_of: Callabl
     )
     for row in waiting:
         is_nobodys = row.orphan is not None or (is_owner_awaited and not row.owners)
-        place = TopicPartition(row.topic, row.partition)
-        is_done = arrived_late(facts.group, row.owners, facts.committed[place], row.end)
-        if not is_nobodys and not is_held_back(row) and not is_done:
-            since_ms = in_vain_since_ms(facts, row, sign_of(facts.committed[place]))
+        commit = facts.committed[place := TopicPartition(row.topic, row.partition)]
+        if not is_nobodys and not is_held_back(row) and not arrived_late(facts.group, row.owners, commit, row.end):
+            since_ms = in_vain_since_ms(facts, row, sign_of(commit))
             if since_ms is not None and disturbed is not None:
                 since_ms = _silence_start_ms(facts, since_ms, disturbed)
             if since_ms is not None and not markers.alone_wait(row):

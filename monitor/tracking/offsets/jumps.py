@@ -19,37 +19,39 @@ The decoder combines commits that follow one another in the log into runs; it en
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from monitor.model import CommitPoint, CommittedOffset, Phase, Rebalance, Value
 from monitor.model.commit_history import MIN_PASSED, RECENT, SHORTEST_MS, is_steep, newest_two_in, points_of
-from monitor.model.jumps import JUMP_KEPT_MS, Jump, JumpBy
+from monitor.model.jumps import JUMP_KEPT_MS, Jump
 from monitor.tracking.rebalances.history import stopped_members
 
 
 class Readers(Value):
-    """Who may have read the partitions of a group by now, in ms since the epoch; None: not known.
+    """Who may have read the partitions of a group by now. Few commits ask for that, so it is worked out on demand.
 
     Attributes:
-        since_ms: Since when the group has had members without a break.
-        rebalanced_ms: When the newest rebalance ended that its members noticed.
-        are_none: It has no members now.
+        history: The newest rebalances of the group, the oldest first.
+        phase: The phase of the group.
     """
 
-    since_ms: int | None = None
-    rebalanced_ms: int | None = None
-    are_none: bool = False
+    history: tuple[Rebalance, ...]
+    phase: Phase
 
+    @property
+    def are_none(self) -> bool:
+        """Whether the group has no members now."""
+        return self.phase is Phase.EMPTY
 
-def readers_of(history: Sequence[Rebalance], phase: Phase) -> Readers:
-    """Who may read for a group, by its rebalances."""
-    ends = [each for each in history if each.ended_ms is not None and stopped_members(each)]
-    first = next((each for each in reversed(ends) if each.is_first), None)
-    return Readers(
-        since_ms=first.ended_ms if first is not None else None,
-        rebalanced_ms=ends[-1].ended_ms if ends else None,
-        are_none=phase is Phase.EMPTY,
-    )
+    @property
+    def since_ms(self) -> int:
+        """Since when the group has had members without a break (ms since the epoch); 0: not known."""
+        ends = (each.ended_ms for each in reversed(self.history) if each.is_first and stopped_members(each))
+        return next((ended_ms for ended_ms in ends if ended_ms is not None), 0)
+
+    @property
+    def rebalanced_ms(self) -> int | None:
+        """When the newest rebalance ended that its members noticed (ms since the epoch); None: not known."""
+        ends = (each.ended_ms for each in reversed(self.history) if stopped_members(each))
+        return next((ended_ms for ended_ms in ends if ended_ms is not None), None)
 
 
 def jump_of(before: CommittedOffset, commit: CommitPoint, readers: Readers) -> Jump | None:
@@ -59,15 +61,14 @@ def jump_of(before: CommittedOffset, commit: CommitPoint, readers: Readers) -> J
         return None
     rebalanced_ms = readers.rebalanced_ms
     is_first = rebalanced_ms is not None and before.committed_ms <= rebalanced_ms < commit.committed_ms
-    by = JumpBy.NEW_OWNER if is_first else JumpBy.SAME_OWNER
     recent = points_of(before.history)[-RECENT:]
     return Jump(
         before.offset,
         before.committed_ms,
         commit.offset,
         commit.committed_ms,
-        max(before.committed_ms, min(readers.since_ms or 0, commit.committed_ms)),
-        by,
+        max(before.committed_ms, min(readers.since_ms, commit.committed_ms)),
+        is_first,
         recent[0].committed_ms if recent else None,
     )
 
@@ -80,7 +81,7 @@ def first_jump(commit: CommitPoint, known: CommittedOffset | None, readers: Read
     points = points_of(known.history)
     if not points or not points[0].committed_ms <= rebalanced_ms < commit.committed_ms:
         return None
-    return Jump(None, None, commit.offset, commit.committed_ms, rebalanced_ms, JumpBy.NEW_OWNER)
+    return Jump(None, None, commit.offset, commit.committed_ms, rebalanced_ms, is_first=True)
 
 
 def larger_jump(known: Jump | None, jump: Jump | None) -> Jump | None:

@@ -7,8 +7,8 @@ may be concerned (monitor.collectors.kafka.transactional_offsets). This module d
 Rule 1: The listing counts if it was requested more than CLOCK_MARGIN_MS after the newest commit in the log.
 Rule 2: It also counts, whatever was logged later, if it contradicts a commit and an earlier listing had the same
 offset. It contradicts a commit that is newer than the listed offset and more than CLOCK_MARGIN_MS older than the
-listing. Rule 2 lasts until a listing has another offset, or is 15 minutes older than the newest
-commit: what is committed meanwhile are attempts, and no progress.
+listing. Rule 2 lasts until a listing has another offset, or commits go on without one: for UNLISTED_MS, or later than
+LISTING_LIFETIME_MS. What is committed meanwhile are attempts, and no progress.
 Rule 3: Otherwise, the log counts. A group that commits well has another offset in each listing.
 
 So after one aborted transaction, the next commit counts at once, or from the next listing on. An application that
