@@ -23,7 +23,7 @@ from monitor.findings.observation import Evidence, Observation
 from monitor.findings.order import Rank
 from monitor.findings.sentences import sentence
 from monitor.findings.spec import FindingSpec
-from monitor.messages.formatting import counted, grouped
+from monitor.messages.formatting import counted, grouped, round_down
 from monitor.messages.names import partition, people, places, seconds
 from monitor.messages.units import unit_of
 from monitor.model import KINDS, FindingKind, GroupState, TopicPartition, Value
@@ -262,22 +262,12 @@ def _not_committing(evidence: NotCommitting, found: Observation, group: GroupSta
 
 def _repetition(repeated: tuple[Repeated, ...], there: str = "") -> str:
     """How often at least: the exact number would change with every commit."""
-    times = counted(_rounded_down(min(each.commits for each in repeated)), "time")
+    times = counted(round_down(min(each.commits for each in repeated), (1, 2, 5)), "time")
     first = repeated[0]
     if len(repeated) == 1:
         return f"offset {grouped(first.offset)} has been committed{there} at least {times} in a row"
     example = f"{grouped(first.offset)} in {partition(first.place)}"
     return f"the same offsets have been committed{there} at least {times} in a row ({example})"
-
-
-def _rounded_down(count: int) -> int:
-    """The next number below of 1, 2, 5, 10, 20, 50 and so on.
-
-    >>> [_rounded_down(count) for count in (2, 9, 10, 47, 1_234)]
-    [2, 5, 10, 20, 1000]
-    """
-    digits = int("1" + "0" * (len(str(count)) - 1))
-    return digits * max(step for step in (1, 2, 5) if step * digits <= count)
 
 
 def _role(found: Observation, owners: tuple[str, ...]) -> str:

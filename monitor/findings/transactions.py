@@ -8,7 +8,7 @@ from monitor.findings.observation import Evidence, Observation
 from monitor.findings.order import Rank
 from monitor.findings.sentences import sentence
 from monitor.findings.spec import FindingSpec
-from monitor.messages.formatting import grouped
+from monitor.messages.formatting import grouped, round_down
 from monitor.messages.names import partition, people, places, seconds, shown
 from monitor.model import FindingKind, GroupState, PendingOffsets, TopicPartition
 
@@ -58,7 +58,7 @@ def _uncommitted_attempts(evidence: UncommittedAttempts, found: Observation, gro
         role, have = ("owner", "has") if len(owners) == 1 else ("owners", "have")
         who = f"The {role} of {places(partitions)}, {people(owners, group)},"
         head = f"{who} {have} tried to commit there in transactions."
-    attempts = f"At least {grouped(_step(evidence.attempts))} attempts in a row were not committed."
+    attempts = f"At least {grouped(round_down(evidence.attempts, (1, 3)))} attempts in a row were not committed."
     return f"{head} {attempts} {_committed_offset(evidence, len(partitions))}"
 
 
@@ -68,16 +68,6 @@ def _committed_offset(evidence: UncommittedAttempts, partitions: int) -> str:
     if evidence.committed is not None:
         return f"{start}he committed offset of {example} is still {grouped(evidence.committed)}."
     return "There is no committed offset." if partitions == 1 else f"{start}here is no committed offset of {example}."
-
-
-def _step(count: int) -> int:
-    """The largest of 3, 10, 30, 100 and so on that is not more.
-
-    >>> _step(3), _step(29), _step(113)
-    (3, 10, 100)
-    """
-    step = int(f"1{'0' * (len(str(count)) - 1)}")
-    return 3 * step if count >= 3 * step else step
 
 
 class HeldOffsets(Evidence):
