@@ -30,7 +30,7 @@ from monitor.config import ClusterSettings
 from monitor.model import GroupsListed, PassCompleted, Source
 
 LONGEST_PAUSE_S: Final = 60.0
-"""A system that is away is asked again at least so often."""
+"""The longest wait until the next request to a system that does not respond."""
 
 
 class PollingCollector(RetryingCollector):

@@ -19,7 +19,7 @@ from monitor.model import Value
 
 MIN_SILENCE_LIMIT_S: Final = 60.0
 SILENCE_LIMIT_PASSES: Final = 3
-"""After how many intervals without a pass it is said that none comes; never before MIN_SILENCE_LIMIT_S."""
+"""After so many intervals without a pass, it is reported as missing; never before MIN_SILENCE_LIMIT_S."""
 
 
 class ExpectedWriter(Value):
@@ -36,7 +36,7 @@ COLLECT: Final = ExpectedWriter(who="groupwatch collect", does="reads the cluste
 class RemoteCollector:
     """Looks whether the events topic of a cluster exists and grows; it writes nothing.
 
-    It stands where another process has the collector: ``run`` belongs to one thread, ``last_success_ms`` and
+    It replaces the collector where that runs in another process. ``run`` belongs to one thread; ``last_success_ms`` and
     ``problem`` may be read from any.
     """
 

@@ -1,1 +1,1 @@
-"""What a Kafka cluster is asked: topics, groups, open transactions; and the topics that groupwatch writes there."""
+"""Requests to a Kafka cluster (topics, groups, open transactions), and the topics that groupwatch writes there."""

@@ -1,7 +1,7 @@
-"""One round of questions about all groups of a Kafka cluster: who their members are, and what they have committed.
+"""One poll of all groups of a Kafka cluster: their members, and their committed offsets.
 
-A hundred groups to a question, several questions on their way to every broker. What is wrong with one group is that
-group's alone: it is not told in this round, and what was known of it stays.
+A request has a hundred groups, and several requests are under way to each broker. A failure of one group concerns only
+that group: this poll does not report it, and its last known state stays.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class AdminPoll:
         self._again: list[GroupsRequest] = []
 
     def ask(self, listing: Listing) -> None:
-        """Ask for all groups; what did not fit into an answer, or could not be read, is asked for again in halves."""
+        """Request all groups. What did not fit into a response, or could not be read, is requested again in halves."""
         questions = list(self._describe_requests(listing))
         while questions:
             self._again = []
@@ -98,7 +98,7 @@ class AdminPoll:
                 )
 
     def problems(self) -> tuple[str, ...]:
-        """What was not told of groups, a sentence for each reason."""
+        """The groups that the poll could not report, a sentence for each reason."""
         return tuple(
             f"Cluster {self._cluster}: {len(groups)} group{'s are' if len(groups) > 1 else ' is'} missing from the poll"
             f" ({reason}), one of them {min(groups)[:60]!a}; the last known state stays."
@@ -165,7 +165,7 @@ class AdminPoll:
         self._take_topics(answer.question.groups[0], one.error_code, one.topics)
 
     def _take_topics(self, group: str, error_code: int, topics: tuple[TopicFetched, ...]) -> None:
-        """An offset that is not told would look deleted, so the group is told with all of them or not."""
+        """Take all offsets of a group or none: a missing offset would look deleted."""
         codes = [partition.error_code for topic in topics for partition in topic.partitions if partition.error_code]
         if error_code or codes:
             self._fail_with(error_code or codes[0], group)

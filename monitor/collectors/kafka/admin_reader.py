@@ -1,8 +1,8 @@
-"""The groups of a Kafka cluster as its brokers tell them when asked: for clusters whose offsets topic may not be read.
+"""The groups of a Kafka cluster as its brokers report them, for clusters whose offsets topic may not be read.
 
-Every broker lists the groups that it coordinates, so no coordinator has to be looked for. Then each is asked for its
-own groups, see :mod:`monitor.collectors.kafka.admin_poll`. Groups that have not changed are not told again in every
-pass.
+Each broker lists the groups that it coordinates, so there is no need to look for coordinators. Then each receives
+requests for its own groups, see :mod:`monitor.collectors.kafka.admin_poll`. A pass does not write groups again that
+have not changed.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class AdminReader:
 
         Raises:
             ConfigError: the client properties cannot be used.
-            ConnectionFailed: no broker can be asked.
+            ConnectionFailed: no broker responds.
         """
         requests = self._connect()
         with explain_request_errors(self._cluster):
@@ -108,7 +108,7 @@ class AdminReader:
         )
 
     def close(self) -> None:
-        """Close the connections, and write everything anew with the next reading: the last may not have arrived."""
+        """Close the connections. The next poll writes everything again: the last one may not have arrived."""
         self._written = {}
         admin, self._admin = self._admin, None
         if admin is not None:
@@ -147,10 +147,10 @@ class AdminReader:
         return Listing(homes=homes, asks=asks, answered=frozenset(answered), problems=problems)
 
     def _not_certainly_gone(self, requests: AdminRequests, listing: Listing, *, complete: bool) -> frozenset[str]:
-        """Groups that nobody lists and that may exist all the same.
+        """Groups that no broker lists and that may still exist.
 
-        A group may be on its way to another coordinator, so one listing without it tells nothing. And while the
-        partition of the offsets topic that has it is without a leader, nobody lists it.
+        A group may be moving to another coordinator, so one listing without it proves nothing. While the partition of
+        the offsets topic that has it is without a leader, no broker lists it.
         """
         missing = self._listed - listing.homes.keys()
         if not complete:
@@ -161,7 +161,7 @@ class AdminReader:
     def _select_gone(self, requests: AdminRequests, groups: Sequence[str], listing: Listing) -> frozenset[str]:
         """Of these, those whose coordinator is there and does not list them."""
         if requests.newest(Api.FIND_COORDINATOR) is None:
-            return frozenset(groups)  # brokers before 3.0, which are asked for one at a time
+            return frozenset(groups)  # brokers before 3.0, which accept one group a request
         return frozenset(
             found.key
             for found in requests.coordinators(groups, min(listing.answered))
@@ -182,7 +182,7 @@ class AdminReader:
 
 
 def _read_listing(answer: GroupsResponse | FailedRequest) -> ListGroupsResponse | str:
-    """The broker's groups, or why they are not told."""
+    """The broker's groups, or why it does not report them."""
     if isinstance(answer, FailedRequest):
         return answer.error
     try:

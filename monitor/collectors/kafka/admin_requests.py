@@ -28,7 +28,7 @@ WINDOW: Final = 3
 only wait there; kafka-python refuses the sixth."""
 
 SLACK_S: Final = 5.0
-"""How much longer than the client's own time limit is waited before an answer is given up that it said nothing of."""
+"""The wait for a response continues for this much longer than the client's own time limit; then it is given up."""
 
 
 class GroupsRequest(Value):
@@ -73,16 +73,16 @@ class AdminRequests:
         self._arrived: queue.SimpleQueue[tuple[_WireRequest, BaseException | None, bytes]] = queue.SimpleQueue()
 
     def brokers(self) -> tuple[int, ...]:
-        """The brokers that there are now, by number; asked for anew, as the client itself asks every five minutes.
+        """The current brokers, by number. This requests them again, as the client itself does every five minutes.
 
         Raises:
-            KafkaError: no broker says it.
+            KafkaError: no broker responds.
         """
         self._manager.run(self._manager.cluster.refresh_metadata)
         return tuple(sorted(broker.node_id for broker in self._manager.cluster.brokers()))
 
     def newest(self, api: Api) -> int | None:
-        """The newest version in which this question can be asked of the cluster; None: in none."""
+        """The newest version of this request that the cluster supports; None: it supports none."""
         told = (self._manager.broker_version_data.api_versions or {}).get(int(api))
         ours = VERSIONS[api]
         if told is None or told[0] > ours.newest or told[1] < ours.oldest:
@@ -98,7 +98,7 @@ class AdminRequests:
                 yield from read_coordinators(answer.version, answer.data)
 
     def ask(self, questions: Iterable[GroupsRequest]) -> Iterator[GroupsResponse | FailedRequest]:
-        """All answers, in the order in which they come. A broker that does not answer one question is asked no more.
+        """All responses, in the order of their arrival. A broker that fails to respond once gets no more requests.
 
         What the caller does with an answer, it does while the brokers work on the next ones.
         """
@@ -129,7 +129,7 @@ class AdminRequests:
     def _came(
         self, request: _WireRequest, error: BaseException | None, data: bytes, own: deque[GroupsRequest]
     ) -> list[GroupsResponse | FailedRequest]:
-        """What to tell of a question, and of those that are not asked any more for it."""
+        """The result of a request, and of those to the same broker that are given up for it."""
         question = request.question
         if error is None:
             version = request.API_VERSION or 0
@@ -219,7 +219,7 @@ class _Header:
 
 
 class _ResponseDecoder:
-    """Takes an answer apart as far as its header; the rest stays bytes, for the thread that asked."""
+    """Decodes a response's header; the rest stays bytes, for the thread that made the request."""
 
     def __init__(self, *, is_flexible: bool) -> None:
         self._is_flexible = is_flexible

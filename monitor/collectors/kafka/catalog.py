@@ -40,7 +40,7 @@ POLL_REQUEST_MS: Final = 5_000
 """How long a request of a poll may take: with a broker that hangs, the next poll leaves it out."""
 
 RENEW_S: Final = 20.0
-"""How often a new client is tried while the ends of some partitions are not told, as when they have no leader."""
+"""How often a new client is tried while the brokers do not report some ends, as when partitions have no leader."""
 
 
 class KafkaCatalogCollector(RetryingCollector):
@@ -78,7 +78,7 @@ class KafkaCatalogCollector(RetryingCollector):
         self._next_sample_s = 0.0
         self._renewed_s = -RENEW_S
         self._found: tuple[bytes, bytes] = b"", b""
-        """Stands for what the newest two polls found."""
+        """The digests of what the newest two polls found."""
         self.unchanged = UnchangedPolls()
         """Where the events topic holds polls that found nothing new."""
 
@@ -86,7 +86,7 @@ class KafkaCatalogCollector(RetryingCollector):
         """Make a pass now and then one every interval, until ``stop``; a failed one is made again at the next interval.
 
         A pass that takes longer than the interval is followed by the next one at the next multiple of the interval.
-        Between two passes the brokers are asked every second which groups rebalance.
+        Between two passes, every second, it requests the rebalancing groups from the brokers.
         """
         interval_s = self._cluster.collect_interval_s
         begin = time.monotonic()
@@ -187,9 +187,9 @@ class KafkaCatalogCollector(RetryingCollector):
         return self._cluster.groups_from == "log" and self._cluster.offsets_isolation == "read_uncommitted"
 
     def _has_lost_a_leader(self, topics: Iterable[TopicObserved]) -> bool:
-        """Whether an end was not told, and the client is not new: it may not know a broker that has come back.
+        """Whether an end is missing and the client is not new: it may not know a broker that has come back.
 
-        kafka-python forgets a broker that is away when it next asks who there is, and asks again after five minutes.
+        kafka-python forgets an unavailable broker with its next metadata request, and repeats that after five minutes.
         """
         is_new = time.monotonic() - self._renewed_s < RENEW_S
         return not is_new and any(partition.end is None for topic in topics for partition in topic.partitions)

@@ -27,7 +27,7 @@ from monitor.protocol.events_topic import encode_event
 from monitor.protocol.wire.bounds import latest_ms
 
 PARTITION: Final = 0
-"""All events of a cluster are in one partition, even if somebody created the topic with more: their order counts."""
+"""All events of a cluster are in one partition, even if the topic was created with more: their order counts."""
 
 RETENTION_MS: Final = 3_600_000
 MAX_MESSAGE_BYTES: Final = 8 << 20
@@ -35,7 +35,7 @@ MAX_MESSAGE_BYTES: Final = 8 << 20
 
 WRITE_LIMIT_S: Final = 20.0
 DATED_BY_BROKERS: Final = ("message.timestamp.type", "LogAppendTime")
-"""A setting of a topic, and its value: nobody who writes can set the time of a record."""
+"""A setting of a topic, and its value: no writer can set the time of a record."""
 
 log = logging.getLogger(__name__)
 
@@ -107,7 +107,7 @@ def write_topics(producer: KafkaProducer, destination: str, topics: Iterable[Top
 
 
 def write_answers(producer: KafkaProducer, destination: str, answers: Iterable[OffsetsListed | ShareGroupRead]) -> None:
-    """Write what the brokers said of each group, and wait until all is there.
+    """Write what the brokers reported of each group, and wait until all is there.
 
     Raises:
         KafkaError: an event was not written within 20 s.
@@ -170,7 +170,7 @@ def clock_problem(completed: PassCompleted, written: Written) -> str | None:
 def send_samples(producer: KafkaProducer, destination: str, samples: Iterable[RebalanceSampled]) -> None:
     """Send what was seen of rebalances, in their order, without waiting for it to be there: the next sample is due.
 
-    What is not written within the producer's own limit is lost; a rebalance that goes on is told again.
+    An event that is not written within the producer's own limit is lost; a rebalance that continues is reported again.
 
     Raises:
         KafkaError: the producer takes none.

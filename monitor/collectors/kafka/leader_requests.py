@@ -72,7 +72,7 @@ class LeaderRequests:
         return answers
 
     def _has_late_answer(self, broker: int, scope: str) -> bool:
-        """Whether no new request is needed: one is under way, or was answered after nobody waited for it any more."""
+        """Whether no new request is needed: one is under way, or one was answered after its wait had ended."""
         newest = self._under_way.get((broker, scope))
         return newest is not None and (not newest.is_done or (broker in self.quiet and newest.succeeded()))
 
@@ -94,7 +94,7 @@ class LeaderRequests:
 
 
 def is_throttled(manager: Any, broker: int) -> bool:  # noqa: ANN401 -- kafka-python has no types
-    """Whether the client waits before it sends a broker the next request, as that told it to."""
+    """Whether the client waits before its next request to a broker, as that broker requested."""
     connection = manager._conns.get(broker)
     return connection is not None and "throttle" in connection.paused
 
@@ -172,9 +172,9 @@ def offsets_in(response: Any) -> Iterator[tuple[Place, tuple[int, int]]]:  # noq
 
 
 def epoch_ends_in(response: Any) -> Iterator[tuple[Place, int]]:  # noqa: ANN401 -- as above
-    """Where the log of the epoch that was asked for ends, of each place in the response; -1: it is not known.
+    """Where the log of the requested epoch ends, of each place in the response; -1: it is not known.
 
-    A leader that was elected a moment ago may answer an error, and is asked again. Who may not ask never learns it.
+    A newly elected leader may return an error, and is queried again. Without permission, the end stays unknown.
     """
     for topic in response.topics:
         for each in topic.partitions:

@@ -221,7 +221,7 @@ def readable_share_partitions(cluster: ClusterSettings, admin: KafkaAdminClient)
 
 
 def _offsets_topic_missing(cluster: ClusterSettings, described: Described) -> OffsetsTopicMissing | None:
-    """That the offsets topic is not there yet is told last: it comes by itself, what else is wrong does not."""
+    """A missing offsets topic is reported last: brokers create it by themselves; the other problems do not go away."""
     try:
         _check_offsets_topic(cluster, described)
     except OffsetsTopicMissing as missing:

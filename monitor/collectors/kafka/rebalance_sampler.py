@@ -1,9 +1,9 @@
-"""Which classic groups rebalance now, as their brokers say: the log shows a rebalance only once it is complete.
+"""Which classic groups rebalance now, as their brokers report: the log shows a rebalance only once it is complete.
 
-Each broker is asked for its groups in the two states of a classic rebalance (``ListGroups`` with a filter of states,
-KIP-518), so the answer is empty most of the time, however many groups there are. It names only groups that the user may
-describe. A group is told when it is first seen, then again after as long as it has been seen, at least every REPEAT_MS,
-and once when it is no longer seen.
+Each broker gets a request for its groups in the two states of a classic rebalance (``ListGroups`` with a filter of
+states, KIP-518). So the response is empty most of the time, however many groups there are. It names only groups that
+the user may describe. A group is reported when it is first seen, then again after as long as it has been seen, at least
+every REPEAT_MS. It is reported once more when it is no longer seen.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ REBALANCING_STATES: Final = (GroupState.PREPARING_REBALANCE, GroupState.COMPLETI
 """kafka-python 3.0.12 takes the names themselves for unknown ones, whatever it says of them."""
 
 SAMPLE_S: Final = 1.0
-"""How often a broker is asked. It is how exact the beginning of a rebalance is: members hear of one with their next
-heartbeat, up to 3 s later by default, so most rebalances that somebody has to wait for are seen. The broker goes over
-its groups for the answer, so it is not asked more often."""
+"""The interval of the requests to a broker, which limits how exact the start of a rebalance is. Members learn of a
+rebalance with their next heartbeat, up to 3 s later by default. So this sees most rebalances that have to wait for a
+member. The broker goes over all its groups for the response, hence no shorter interval."""
 
 REPEAT_MS: Final = 10_000
-"""How often a rebalance that goes on is told, so that a job that starts knows of it, and that nobody has to believe for
-long in one whose collector has died (SAMPLE_HOLDS_MS)."""
+"""How often a rebalance that continues is reported, for a job that starts. It also limits how long a job relies on a
+rebalance whose collector has died (SAMPLE_LIFETIME_MS)."""
 
 BROKERS: Final = "the list of brokers"
 STATES: Final = "the rebalancing groups"
@@ -35,14 +35,14 @@ MEANWHILE: Final = "the rebalance delays of classic groups are unknown meanwhile
 
 
 class _RequestTime(Value):
-    """When a broker was asked, and how long its answer took."""
+    """When a request was sent to a broker, and how long its response took."""
 
     at_ms: int
     took_ms: int
 
 
 class _SeenRebalancing(Value):
-    """A group that rebalances: which broker said so, since when, and when it was last seen and told.
+    """A group that rebalances: which broker reported it, since when, and when it was last seen and last written.
 
     ``gap_ms`` is the longest time between two sights, ``took_ms`` the longest that an answer took, from
     the one before the first sight on.
@@ -79,9 +79,9 @@ class RebalanceSampler:
         self._silent = set()
 
     def ask(self, admin: KafkaAdminClient, clock: Callable[[], int]) -> Iterator[list[RebalanceSampled]]:
-        """What there is to tell now, a list for each broker; whoever takes no more leaves the other brokers unasked.
+        """The events to write now, a list for each broker. A caller may stop early; other brokers are then not queried.
 
-        The cluster's errors are not raised: they are said in the log, once.
+        This does not raise the cluster's errors: it logs each once.
 
         Args:
             admin: a connected client.
@@ -124,7 +124,7 @@ class RebalanceSampler:
         return told
 
     def _note(self, group: str, broker: int, asked: _RequestTime) -> bool:
-        """Remember that the group was seen, and say whether that is to be told."""
+        """Remember that the group was seen, and return whether an event is due."""
         now_ms = asked.at_ms
         before = self._seen.get(group) or self._first_seen(broker, now_ms)
         is_due = before.is_due(now_ms)
@@ -172,10 +172,10 @@ class RebalanceSampler:
         )
 
     def _drop_outdated(self, now_ms: int) -> None:
-        """Nobody believes any more in what was last seen so long ago; its broker does not answer, or is gone."""
+        """Drop groups that were last seen too long ago: their broker does not respond, or is gone."""
         lost = [group for group, seen in self._seen.items() if now_ms - seen.seen_ms > SAMPLE_LIFETIME_MS]
         for group in lost:
-            self._asked.pop(self._seen.pop(group).broker, None)  # its last answer was not that nobody rebalances
+            self._asked.pop(self._seen.pop(group).broker, None)  # its last response was not empty
 
 
 def _rebalancing_groups(admin: KafkaAdminClient, broker: int) -> dict[str, str]:

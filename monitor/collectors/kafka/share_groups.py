@@ -1,9 +1,9 @@
 """What no log has of share groups: how often each delivers a record, how long a member may hold it, what it reads.
 
 Kafka 4.3 gives all with the configs of a group, whether they are set there or at the brokers. Before, the limit of
-deliveries was one of the brokers only. A cluster without share groups is asked one small question a broker, and seldom.
+deliveries was one of the brokers only. A cluster without share groups gets one small request a broker, and seldom.
 
-How far the groups are is in ``__share_group_state``. Only where that cannot be read are coordinators asked for it.
+``__share_group_state`` has how far the groups are. Only if it cannot be read do coordinators get requests for it.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from monitor.collectors.kafka_client.batch_requests import BatchRequests, split_
 from monitor.model import ShareConfig, ShareGroupRead
 
 LIST_MS: Final = 30_000
-"""How often the brokers are asked."""
+"""The interval of the requests to the brokers."""
 
 LIST_OFFSETS_MS: Final = 10_000
-"""How often they are asked where the lag of the groups comes from them."""
+"""The same interval where the lag of the groups comes from the brokers."""
 
 REPEAT_MS: Final = 300_000
 """How often what has not changed is written again, for a job that has started since."""
@@ -46,7 +46,7 @@ class ShareGroupReader:
     """Asks a cluster for the configs of its share groups, and how far they are if no log says it. For one thread."""
 
     def __init__(self, cluster: str, offsets: ShareOffsetsReader | None = None) -> None:
-        """Prepare; nothing is asked yet.
+        """Prepare; no request is made yet.
 
         Args:
             cluster: the name that the events bear.
@@ -62,8 +62,8 @@ class ShareGroupReader:
     def ask(self, admin: KafkaAdminClient, clock: Callable[[], int]) -> Iterator[list[ShareGroupRead]]:
         """What has changed since the last time or has to be repeated, in one portion; none if there is nothing.
 
-        A group that is gone is given once, without configs. The portion counts as written when the next one is asked
-        for. The cluster's errors are not raised: they are said in the log, once.
+        A group that is gone is given once, without configs. The portion counts as written when the caller takes the
+        next one. This does not raise the cluster's errors: it logs each once.
 
         Args:
             admin: a connected client.

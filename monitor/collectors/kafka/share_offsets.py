@@ -38,7 +38,7 @@ class ShareOffsetsReader:
     """Asks the coordinators of one cluster how far share groups are. For one thread."""
 
     def __init__(self, cluster: ClusterSettings) -> None:
-        """Prepare; nothing is asked yet."""
+        """Prepare; no request is made yet."""
         self._cluster = cluster
         self._questions = BatchRequests(cluster.name, MEANWHILE, NEEDED)
         self.unanswered: frozenset[str] = frozenset()
@@ -101,7 +101,7 @@ class ShareOffsetsReader:
 
 
 def _read_answer(answer: GroupsResponse | FailedRequest) -> Iterator[tuple[str, Offsets | KafkaError]]:
-    """What is told of each group that was asked about, or why it is not; nothing of groups that are gone."""
+    """The offsets of each requested group, or why they are missing; nothing for groups that are gone."""
     if isinstance(answer, FailedRequest):
         yield from ((group, KafkaError(answer.error)) for group in answer.question.groups)
         return

@@ -28,7 +28,7 @@ class SilenceHistory:
 
     @property
     def silent(self) -> Mapping[Place, Silence]:
-        """The partitions that could not be asked last. They are not read."""
+        """The partitions whose leader did not respond last. They are not read."""
         return dict(self._silent)
 
     def outages(self, topic: str) -> dict[int, Outage]:

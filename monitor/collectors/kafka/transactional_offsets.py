@@ -1,10 +1,11 @@
 """The committed offsets of groups that commit in transactions, as the broker knows them.
 
-A reader of uncommitted records cannot tell a commit in a transaction from another, nor whether the transaction was
-committed. So the broker is asked: first which partitions of the offsets topic have producers at all (only transactions
-write there with a producer id; KIP-664), then, while something moves there, for the offsets of all groups of those
-partitions. A cluster without transactions is asked two small questions a pass. Every leader is asked for itself: it is
-also the coordinator of its partitions' groups, and what is wrong with one hides nothing of the others.
+A reader of uncommitted records cannot distinguish a commit in a transaction from another, nor see whether the
+transaction was committed. So this queries the broker, first for the partitions of the offsets topic that have producers
+at all: only transactions write there with a producer id (KIP-664). While a transaction moves there, it also requests
+the offsets of all groups of those partitions. A cluster without transactions gets two small requests a pass. Every
+leader gets requests of its own: it is also the coordinator of its partitions' groups, and its failure hides nothing of
+the others.
 
 While a transaction stays open, the listing of its group also has the offsets that it holds
 (monitor.collectors.kafka.pending_offsets).
@@ -27,12 +28,12 @@ from monitor.model import ListedOffset, OffsetsListed, PendingOffsets, Value
 from monitor.protocol.kafka.group_metadata import OFFSETS_TOPIC, group_partition
 
 SETTLE_MS: Final = 30_000
-"""How much later than the last movement the broker must have been asked once. It is more than the margin by which an
-answer must be younger than the last commit (monitor.tracking.offsets.precedence), as the clocks of the two differ and a
-broker takes its time to apply the end of a transaction."""
+"""How much later than the last movement a request must have been made. It is more than the margin by which a response
+must be younger than the last commit (monitor.tracking.offsets.precedence). The clocks of the two differ, and a broker
+takes its time to apply the end of a transaction."""
 
 RELIST_MS: Final = 300_000
-"""How often it is asked when nothing moves, for a job that has started since."""
+"""The interval of the requests when nothing moves, for a job that has started since."""
 
 LEADERS: Final = "the leaders of the offsets topic"
 TRANSACTIONS: Final = "the open transactions"
@@ -53,7 +54,7 @@ class _Activity(Value):
     listed_ms: int = 0
 
     def is_due(self, now_ms: int) -> bool:
-        """Whether its groups have to be asked for."""
+        """Whether its groups have to be listed."""
         is_settled = not self.open and self.listed_ms > self.moved_ms + SETTLE_MS
         return not is_settled or (bool(self.producers) and now_ms - self.listed_ms >= RELIST_MS)
 
@@ -79,11 +80,11 @@ class TransactionalOffsets:
         """Whether the newest pass missed a group's offsets: kafka-python asks only once who coordinates a group."""
 
     def ask(self, admin: KafkaAdminClient, clock: Callable[[], int]) -> Iterator[list[OffsetsListed]]:
-        """The answers for this pass in portions, a group each; none where nothing has moved.
+        """The responses for this pass in portions, a group each; none where nothing has moved.
 
-        A portion counts as asked for when the next one is: what the caller could not write is asked again. What the
-        cluster does not tell is said in the log, once, and asked again at the next pass; what the user may not know,
-        with the next movement. Until then the log of offsets counts. The cluster's errors are not raised.
+        A portion counts as complete when the caller takes the next one: what the caller could not write is requested
+        again. What the cluster does not return is logged once and requested again in the next pass; what the user may
+        not read, after the next movement. Until then the log of offsets counts. This raises no errors of the cluster.
 
         Args:
             admin: a connected client.
@@ -121,7 +122,7 @@ class TransactionalOffsets:
     def _due(
         self, admin: KafkaAdminClient, leader: int, places: Sequence[TopicPartition], clock: Callable[[], int]
     ) -> set[int]:
-        """The partitions that told their producers and whose groups have to be asked for."""
+        """The partitions that reported their producers and whose groups have to be listed."""
         states = self._questions.ask(
             TRANSACTIONS, places, lambda some: admin.describe_producers(some, broker_id=leader)
         )

@@ -66,10 +66,10 @@ class BatchRequests:
     def ask(
         self, question: str, items: Sequence[Item], answer: Callable[[Sequence[Item]], Mapping[Item, Answer]]
     ) -> dict[Item, Answer | None]:
-        """The answers by item: None where the user may not know, and no entry where the cluster did not tell.
+        """The responses by item: None where the user may not read it, and no entry where the cluster did not return it.
 
-        kafka-python raises the error of one item and drops the answers for the others, so these are asked again in
-        halves.
+        kafka-python raises the error of one item and drops the responses for the others, so these are requested again
+        in halves.
 
         Args:
             question: the request, as the beginning of a sentence.

@@ -370,7 +370,7 @@ def _tuning(properties: Mapping[str, str]) -> dict[str, Any]:
 
 
 def cluster_login(cluster: ClusterSettings, properties: Mapping[str, str] | None = None) -> AnyLogin | None:
-    """Who logs in to this cluster; None: nobody, as it has no SASL.
+    """The login for this cluster; None: it has no SASL.
 
     Args:
         cluster: the cluster.

@@ -54,7 +54,7 @@ class IamTokenProvider(AbstractTokenProvider):  # type: ignore[misc] # of a libr
             raise
         except AttributeError:  # of the signer, where AWS's library has found no credentials
             raise TokenError(f"AWS gives no credentials. {_CHECK}") from None
-        # AWS's library makes classes of errors as it needs them. Their texts may have what nobody should read.
+        # AWS's library makes classes of errors as it needs them. Their texts may have secrets.
         except Exception as error:
             raise TokenError(f"AWS gives no credentials ({type(error).__name__}). {_CHECK}") from None
         return Token(text=text, fetched_s=now_s, expires_s=expires_ms / 1000)

@@ -1,8 +1,8 @@
 """What Kafka's Java consumer takes as values of its properties: Spark's source hands them over when its query starts.
 
-A value that Java refuses would end every query of the job again and again, so it is told before. Java removes blanks
-around a value, which kafka-python does not; so no value may have them. The types and bounds
-are those of ``ConsumerConfig.configDef()`` in kafka-clients 3.9.2, which Spark 4.2 uses.
+A value that Java refuses would end every query of the job again and again, so this reports it first. Java removes
+blanks around a value, which kafka-python does not; so no value may have them. The types and bounds are those of
+``ConsumerConfig.configDef()`` in kafka-clients 3.9.2, which Spark 4.2 uses.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ _WHOLE: Final = re.compile(r"-?[0-9]{1,19}")
 
 
 def invalid_values(properties: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """The properties whose values a client would refuse, each with what it should be. No value is told.
+    """The properties whose values a client would refuse, each with what it should be. The result has no value.
 
     >>> list(invalid_values({"fetch.max.bytes": "lots", "check.crcs": "TRUE"}))
     [('fetch.max.bytes', 'a whole number from 0 to 2147483647')]

@@ -171,7 +171,7 @@ def _endpoint_problems(login: OAuthLogin) -> Iterator[str]:
             yield f"{ENDPOINT} should be file:///PATH."
     elif url.scheme not in ("http", "https") or not has_host or not login.endpoint.isascii():
         yield f"{ENDPOINT} should be an https:// or file:/// URL."
-    elif "@" in url.netloc:  # processes and Spark's page show the URL, and neither client sends what stands there
+    elif "@" in url.netloc:  # processes and Spark's page show the URL, and neither client sends its user and password
         yield f"{ENDPOINT} should have no user and no password; use {CLIENT_ID}."
     else:
         for key, value in ((CLIENT_ID, login.client_id), (CLIENT_SECRET, login.client_secret)):

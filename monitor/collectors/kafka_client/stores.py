@@ -37,7 +37,7 @@ _WRONG_PASSWORD: Final = ("password was incorrect", "UnrecoverableKey", "Cannot 
 
 
 class StoreError(Exception):
-    """A store that cannot be read; the text goes on after the name of a property and has no secret."""
+    """A store that cannot be read; the text continues the name of a property and has no secret."""
 
 
 class Store(Value, frozen=True):

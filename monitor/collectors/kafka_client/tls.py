@@ -158,7 +158,7 @@ def _load_file(context: ssl.SSLContext, place: str, path: str, password: str) ->
 
 
 def _chain_problem(file: Path, error: ssl.SSLError) -> str:
-    """Why OpenSSL takes no key and certificate from this file: it seldom tells."""
+    """Why OpenSSL takes no key and certificate from this file: it seldom gives a reason."""
     if error.reason == "KEY_VALUES_MISMATCH":
         return "has a certificate of another key"
     text = file.read_bytes()

@@ -231,7 +231,7 @@ def _request(login: OAuthLogin) -> Request:
 
 
 def _refusal(login: OAuthLogin, error: HTTPError) -> TokenError:
-    """What the endpoint said, by its status and OAuth's own code; what else is in the response could be a secret."""
+    """The endpoint's error, by its status and OAuth's own code. The rest of the response could be a secret."""
     try:
         code = json.loads(error.read(MAX_RESPONSE_BYTES)).get("error")
     except (ValueError, AttributeError, OSError, RecursionError):

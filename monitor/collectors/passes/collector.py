@@ -1,4 +1,4 @@
-"""Passes that are attempted one after the other: what keeps one from its end is told, and never ends the collector."""
+"""Passes that are attempted one after the other: a failure is reported and never ends the collector."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class RetryingCollector(PassCounter):
             return self._note_failure(str(error))
         except (KafkaError, OSError) as error:
             return self._note_failure(self._problem_sentence(f"failed ({error_name(error)}); retrying."))
-        except Exception as error:  # a defect of ours: without this the thread would end, and nobody would know
+        except Exception as error:  # a defect of ours: without this the thread would end unnoticed
             where = "".join(traceback.format_tb(error.__traceback__))  # without the values, which may be secrets
             log.error("%s\n%s", self._problem_sentence(f"ended with a {type(error).__name__}, a defect:"), where)  # noqa: TRY400 -- see above
             return self._note_failure(

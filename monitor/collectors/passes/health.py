@@ -12,7 +12,7 @@ from monitor.model import CollectorHealth
 
 
 def _nothing() -> None:
-    """Nobody wants to know."""
+    """Do nothing: the default of ``after_pass``."""
 
 
 class PassCounter(ABC):
@@ -32,7 +32,7 @@ class PassCounter(ABC):
         self.source = KnownSource(cluster)
         """What is read, so that another one at its address is not taken for it."""
         self.has_made_topic = False
-        """Whether it has created the events topic since it was last asked: what was read of a former one is gone."""
+        """Whether it has created the events topic since the last query: what was read of an old one is gone."""
         self.failed_passes = 0
         """How many passes failed since the start."""
         self.complete_passes = 0
@@ -54,7 +54,7 @@ class PassCounter(ABC):
 
     @property
     def written_passes(self) -> int:
-        """How many passes told something new."""
+        """How many passes wrote something new."""
         return self.complete_passes + self.incomplete_passes
 
     @property

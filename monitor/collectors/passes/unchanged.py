@@ -1,6 +1,6 @@
 """Where an events topic holds polls that found nothing new, so that its reader may let them wait.
 
-A poll dates the ends of all partitions anew, also where nobody writes. Reading it costs a micro-batch, and brings
+A poll dates the ends of all partitions again, even without new records. Reading it costs a micro-batch, and brings
 nothing (docs/decisions/0035-no-batch-without-a-reason.md).
 """
 
@@ -20,7 +20,7 @@ class UnchangedPolls:
     def note(self, first: int, end: int) -> None:
         """Remember that the offsets from ``first`` to before ``end`` are such a poll; it may follow on the one before.
 
-        The caller knows that nobody else wrote in between.
+        The caller knows that there was no other write in between.
         """
         with self._lock:
             if first != self._end:

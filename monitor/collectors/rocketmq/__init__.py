@@ -1,1 +1,1 @@
-"""What the name servers and brokers of RocketMQ are asked."""
+"""Requests to the name servers and brokers of RocketMQ."""

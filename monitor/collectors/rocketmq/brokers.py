@@ -1,4 +1,4 @@
-"""All brokers of a RocketMQ cluster, asked at the same time. One that fails keeps no other from being read."""
+"""All brokers of a RocketMQ cluster, queried at the same time. The others are read even if one fails."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class Brokers:
     """The brokers in one reading, and their addresses, by the broker's name; ``failures`` are of those that failed.
 
     ``slaves`` are the names of those whose master is away. A slave copies the offsets of its master every few seconds,
-    committed ones (``SlaveSynchronize``) and records alike: what it tells may be older than what was read before, and
-    would look like a group that reads again what it has read, or like a log that was cut off.
+    committed ones (``SlaveSynchronize``) and records alike. So its offsets may be older than those read before. They
+    would look like a group that reads again what it has read, or like a truncated log.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class Brokers:
     def ask(
         self, question: Callable[[RocketMQConnection, Given], Result], given: Mapping[str, Given]
     ) -> dict[str, Result]:
-        """The answers of those brokers, each asked for what it is given. Who fails is not asked again."""
+        """The responses of those brokers, each queried for what it is given. One that fails is not queried again."""
         asked = {
             name: self._pool.submit(question, self._connection(self.addresses[name]), each)
             for name, each in given.items()

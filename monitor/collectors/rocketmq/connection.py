@@ -146,7 +146,7 @@ class RocketMQConnection:
         """The answers to requests that the server has to ask others for; each is waited for on its own.
 
         Args:
-            requests: what is asked.
+            requests: what to send.
             window: so many at a time.
             silences: when so many were not answered, no more are sent.
 

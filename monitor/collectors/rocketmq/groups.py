@@ -1,4 +1,4 @@
-"""RocketMQ's groups, put together from what brokers and members said. Pure."""
+"""RocketMQ's groups, put together from the responses of brokers and members. Pure."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def group_seen(group: str, by_broker: Mapping[str, GroupConnections]) -> GroupSe
 
 
 def topics_of(seen: GroupSeen, told: Mapping[MemberKey, MemberInfo]) -> set[str]:
-    """All topics that somebody in the group subscribes to."""
+    """All topics that any member of the group subscribes to."""
     said = [_client_info(seen.group, each.client_id, told).topics for each in seen.members]
     return set(seen.topics).union(*(topics for topics in said if topics is not None))
 
@@ -150,7 +150,7 @@ def queue_offsets(
 ) -> Iterator[QueueOffset]:
     """A broker's committed offsets in the queues that may be read; these are counted by broker and topic.
 
-    Queues that a topic lost when it was made smaller are read by nobody, though their offsets stay.
+    Queues that a topic lost when it was made smaller are not consumed, though their offsets stay.
     """
     for each in offsets:
         if each.number < readable.get((broker, each.topic), 0):
@@ -161,7 +161,7 @@ def queue_offsets(
 def observed_topic(
     topic: str, route: Iterable[RouteQueues], ranges: Iterable[QueueRange], moment: Moment, observed_ms: int
 ) -> TopicObserved:
-    """A topic with the queues that may be read; without offsets where the broker did not tell them."""
+    """A topic with the queues that may be read; without offsets where the broker did not return them."""
     found = {each.queue: each for each in ranges}
     queues = [
         Queue(topic=topic, broker=each.broker, number=number) for each in route for number in range(each.readable)
@@ -214,8 +214,8 @@ def _assignment(held: Sequence[Queue]) -> tuple[TopicPartitions, ...]:
 def _sharing(seen: GroupSeen, known: Mapping[str, MemberInfo], modes: Iterable[RequestMode]) -> Sharing:
     """Whether queues have owners.
 
-    The broker's table of modes counts only where no member says anything: who does its own rebalancing, as clients do
-    unless told otherwise, ignores it. Clients that choose their queues themselves have no owners that could be known.
+    The broker's table of modes counts only if no member responds: clients that do their own rebalancing, as is the
+    default, ignore it. Clients that choose their queues themselves have no owners that could be known.
     """
     answering = [told for told in known.values() if told.answers]
     if seen.is_broadcasting or any(told.is_broadcasting for told in known.values()):

@@ -1,8 +1,8 @@
-"""What the members of RocketMQ's groups say of themselves: asked through a broker, remembered when one falls silent.
+"""What the members of RocketMQ's groups report, queried through a broker, and kept when one falls silent.
 
-A broker keeps one of its 16 threads for administrators busy for up to 10 s for each client that does not answer
-(Broker2Client.callClient). So few are asked at a time, a client that was silent is asked again beside the reading and
-not before its last question is over, and never more than a few of those at once.
+A broker keeps one of its 16 threads for administrators busy for up to 10 s for each client that does not respond
+(Broker2Client.callClient). So few are queried at a time, and never more than a few silent ones at once. A client that
+was silent is queried again beside the poll, and not before its last request is over.
 """
 
 from __future__ import annotations

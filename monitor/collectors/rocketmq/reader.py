@@ -1,13 +1,13 @@
 """Reads a RocketMQ cluster as a whole: groups and who is in them, what each member holds, offsets, and topics.
 
-Members and offsets are kept by brokers, each for its own queues, so every broker is asked. In the order of asking:
-groups and their connections; the members; committed offsets; the routes of the topics; the offsets of their queues,
-which are thus never older than what was committed.
+Brokers keep members and offsets, each for its own queues, so every broker is queried. The order of the requests: groups
+and their connections; the members; committed offsets; the routes of the topics; the offsets of their queues. So the
+offsets of queues are never older than the committed ones.
 
-A broker that does not answer, or whose master is away, tells no offsets: readings of groups are partial then. One that
-does not say who is connected to it may have all members of a group that nobody else has any of, so such a group is not
-told. Members that others have are all there are, as every member of a group is to subscribe to the same topics, and
-connects to all their brokers.
+A broker that does not respond, or whose master is away, returns no offsets: polls of groups are partial then. A broker
+that does not report its connections may have all members of a group without members elsewhere. Such a group is not
+reported. If other brokers have members of a group, these are all there are: every member of a group is to subscribe to
+the same topics, and connects to all their brokers.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from monitor.protocol.rocketmq.names import is_group, is_proxy_client, is_topic
 from monitor.protocol.rocketmq.responses import BrokerAddress, CommittedOffset, QueueRange, RequestMode, RouteQueues
 
 MOST_THREADS: Final = 32
-"""Brokers that are asked at the same time, those that are asked about silent clients included."""
+"""Brokers that are queried at the same time, including those queried about silent clients."""
 
 Routes = Mapping[str, Sequence[RouteQueues]]
 Members = Mapping[MemberKey, MemberInfo]
@@ -98,7 +98,7 @@ class RocketMQReader:
         )
 
     def close(self) -> None:
-        """Close all connections. What members said is kept; secrets are looked up again."""
+        """Close all connections. The members' responses are kept; secrets are looked up again."""
         self._members.close()
         for connection in self._connections.values():
             connection.close()
@@ -109,7 +109,7 @@ class RocketMQReader:
             pool.shutdown(wait=False, cancel_futures=True)
 
     def _name_server(self) -> tuple[RocketMQConnection, tuple[BrokerAddress, ...]]:
-        """The first name server that answers, which is the first to be asked next time, and the brokers it knows."""
+        """The first name server that responds, and the brokers it knows. The next poll tries that server first."""
         failures: list[str] = []
         for address in tuple(self._servers):
             server = self._connection(address)
@@ -244,7 +244,7 @@ def _topics(seen: Sequence[GroupSeen], told: Members, offsets: Offsets) -> set[s
 
 
 def _by_group(offsets: Offsets, routes: Routes, slaves: AbstractSet[str]) -> dict[str, list[QueueOffset]]:
-    """The offsets of every group that has any; those that a slave tells are left out."""
+    """The offsets of every group that has any; those from a slave are left out."""
     readable = {(each.broker, topic): each.readable for topic, route in routes.items() for each in route}
     found: dict[str, list[QueueOffset]] = defaultdict(list)
     for broker, kept in offsets.items():

@@ -1,4 +1,4 @@
-"""What RocketMQ's brokers and name servers are asked in a reading, and what they answer."""
+"""The requests of a poll to RocketMQ's brokers and name servers, and their responses."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from monitor.protocol.wire.errors import DecodeError
 Decoded = TypeVar("Decoded")
 
 _ACL_4: Final = "AclException"
-"""What 4.9 says when it does not let somebody in; the code is that of any error."""
+"""The text with which 4.9 denies access; the code is that of any error."""
 
 _NO_MEMBERS: Final = RefusalCode.CONSUMER_NOT_ONLINE
 _NO_TOPIC: Final = RefusalCode.TOPIC_NOT_EXIST
@@ -39,7 +39,7 @@ _NOT_IN_4: Final = RefusalCode.NOT_SUPPORTED
 
 
 class Survey(Value):
-    """What a broker knows of the groups that are asked for: who is connected, and who is to read what by POP.
+    """What a broker knows of the requested groups: which clients are connected, and which topics they consume by POP.
 
     ``groups`` are those that are configured there, live or not; ``live`` the ones with connections.
     """

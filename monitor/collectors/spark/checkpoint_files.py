@@ -16,7 +16,7 @@ class CheckpointUnreadable(CollectorError):  # noqa: N818 - it reads as what hap
 
 
 class CheckpointFiles(Protocol):
-    """A file system, of which only this is asked."""
+    """A file system, with the two operations that a checkpoint's reader needs."""
 
     def names(self, folder: str) -> Iterator[str]:
         """The names in a folder, in any order.

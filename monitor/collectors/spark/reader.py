@@ -1,7 +1,7 @@
 """The queries of Spark Structured Streaming as groups: Spark keeps its offsets in its checkpoint and commits none.
 
 A micro-batch is done when its file is in ``commits``; what it has read is in ``offsets`` under the same number. The
-group has no members: a query is one program, and which of its executors reads what is nobody's business.
+group has no members: a query is one program, and it does not matter which of its executors reads what.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ LARGEST_FILE: Final = 32 << 20
 """Room for more than a million partitions; what is larger is no offset log."""
 
 TRIES: Final = 3
-"""How many batches are tried, the newest first: the newest may be deleted or half written where renaming is no single
-step, and one before it tells nearly as much."""
+"""How many batches are tried, the newest first. The newest may be deleted, or half written where renaming is no single
+step, and one before it has nearly the same offsets."""
 
 
 class _Query(Value):

@@ -1,8 +1,8 @@
 """What the readers of MetaQ's and of Kafka's groups in ZooKeeper have in common.
 
-While a group rebalances its owners are released and claimed again, which takes a moment (0.15 s of an empty tree were
-seen, some seconds where two consumers' claims collide). Such a moment is no state of the group: one that changes is
-read again for up to three seconds, and if it still changes then, what was read of it before is told once more.
+While a group rebalances, its members release its partitions and claim them again, which takes a moment. An empty tree
+was seen for 0.15 s, and for some seconds where two consumers' claims collide. Such a moment is no state of the group. A
+group that changes is read again for up to three seconds. If it still changes then, its last state is reported again.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ _BROKERS_PREFIX: Final = "brokers/"
 class LastKnownTree:
     """Decodes tree after tree; what brokers have written and cannot be read now counts as when it last could be.
 
-    Such a node says nothing, not even that anything is gone, so partitions must not vanish from under their owners. It
-    may stay as it is for ever: the reading is complete all the same, and its problems name the node. What could never
-    be read, as after a restart of the collector, is not known, and everything else is told without it.
+    Such a node proves nothing, not even that anything is gone, so partitions must not vanish from under their owners.
+    It may stay as it is for ever: the poll is complete all the same, and its problems name the node. What could never
+    be read, as after a restart of the collector, is not known, and everything else is reported without it.
     """
 
     def __init__(self, decode: Callable[[Tree], SeenTree]) -> None:
-        """Remember nothing yet; ``decode`` tells what is in a tree."""
+        """Remember nothing yet; ``decode`` decodes a tree."""
         self._decode = decode
         self._readable: dict[str, Node] = {}
 
@@ -63,21 +63,21 @@ SETTLE_S: Final = 3.0
 """So long groups that change are read again within one reading."""
 
 QUIET_S: Final = 0.3
-"""A group of which no change was told for so long does not change at the moment."""
+"""A group without a notification of a change for so long does not change at the moment."""
 
 CLAIMED_S: Final = 10.0
-"""Longer than this after the last change nobody claims any more what has no owner: four tries, two seconds apart
+"""Longer than this after the last change, no consumer claims free partitions any more: four tries, two seconds apart
 (``rebalance.max.retries``, ``rebalance.backoff.ms``)."""
 
 HOLD_S: Final = 30.0
-"""A group that changes all the time is told as it is after that."""
+"""A group that changes all the time is reported as it is after that."""
 
 BROKERS: Final = "brokers"
 """A node that the first broker makes, and that stays as long as the tree does."""
 
 _STEP_S: Final = 0.2
 _MAX_PROBLEMS: Final = 5
-"""So many problems of a kind are told."""
+"""So many problems of a kind are reported."""
 
 
 class PartitionEnds(Value):
@@ -124,7 +124,7 @@ class ZooKeeperReader:
             settings: what to read.
             kind: of the groups.
             session: reads the tree.
-            decode: tells what is in it.
+            decode: decodes it.
             ends: asks the brokers.
         """
         self._settings = settings
@@ -157,7 +157,7 @@ class ZooKeeperReader:
         )
 
     def close(self) -> None:
-        """Close what is open. The next reading opens it again. What nodes of brokers said last is kept."""
+        """Close what is open. The next poll opens it again. The last readable nodes of brokers are kept."""
         self._told, self._held_since_s = {}, {}
         self._session.close()
         self._ends.close()

@@ -1,7 +1,7 @@
 """The end offsets of a Kafka 0.8 to 0.10, by kafka-python.
 
-An admin client tells the leaders, a consumer asks them: kafka-python's admin client does not read the only answer about
-offsets that brokers before 0.10.1 give.
+An admin client finds the leaders, and a consumer queries them. kafka-python's admin client does not read the only
+response about offsets that brokers before 0.10.1 give.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ RESPONSE_LIMIT_MS: Final = 2000
 """For the offsets of all partitions of one leader."""
 
 _RELEASES: Final[Mapping[int, tuple[int, ...]]] = {1: (0, 8, 2), 2: (0, 9)}
-"""By the form of what its brokers write of themselves: they cannot be asked which requests they know."""
+"""By the form of what its brokers write of themselves: no request returns the API versions that they support."""
 
 Offsets = Mapping[KafkaPartition, int]
 

@@ -25,7 +25,7 @@ RESPONSE_LIMIT_S: Final = 3.0
 """For one broker, from the connection to the last byte."""
 
 MAX_PARALLEL: Final = 16
-"""So many brokers are asked at a time."""
+"""So many brokers are queried at a time."""
 
 _OPAQUE: Final = 16
 _NEVER_WRITTEN: Final = PartitionEnds(earliest=0, end=0)

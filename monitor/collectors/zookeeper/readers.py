@@ -26,7 +26,7 @@ class KafkaZooKeeperReader(ZooKeeperReader):
 
 
 def _read_watched_tree(tree: Tree) -> SeenTree:
-    """What the tree tells, without internal topics and topics without partitions."""
+    """The decoded tree, without internal topics and topics without partitions."""
     seen = kafka.kafka_tree(tree)
     topics = tuple(topic for topic in seen.topics if topic.partitions and topic.topic not in INTERNAL_TOPICS)
     return replace(seen, topics=topics)
