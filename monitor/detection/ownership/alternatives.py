@@ -22,8 +22,8 @@ MOST: Final = 5_000
 def alternative_to(group: GroupState, ownership: Ownership, balance: Balance) -> Alternative | None:
     """The assignor of Kafka's clients with the smallest largest member, if that is smaller than the group's.
 
-    Each is asked as by members that join for the first time, for the partitions that are owned now. None where the
-    broker assigns (KIP-848), where a partition below an owned one is owned by nobody, and for very large groups.
+    Each assigns the partitions that are owned now to members that join for the first time. None if the broker assigns
+    (KIP-848), if a partition below an owned one has no owner, and for very large groups.
     """
     if KINDS[group.kind].assigns is not Assigner.LEADER or balance.largest <= balance.optimum:
         return None

@@ -12,7 +12,7 @@ from monitor.model.evidence import Balance
 
 
 def balance_of(members: tuple[Member, ...], ownership: Ownership) -> Balance | None:
-    """How even the owned partitions are. None if nobody owns anything, or if a member cannot be read.
+    """How even the owned partitions are. None if no partition has an owner, or if a member cannot be read.
 
     A partition that its owner does not subscribe is left out on both sides: no assignment may give it to that member.
     One with two owners is work for two on both sides: that is another finding, and not also an imbalance.
@@ -49,7 +49,7 @@ class BalanceSide(Value):
 
 
 def balance_side(members: Sequence[Member], owners: Owners) -> BalanceSide | None:
-    """How even it is that these members own these partitions; None if nobody owns anything."""
+    """How evenly these members own these partitions; None if no partition has an owner."""
     subscribed = frozenset(topic for member in members for topic in member.topics)
     balance = balance_of(tuple(members), Ownership(owners=owners, subscribed=subscribed, complete=True))
     if balance is None:

@@ -104,7 +104,7 @@ class Facts(Value):
     ``waiting`` those of the partitions in which records wait. ``is_settling``: the members may be about to share their
     partitions again, so their expected owners are not judged (monitor.detection.ownership.self_assigned.grace_period).
     ``deliveries`` are of a share group, which delivers a record ``delivery_limit`` times at most; None: it is none.
-    ``task_view`` is of groups whose members have tasks, and ``tasks`` are those with why nobody runs them now.
+    ``task_view`` is of groups whose members have tasks, and ``tasks`` are those with the reason why one does not run.
     ``sinks`` are the members that are tasks of a sink of Connect, by their client ids, and ``sink`` is the connector
     whose group it is, by its name. ``beyond_end`` are the partitions whose commit is beyond the end of the log, with
     since when; ``former_lag`` those whose lag is unknown until the next polls, with the records that waited before that

@@ -53,7 +53,7 @@ def expect(
 def visible_counts(owners: Owners) -> Counts | None:
     """The partition counts that the assignment shows: the highest assigned partition and one, for each topic.
 
-    None if a partition below the highest is assigned to nobody: then no assignor that gives out every partition can
+    None if a partition below the highest has no owner: then no assignor that gives out every partition can
     have made it. (The check also keeps a corrupt partition number from becoming a count of billions.)
 
     >>> from monitor.model import TopicPartition
@@ -83,7 +83,7 @@ def counts_now(group: GroupState, catalog: Catalog, subscribed: Iterable[str], v
 
 
 def _with_claimed(group: GroupState, owners: Owners) -> Owners:
-    """The owners with what a cooperative assignor has taken from somebody, and gives to another in the next generation.
+    """The owners with what a cooperative assignor has taken from a member, and gives to another in the next generation.
 
     Only of topics of which it has given something: of others it may not have known that they exist.
     """
@@ -132,7 +132,7 @@ class _Search:
         return self._drift_expectation(left_out)
 
     def _candidates(self) -> Iterator[Replay]:
-        """The likeliest first. Kafka's own is asked of every group: libraries change, and it is what they all mean."""
+        """The candidates, likeliest first. Kafka's own is always one: libraries change, and all of them imitate it."""
         java = () if self._java is None else (self._java,)
         yield from (*java, *self._dialects) if self._assigners.may_be_java else (*self._dialects, *java)
 
@@ -162,7 +162,7 @@ class _Search:
         return Expectation(kind="invariants", left_out=left_out)
 
     def _unlike_java(self, java: JavaReplay, left_out: frozenset[str]) -> Expectation:
-        """Kafka's own does not give them; if it may not have been asked, only invariants can be judged."""
+        """Kafka's own does not give the owners; if the leader may not use it, only invariants can be judged."""
         is_abridged = any(member.is_abridged for member in possible_leaders(self._group))
         is_foreign = self._group.protocol == STICKY and any(is_foreign_memory(m.user_data) for m in self._group.members)
         if left_out or is_abridged or is_foreign:
@@ -201,7 +201,7 @@ class _Search:
     def _may_have_come_back(self) -> bool:
         """Whether a static member may have come back before the group was first seen, to what its predecessor had.
 
-        Its record then says that it had nothing when it joined, and what the assignor was told of it is lost.
+        Its record then has nothing that it owned when it joined, and what the assignor received of it is lost.
         """
         group = self._group
         is_sticky = group.protocol in (STICKY, COOPERATIVE)
@@ -214,7 +214,7 @@ class _Search:
     def _owners_now(self, replay: Replay, replayed: Owners) -> Owners:
         try:
             return replay.owners_now(self._now)
-        except AssignorError:  # the next leader fails, so nobody gets anything else
+        except AssignorError:  # the next leader fails, so all owners stay
             return replayed
 
     def _like(self) -> tuple[DialectRow, ...]:

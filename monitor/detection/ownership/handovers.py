@@ -20,7 +20,7 @@ def handovers_of(
     Args:
         group: the group.
         member: one of it, with what it has, by name.
-        revoking: of that, what the broker has told it to give back.
+        revoking: those of its partitions that the broker has requested it to revoke.
         targets: who is to own what.
     """
     told = {TopicPartition(entry.topic, number) for entry in revoking for number in entry.partitions}

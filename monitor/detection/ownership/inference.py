@@ -1,7 +1,7 @@
-"""Which assignor a group uses where nothing tells it: MetaQ, and the ZooKeeper consumers of Kafka 0.8 to 0.10.
+"""Which assignor a group uses if no data names it: MetaQ, and the ZooKeeper consumers of Kafka 0.8 to 0.10.
 
-Their consumers are configured each for itself and write down only what they own. So every strategy is asked what it
-would give, and the one that gives exactly the owners fits. Small groups often fit several: then the first in the
+Their consumers are configured each for itself and write down only what they own. So every strategy computes the
+owners, and the one that gives exactly the actual owners fits. Small groups often fit several: then the first in the
 order of the candidates is named.
 """
 
@@ -24,7 +24,7 @@ class Place(Value, order=True):
 
 
 OwnersOf = dict[Place, tuple[str, ...]]
-"""Who owns a partition, sorted: consumers, or threads. A partition that nobody owns has no entry."""
+"""Who owns a partition, sorted: consumers, or threads. A partition without an owner has no entry."""
 
 
 class Candidate(Value):
@@ -61,8 +61,8 @@ def best_fit(candidates: Sequence[Candidate], actual: OwnersOf, now_ms: int) -> 
         now_ms: since when it is so.
 
     >>> a, b = Place("t", "0"), Place("t", "1")
-    >>> told = [Candidate("even", {a: ("x",), b: ("y",)}), Candidate("greedy", {a: ("x",), b: ("x",)})]
-    >>> best_fit(told, {a: ("x",), b: ("x",)}, now_ms=5)
+    >>> tried = [Candidate("even", {a: ("x",), b: ("y",)}), Candidate("greedy", {a: ("x",), b: ("x",)})]
+    >>> best_fit(tried, {a: ("x",), b: ("x",)}, now_ms=5)
     Fit(candidate='greedy', differing=0, fitting=('greedy',), since_ms=5)
     """
     distances = {c.name: _distance(c.owners, actual) for c in candidates if c.owners is not None}

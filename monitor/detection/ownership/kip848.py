@@ -1,7 +1,7 @@
 """KIP-848 and share groups in the words of the rules: topics by name, and owned partitions as assigned ones.
 
 Their records name topics by id. The catalog knows the ids of the topics that exist; brokers of Kafka 3.9 write the
-names too. An id that nobody knows belongs to a topic that was deleted, and is left out.
+names too. An id without a known name belongs to a topic that was deleted, and is left out.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ Resolve = Callable[[Iterable[IdPartitions]], tuple[TopicPartitions, ...]]
 def named(group: GroupState, catalog: Catalog) -> GroupState:
     """The group with its members' topics by name; a classic group as it is.
 
-    A member's ``assigned`` is what it may own: also what it has been told to give back and has not yet given back. Of a
+    A member's ``assigned`` is what it may own, including partitions that it is to revoke and has not yet revoked. Of a
     streams group these are the partitions that its tasks read, by the topology; a group whose topology is not known
     stays as it is.
     """
@@ -172,7 +172,7 @@ def _by_name(partitions: Iterable[IdPartitions], names: Names) -> tuple[TopicPar
 
 
 def _assignor(group: GroupState) -> str:
-    """What the broker told; else what most members ask for (``ConsumerGroup.computePreferredServerAssignor``)."""
+    """What the broker reported; else the choice of most members (``ConsumerGroup.computePreferredServerAssignor``)."""
     if group.source is Source.ADMIN and group.protocol is not None:
         return group.protocol
     asked = Counter(member.server_assignor for member in group.members if member.server_assignor is not None)

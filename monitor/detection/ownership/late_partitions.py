@@ -14,12 +14,12 @@ from monitor.detection.ownership.context import Expectation, Ownership
 from monitor.model import Catalog, GroupState, PartitionState, TopicPartition, number
 
 REFRESH_MS: Final = 300_000
-"""Kafka's clients ask for their metadata anew at least that often (``metadata.max.age.ms``, by default): what was there
-for longer when the leader assigned, it knew."""
+"""Kafka's clients refresh their metadata at least that often (``metadata.max.age.ms``, by default). So the leader knew
+what was there for longer when it assigned."""
 
 
 class LatePartitions:
-    """Asked about the partitions of a group that nobody owns, one by one."""
+    """Answers queries about the partitions of a group that have no owner, one by one."""
 
     def __init__(
         self,
@@ -39,13 +39,13 @@ class LatePartitions:
         self._gaps = {place.topic for place in unowned if number(place.partition) < self._highest.get(place.topic, -1)}
 
     def is_owned(self, topic: str) -> bool:
-        """Whether somebody owns any partition of the topic."""
+        """Whether any partition of the topic has an owner."""
         return topic in self._highest
 
     def may_be_gone(self, place: TopicPartition, state: PartitionState) -> bool:
         """Whether it may have gone before the generation, if no pass of the collector has begun since.
 
-        The topic may have been deleted, or made anew with fewer partitions. A partition that came after the generation
+        The topic may have been deleted, or recreated with fewer partitions. A partition that came after the generation
         is there; so is one below the highest that is owned, and one that is on its way to a new owner.
         """
         if not self.is_owned(place.topic):

@@ -35,7 +35,7 @@ def topics_left_out(
     if len({member.topics for member in group.members}) < 2:
         return frozenset()  # as in most groups: the leader subscribes to what all do
     if is_older_than_generation(catalog, group):
-        return frozenset()  # one that has no owner may be gone: the next pass tells
+        return frozenset()  # one that has no owner may be gone: the next pass shows it
     assigned = {place.topic for place in ownership.owners}
     had = {entry.topic for member in group.members for entry in member.owned}
     missing = {topic for topic in ownership.subscribed - assigned - had if _was_there(topic, group, catalog)}

@@ -116,7 +116,7 @@ class Replay(Protocol):
         """
 
     def pending(self, counts: Counts, given: Owners) -> frozenset[TopicPartition]:
-        """The partitions that it gave to nobody because their former owner has to revoke them first."""
+        """The partitions that it left without an owner because their old owner has to revoke them first."""
 
 
 class JavaReplay:
@@ -187,7 +187,7 @@ class DialectReplay:
         return any(self.row.rule.refusal(self._given, each) is None for each in self._groups(counts))
 
     def refusal(self, counts: Counts) -> Refusal | None:
-        """Why it cannot have given the owners; None: it can, or nobody can have asked it."""
+        """Why it cannot have given the owners; None: it can, or no member can have used it."""
         for group in self._groups(counts):
             refusal = self.row.rule.refusal(self._given, group)
             return None if refusal is None else self._inputs.named_now(refusal)
@@ -219,7 +219,7 @@ class DialectReplay:
         return owners_by_partition(final_assignment(self.row, rule, group).members)
 
     def pending(self, counts: Counts, given: Owners) -> frozenset[TopicPartition]:
-        """See Replay: what a member had as it joined, and nobody has now."""
+        """See Replay: what a member had as it joined, and no member has now."""
         if self.row.protocol != COOPERATIVE:
             return frozenset()
         had = {TopicPartition(e.topic, p) for m in self._inputs.group.members for e in m.owned for p in e.partitions}

@@ -1,15 +1,15 @@
 """The broker's targets of a KIP-848 group against what its assignor gives.
 
-Words: a *target* is what the broker has chosen for a member; an assignor is asked again for the inputs of that epoch.
+Words: a *target* is what the broker has chosen for a member; this replays the assignor for the inputs of that epoch.
 What they were is not all in the log: the broker may have seen a topic grow before or after a collector did. So the
-question is asked for the partitions that existed at the epoch, for those of now, and for those that the targets show;
-one answer that fits is enough.
+replay has the partitions that existed at the epoch, those of now, and those that the targets show; one result that
+fits is enough.
 
-``range`` is a function of members and topics, so its answer must be met exactly; brokers before 4.1, which write no
+``range`` is a function of members and topics, so the targets must equal its result. Brokers before 4.1, which write no
 hash of the topics, may have kept partitions where they were, and need only have cut every topic evenly. ``uniform``
-keeps what members had before, which the log no longer has: its targets have to be complete, with one owner each, and
-even, and nothing may move when it is asked again with the targets as what members have (KAFKA-18688). Where members
-subscribe to different topics releases differ in how even they get (KAFKA-17710): there, evenness is not judged.
+keeps what members had before, which the log no longer has. So its targets have to be complete and even, with one owner
+each, and a replay with the targets as the members' partitions may move nothing (KAFKA-18688). If members subscribe to
+different topics, releases differ in how even they get (KAFKA-17710): there, evenness is not judged.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ KAFKAS_OWN: Final = ("uniform", "range")
 
 
 def recomputed(group: GroupState, members: tuple[Member, ...], catalog: Catalog, targets: Owners) -> Owners:
-    """What the group's assignor gives where that is not what the broker chose; empty where it is, or cannot be told.
+    """What the group's assignor gives if it differs from the broker's choice; empty if it is the same, or not known.
 
     Args:
         group: with its topics by name.
@@ -77,7 +77,7 @@ def recomputed(group: GroupState, members: tuple[Member, ...], catalog: Catalog,
 
 
 def _candidates(group: GroupState, known: Iterable[TopicState], targets: Owners) -> Iterator[Counts]:
-    """The partitions that the broker may have known, the likeliest first: mostly no other is asked for."""
+    """The partitions that the broker may have known, the likeliest first: mostly the first is enough."""
     yield {state.topic: count for state in known if (count := count_at(state, group.generation_ms))}
     yield {state.topic: count for state in known if (count := count_now(state))}
     shown = visible_counts(targets)
@@ -88,8 +88,8 @@ def _candidates(group: GroupState, known: Iterable[TopicState], targets: Owners)
 def possible_assignors(group: GroupState) -> tuple[Checked, ...]:
     """The assignors that the broker may have used: those that most members ask for, which may be several.
 
-    Empty if one of them is not known here. If nobody asks for one it is the first of ``group.consumer.assignors``,
-    which the log does not tell: any of Kafka's. A broker that was asked itself told which one it is.
+    Empty if one of them is not known here. If no member names one, it is the first of ``group.consumer.assignors``. The
+    log does not have that: it may be any of Kafka's. With ADMIN as the source, the broker reported which one it is.
     """
     asked = Counter(member.server_assignor for member in group.members if member.server_assignor is not None)
     most = max(asked.values(), default=0)
@@ -141,7 +141,7 @@ class _Check:
         return answers[0]
 
     def is_right(self, counts: Counts) -> bool:
-        """Whether the rules that every release of the assignor keeps are kept, where no more can be asked."""
+        """Whether the targets keep the rules that every release of the assignor keeps, where no more can be checked."""
         if not self._is_valid(counts):
             return False
         if isinstance(self._assignor, UniformAssignor):
@@ -158,7 +158,7 @@ class _Check:
         return owners_by_partition(self._assignor.assign(members, self._shapes(counts)).members)
 
     def _rightful(self, member: Member, counts: Counts) -> tuple[TopicPartitions, ...]:
-        """What of its target the member can keep: of what exists and it subscribes to, what nobody before it has."""
+        """What of its target the member can keep: of what exists and it subscribes to, what no member before it has."""
         return tuple(
             TopicPartitions(entry.topic, kept)
             for entry in member.assigned

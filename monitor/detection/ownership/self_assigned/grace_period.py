@@ -1,7 +1,7 @@
-"""How long a group whose members share partitions among themselves is given before anything is said of who has what.
+"""The grace period of a group whose members share partitions among themselves, before its owners are judged.
 
-A collector reads such a group every few seconds, and its members need some more to agree: a reading in between shows
-partitions that are nobody's, or that two have, and nothing is wrong.
+A collector reads such a group every few seconds, and its members need some more to agree. A poll in between may show
+partitions with no owner, or with two, although nothing is wrong.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.model import KINDS, GroupState, PartitionState, Phase, Source
 from monitor.model.kinds import kinds_with
 
-_REPORT_ENDS: Final = kinds_with(lambda traits: traits.reports_ends)  # this is asked for a million partitions
+_REPORT_ENDS: Final = kinds_with(lambda traits: traits.reports_ends)  # looked up for each of a million partitions
 
 
 def as_of_ms(group: GroupState, pass_ms: int, now_ms: int) -> int:
-    """The instant of which anything is known: that of the newest reading, of a group that a collector reads.
+    """The instant of which anything is known: that of the newest poll, of a group that a collector reads.
 
-    While that collector is away nothing is seen to be committed, which is no sign that nothing is. A system's members,
-    offsets and topics come from one collector. The topics that a Spark query reads come from another one, whose passes
-    tell nothing of the query. Of answers (ADMIN) a group that has not changed is written anew only now and then: its
-    age says nothing.
+    While that collector is away it sees no commits, which is no sign that there are none. A system's members, offsets
+    and topics come from one collector. The topics that a Spark query reads come from another one, whose passes prove
+    nothing about the query. With ADMIN as its source, an unchanged group is written again only now and then: its age
+    proves nothing.
 
     Args:
         group: the group.
@@ -38,8 +38,8 @@ def as_of_ms(group: GroupState, pass_ms: int, now_ms: int) -> int:
 def told_until(group: GroupState, state: PartitionState, as_of: Moment) -> Moment:
     """The instant up to which anything is known of a partition of the group.
 
-    A RocketMQ broker tells both, where its queues end and what was committed there. While it tells neither, nobody is
-    seen to commit, and that nothing is committed must not be said.
+    A RocketMQ broker reports both, where its queues end and what was committed there. While it reports neither, no
+    commit is seen, and groupwatch must not report that there is none.
     """
     if group.kind not in _REPORT_ENDS or not state.ends:
         return as_of
@@ -47,7 +47,7 @@ def told_until(group: GroupState, state: PartitionState, as_of: Moment) -> Momen
 
 
 def settles_ms(group: GroupState, grown_ms: int, settings: DetectionSettings) -> int:
-    """From when on the assignment counts. 0 of groups that are known from a log: what that tells is complete.
+    """From when on the assignment counts. 0 of groups that are known from a log: what a log has is complete.
 
     Args:
         group: with what its members have held since ``generation_ms``.

@@ -47,7 +47,7 @@ _SYSTEMS: Final[Mapping[System, _System]] = {
 
 
 class Found(Value):
-    """Who should own what, and by which strategy: the one that is told, or the one that fits."""
+    """Who should own what, and by which strategy: the reported one, or the one that fits."""
 
     expectation: Expectation
     strategy: str | None
@@ -56,8 +56,8 @@ class Found(Value):
 def readable(group: GroupState, catalog: Catalog) -> GroupState:
     """The group as it can be judged.
 
-    Members of RocketMQ that do not answer have what they are presumed to hold. Where members do not share partitions
-    at all, nobody has to own any.
+    Members of RocketMQ that do not answer have what they are presumed to hold. If members do not share partitions
+    at all, no partition needs an owner.
     """
     if group.sharing is not Sharing.EXCLUSIVE:
         return replace(group, protocol_type="")
@@ -180,7 +180,7 @@ def _partitions_of(owners: Owners, topics: frozenset[str]) -> Partitions:
 
 
 def _are_new(group: GroupState, catalog: Catalog, seen: Partitions, now: Partitions) -> bool:
-    """Whether what nobody holds came after the assignment. What was there before, members have had the time to see."""
+    """Whether what has no owner came after the assignment. Members have had the time to see what was there before."""
     held = {(topic, each) for topic, own in seen.items() for each in own}
     return all(
         state.first_seen_ms > horizon_ms(group, catalog.topics[topic], owned=topic in seen)

@@ -1,9 +1,9 @@
 """RocketMQ: each member takes its share of every topic's queues by its own strategy, over all members of the group.
 
-What a client does every 20 s (``RebalanceImpl.rebalanceByTopic``, 4.9 and 5.x): for each topic that it subscribes, it
-sorts the topic's queues and the ids of *all* clients of the group, and asks its strategy for its own share. Nobody
-checks that the shares fit together. So if a client does not subscribe to a topic, its share of that topic is nobody's;
-and if two clients have different strategies, some queues are taken twice and others never.
+What a client does every 20 s (``RebalanceImpl.rebalanceByTopic``, 4.9 and 5.x): for each topic that it subscribes to,
+it sorts the topic's queues and the ids of *all* clients of the group, and computes its own share by its strategy.
+Nothing checks that the shares fit together. So if a client does not subscribe to a topic, its share of that topic has
+no owner; and if two clients have different strategies, some queues are taken twice and others never.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ MOST_DIGITS: Final = 10
 """Of a queue's number, which is an int of Java."""
 
 WITHOUT_ARGUMENTS: Final = (Averagely, AveragelyByCircle)
-"""Strategies whose answer depends on queues and clients alone. The arguments of others cannot be asked for."""
+"""Strategies whose result depends on queues and clients alone. The arguments of the others cannot be queried."""
 
 
 def queue_of(topic: str, partition: PartitionId) -> MessageQueue | None:
@@ -91,8 +91,8 @@ def strategy_of(member: Member) -> Strategy | None:
 def with_presumed(group: GroupState, partitions: Partitions) -> GroupState:
     """The group with what members that do not answer are presumed to hold.
 
-    That is what they were known to hold, else their share by the strategy and the topics that all others have in
-    common, as far as no other holds it. Where that cannot be told, the member counts as one that cannot be read.
+    That is what they were known to hold. Otherwise it is their share by the strategy and the topics that all others
+    have in common, as far as no other holds it. If that is not known, the member counts as one that cannot be read.
     """
     silent = [member for member in group.members if not member.answers]
     if not silent:

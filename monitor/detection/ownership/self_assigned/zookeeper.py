@@ -18,7 +18,7 @@ from monitor.model import GroupState, Member, PartitionId, numbers
 def candidates(group: GroupState, partitions: Mapping[str, Sequence[PartitionId]]) -> tuple[Candidate, ...]:
     """What each assignor gives, or the one that the deployment says the group has: of ``roundrobin``, both releases'.
 
-    Topics are those that exist, so lists of topics need not be asked again: a thread's topics are what it reads.
+    Topics are those that exist, so lists of topics need not be matched again: a thread's topics are what it reads.
     """
     topics = tuple(ZooKeeperTopic(topic=topic, partitions=numbers(tuple(own))) for topic, own in partitions.items())
     asked = ZooKeeperGroup(registrations=registrations(group.members, partitions), topics=topics)

@@ -1,7 +1,7 @@
 """The tasks of a classic group of Kafka Streams, as its leader assigned them.
 
-Owners are not replayed: ``HighAvailabilityTaskAssignor`` depends on settings that no record has. What nobody runs
-follows from the partitions that nobody owns, see monitor.detection.rules.orphaned.
+Owners are not replayed: ``HighAvailabilityTaskAssignor`` depends on settings that no record has. The tasks that do not
+run follow from the partitions without an owner, see monitor.detection.rules.orphaned.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The connectors and tasks of a Connect cluster: which worker runs each, and what nobody runs.
+"""The connectors and tasks of a Connect cluster: which worker runs each, and which do not run.
 
 What each worker has is in the group's own records (monitor.kinds.connect). What there should be is in the topic of
 configurations, where that is read. Without it, only what a worker had that is gone is known to be missing.
@@ -50,7 +50,7 @@ OVERDUE_MS: Final = 60_000
 
 
 def view_connect(group: GroupState, catalog: Catalog) -> TaskView:
-    """The connectors and tasks of the group. What nobody runs is not told while a worker's bytes cannot be read."""
+    """The connectors and tasks of the group. Without those that do not run while a worker's bytes cannot be read."""
     configs = catalog.connect_configs.get(group.group)
     running = running_work(group)
     idle = {each.work: each for each in _idle(group, configs)}
@@ -68,7 +68,7 @@ def view_connect(group: GroupState, catalog: Catalog) -> TaskView:
 
 
 def tasks_now(tasks: tuple[TaskVerdict, ...], moment: Moment) -> tuple[TaskVerdict, ...]:
-    """The tasks as they are at an instant: what a leader waited for is given out soon after, or to nobody."""
+    """The tasks as they are at an instant: the leader assigns what it waited for soon after, or not at all."""
     return tuple(_task_now(task, moment) for task in tasks)
 
 
@@ -115,7 +115,7 @@ def _task(work: Work, owners: tuple[str, ...], idle: IdleWork | None, since_ms: 
 
 
 def _since_ms(group: GroupState, changed_ms: Mapping[str, int], work: Work, idle: IdleWork | None) -> int | None:
-    """Since when nobody runs it: since its worker is gone, or since the generation that should have given it out.
+    """Since when no worker runs it: since its worker is gone, or since the generation that should have given it out.
 
     What was configured after that is missing since then.
     """

@@ -1,7 +1,7 @@
-"""The broker's task assignor, asked again for what members had, against the targets that the broker chose.
+"""The broker's task assignor, replayed for what members had, against the targets that the broker chose.
 
-Which release the broker has is not known. Up to Kafka 4.3 the assignor is told the targets before, from 4.4 on what the
-members ran, and there it has another rule for ties. One of the two answers has to be met.
+Which release the broker has is not known. Up to Kafka 4.3 the assignor receives the old targets, from 4.4 on what the
+members ran, and there it has another rule for ties. One of the two results has to be met.
 
 The coordinator's map of members iterates by hash code. Members of one place come in an order that no record has, so the
 other orders are tried too. And from 4.4 on a task with state may go to whom reports to have the state, which no record
@@ -32,7 +32,7 @@ _Tasks = frozenset[tuple[str, int]]
 
 
 class Question(Value):
-    """What the assignor was asked: members with their former targets, and with what they ran."""
+    """What the assignor received: members with their old targets, and with what they ran."""
 
     by_targets: tuple[TaskMember, ...]
     by_held: tuple[TaskMember, ...]
@@ -41,7 +41,7 @@ class Question(Value):
 
     @property
     def variants(self) -> tuple[tuple[StickyTaskAssignor, tuple[TaskMember, ...]], ...]:
-        """The assignor of each release, with the members as it is told of them."""
+        """The assignor of each release, with the members as it receives them."""
         return (StickyTaskAssignor(), self.by_targets), (StickyTaskAssignor(before_4_4=False), self.by_held)
 
 

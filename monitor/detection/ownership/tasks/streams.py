@@ -24,7 +24,7 @@ def view_streams(group: GroupState, topology: Topology, catalog: Catalog) -> Tas
 
 
 def _tasks(members: list[MemberTasks], topology: Topology, counts: Mapping[str, int]) -> Iterator[TaskVerdict]:
-    """Those that there should be, and those that somebody runs although they should not be."""
+    """Those that there should be, and those that a member runs although they should not be."""
     owners: dict[TaskId, list[str]] = defaultdict(list)
     standbys: dict[TaskId, list[str]] = defaultdict(list)
     for member in members:

@@ -1,9 +1,9 @@
 """The broker's targets of a streams group against what its ``StickyTaskAssignor`` gives (KIP-1071).
 
 What it gives depends on what members had before, which the log has only for a while
-(monitor.tracking.kip848.assignor_input). Where that is not known, it is asked again only if the targets break what it
-never breaks: every task is in the target of one member, and no member is to have more active tasks than their number by
-the number of members, rounded up.
+(monitor.tracking.kip848.assignor_input). If that is not known, the assignor is replayed only if the targets break one
+of its invariants. Every task is in the target of one member. No member has more active tasks than their number by the
+number of members, rounded up.
 
 How many tasks there were is read in the targets, which have every task: the topics may have grown since.
 """
@@ -93,14 +93,14 @@ def assign_again(group: GroupState, topology: Topology, numbers: Numbers) -> tup
 
 
 def as_task_member(member: Member, former: FormerTasks | None = None) -> TaskMember:
-    """The member as the assignor is told of it, with its target or, if given, other tasks."""
+    """The member as the assignor receives it, with its target or, if given, other tasks."""
     had = former or target_tasks(member)
     process = member.streams_client.process_id if member.streams_client else ""
     return TaskMember(member.member_id, process, had.active, had.standby)
 
 
 def parts(topology: Topology, numbers: Numbers) -> tuple[SubtopologyTasks, ...]:
-    """The subtopologies as the assignor is told of them."""
+    """The subtopologies as the assignor receives them."""
     return tuple(
         SubtopologyTasks(part.subtopology_id, numbers[part.subtopology_id], is_stateful=bool(part.changelogs))
         for part in topology.subtopologies
@@ -108,7 +108,7 @@ def parts(topology: Topology, numbers: Numbers) -> tuple[SubtopologyTasks, ...]:
 
 
 def _question(group: GroupState, topology: Topology, numbers: Numbers) -> Question | None:
-    """What the assignor was asked; None: not all of it is known."""
+    """What the assignor received; None: not all of it is known."""
     before, replicas = group.assignor_input, group.streams.standby_replicas if group.streams else None
     has_processes = all(member.streams_client and member.streams_client.process_id for member in group.members)
     if before is None or before.is_open or not before.is_complete or replicas is None or not has_processes:

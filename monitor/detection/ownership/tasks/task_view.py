@@ -1,4 +1,4 @@
-"""What can be said of a group's tasks without its offsets and without the time."""
+"""The tasks of a group, as far as they need neither its offsets nor the time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class MemberTaskCounts(Value):
 
 
 class TaskView(Value):
-    """The tasks of a group. ``tasks`` are sorted, and lack why nobody runs them where time decides that.
+    """The tasks of a group. ``tasks`` are sorted, and lack the reason why one does not run where time decides that.
 
     ``members`` has a row for each member, by its id. ``balance`` and ``idle`` are None where they are not judged, too.
     ``connect`` is of a Connect cluster.
