@@ -50,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for line in _lines(sys.stdin.buffer):
             _write(output, answer_line(line, remarks))
     except BrokenPipeError:
-        return 0  # nobody wants to read the rest
+        return 0  # the reader has closed the pipe
     except OSError as error:
         sys.stderr.write(f"python -m monitor.assignors: {error.strerror}\n")
         return 1

@@ -25,14 +25,14 @@ def quirks_of(
 ) -> tuple[Quirk, ...]:
     """The quirks of a Kafka assignment, each once, sorted.
 
-    Takes 0.6 s for 1,000,000 partitions in as many entries: call it where an answer can be odd or somebody asks.
+    Takes 0.6 s for 1,000,000 partitions in as many entries: call it only for answers that can be odd, or on request.
 
     Args:
         assignment: what was given; its own ``quirks`` are not looked at.
-        members: who asked for what; a member that has no entry in the assignment is given nothing.
+        members: who subscribes to what; a member that has no entry in the assignment is given nothing.
         topics: what exists. A topic with no partitions, or fewer, is one that does not exist.
         shared: whether a partition may have several owners, as in a share group.
-        assignable: the partitions that should have an owner if somebody asks for them; None: all.
+        assignable: the partitions that should have an owner if a member subscribes to them; None: all.
 
     >>> members = [Member(member_id="C0", topics=("t",)), Member(member_id="C1", topics=("t",))]
     >>> quirks_of(Assignment(), members, [TopicShape(topic="t", partitions=3)])
@@ -74,7 +74,7 @@ def quirks_of_queues(given: Mapping[str, Collection[Hashable]], existing: Collec
 
 
 Subscriptions = dict[str, frozenset[str]]
-"""The topics that each member asked for."""
+"""The topics that each member subscribes to."""
 
 
 def _asked_by_member(members: Iterable[Member]) -> Subscriptions:

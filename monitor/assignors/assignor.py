@@ -22,7 +22,7 @@ class Assignor(Protocol):
         Args:
             members: the members of one generation, in the order in which the coordinator lists them. Member ids are
                 distinct; if one is repeated its last entry counts, as in the original's map.
-            topics: the topics that exist. Topics nobody asked for are allowed, topics somebody asked for may be absent.
+            topics: the topics that exist. Some may have no subscribers, and members may subscribe to missing ones.
 
         Returns:
             One entry for every member, in the order of ``members``. Its topics are in Java's string order, the

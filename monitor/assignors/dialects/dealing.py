@@ -29,7 +29,7 @@ Cut = Callable[[int, Sequence[int]], tuple[Share, ...]]
 
 
 def deal_topic_by_topic(group: Group, order: MemberOrder, cut: Cut = cut_in_runs) -> Assignment:
-    """Each topic is shared out by itself among its subscribers, which are put in order for each topic anew."""
+    """Each topic is shared out by itself among its subscribers, which are put in order again for each topic."""
     shared = (
         SharedTopic(topic=topic.shape.topic, shares=cut(topic.shape.partitions, topic.subscribers))
         for topic in topics_with_ordered_subscribers(group, order)

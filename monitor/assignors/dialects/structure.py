@@ -27,7 +27,7 @@ class Structure(Value):
     partitions: Mapping[str, tuple[TopicPartition, ...]]
 
     def unassigned(self) -> list[TopicPartition]:
-        """The partitions that somebody subscribes to and that have no owner."""
+        """The partitions that have a subscriber and no owner."""
         return [place for places in self.partitions.values() for place in places if place not in self.owners]
 
 

@@ -24,7 +24,7 @@ _WORD: Final = 0xFFFF_FFFF
 _SIGN: Final = 0x8000_0000
 
 Hashes = NDArray[np.int64]
-"""Many hash codes; any number stands for its lowest 32 bits."""
+"""Many hash codes; of each number, the lowest 32 bits count."""
 
 
 def integer_hash(number: int) -> int:

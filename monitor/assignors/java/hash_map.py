@@ -94,7 +94,7 @@ def iterate(hashes: NDArray[np.integer], natural_of: NaturalOf | None = None, ca
 
     Args:
         hashes: the hash codes of the keys in the order in which they are put in; the lowest 32 bits count.
-        natural_of: the sort key of a key, by its number, if their class is ``Comparable``. Asked for few keys or none.
+        natural_of: the sort key of a key, by its number, if their class is ``Comparable``. Called for few keys or none.
         capacity: what the map was created with, if anything.
 
     >>> iterate(np.array([98, 113, 97])).positions  # b, q, a: q and a have the same place

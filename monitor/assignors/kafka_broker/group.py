@@ -19,7 +19,7 @@ from monitor.model import Assignment, Member, MemberAssignment, TopicPartitions,
 
 
 class SubscriptionType(StrEnum):
-    """Whether all members subscribe to the same topics; the coordinator knows it and tells the assignor."""
+    """Whether all members subscribe to the same topics; the coordinator knows it and passes it to the assignor."""
 
     HOMOGENEOUS = "HOMOGENEOUS"
     HETEROGENEOUS = "HETEROGENEOUS"

@@ -30,7 +30,7 @@ def computed_map_order(keys: Iterable[Key], hash_of: Callable[[Key], int], capac
     """The distinct keys in the order of iteration.
 
     Args:
-        keys: every key that is asked for, in this order, also those that are there already.
+        keys: every key that is looked up, in this order, also those that are there already.
         hash_of: the keys' ``hashCode``.
         capacity: what the map was created with.
 

@@ -49,7 +49,7 @@ class Levels:
         return self._line[self._low_next - 1]
 
     def next_most(self) -> int | None:
-        """The member that is to lose a partition; None: nobody is left."""
+        """The member that is to lose a partition; None: there is none left."""
         if self._high_next < self._high_start:
             if self._high_end <= self._high_start and self._high_start > 0:
                 self._high_level = self._size_at(self._high_start - 1)  # everybody above was excluded

@@ -55,7 +55,7 @@ class BrokerRangeAssignor(Value):
             subscription_type: what the coordinator says; None: found out from the subscriptions.
 
         Raises:
-            AssignorError: somebody subscribes to a topic whose metadata has gone.
+            AssignorError: a member subscribes to a topic whose metadata has gone.
         """
         group = form_group(in_assignment_order(members), topics, subscription_type)
         answer = collect(group, _cut_in_runs(group), members)

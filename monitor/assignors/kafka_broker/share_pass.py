@@ -11,12 +11,12 @@ Steps:
 3. A partition that more members have than its sharing is taken from those that a Java set gives first.
 4. Those who have less than their due are served in turn, in the order of their numbers: go through the partitions in
    the order of a Java map (``java_compute_if_absent``); each takes as many of these members as it lacks. One who has
-   its due leaves the circle. A partition that nobody in the circle can take, after everybody was asked, is left as it
+   its due leaves the circle. A partition that no member in the circle can take, after all were tried, is left as it
    is.
 
-Quirks. When a partition still lacks readers at the moment when the last member leaves the circle, the original asks an
-empty circle for the next one and fails. And after a whole turn of the circle in which nobody could take anything, no
-further partition is given away, though somebody may have room for it.
+Quirks. When a partition still lacks readers at the moment when the last member leaves the circle, the original looks
+for the next one in an empty circle and fails. After a whole turn of the circle in which no member could take anything,
+no further partition is given away, though a member may have room for it.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ class _Books(Generic[Place]):
                         del hungry[member]
 
     def _in_map_order(self) -> Iterable[Place]:
-        """The partitions that somebody had and those to share; there is room for the latter, as in the original."""
+        """The partitions that members had and those to share; there is room for the latter, as in the original."""
         asked = [*(place for held in self._turn.held.values() for place in held), *self._turn.targets]
         room = int((len(self._turn.targets) + 1) / 0.75 + 1)
         return computed_map_order(asked, self._hash_of, room)

@@ -13,8 +13,8 @@ Properties:
 Steps, for all partitions at once if all members subscribe to the same topics, else for each topic by itself: see
 ``share_round``.
 
-Quirks. Where members subscribe to different topics, what a member has of a topic that nobody subscribes to any more
-stays with it. A partition that is no longer assignable stays with those who have it as long as they have not too much;
+Quirks. If members subscribe to different topics, a member keeps what it has of a topic without subscribers.
+A partition that is no longer assignable stays with those who have it as long as they have not too much;
 the original can also fail over it.
 
 >>> members = [Member(member_id=f"C{number}", topics=("t",)) for number in range(3)]

@@ -7,7 +7,7 @@ again for the others and the tasks that are left.
 
 Properties:
 
-1. Every task has one active member. A task with state has as many standby members as are wanted, each in another
+1. Every task has one active member. A task with state has as many standby members as configured, each in another
    process; with too few processes, as many as there are.
 2. Active tasks stay with who had them, or go to who had them as standby tasks, as long as the member is below its
    active share; the others go to the least loaded member of the least loaded process.
@@ -26,11 +26,11 @@ Steps:
 5. What waits, from the last subtopology and number to the first: to the least loaded.
 
 Quirks. A member that took over an active task can lose a standby task that it could keep, since the share counts both.
-Before 4.4, whether a previous standby member may get a task is asked of the process of the *first* one, whichever is
+Before 4.4, whether a previous standby member may get a task depends on the process of the *first* one, whichever is
 chosen.
 
 From 4.4 on, what members had is what they run, and no longer their targets. Members that report how far they have the
-state of a task are asked after those that had it as a standby task. No record has these reports, and here there are
+state of a task are tried after those that had it as a standby task. No record has these reports, and here there are
 none.
 
 >>> parts = [SubtopologyTasks(subtopology_id="0", tasks=2, is_stateful=True)]
@@ -332,7 +332,7 @@ class _NewerRound(_Round):
     """An assignment of Kafka 4.4."""
 
     def _least_loaded_standby(self, task: _Task, *, new: bool = False) -> _Seat | None:
-        """As that of _Round, but each member is asked whether its process has the task."""
+        """As that of _Round, but for each member this checks whether its process has the task."""
         chosen, load, own_load = None, _NO_LOAD, _NO_LOAD
         for seat in self._previous_standby.get(task, ()):
             other = seat.process.loads[seat.member_id]

@@ -99,7 +99,7 @@ def uniform(group: BrokerGroup) -> Sequence[Mapping[int, Iterable[int]]] | None:
 
 
 def _can_be_odd(group: BrokerGroup) -> bool:
-    """Whether members have partitions that do not exist, or two of them the same, or subscriptions are not as told."""
+    """Whether members have partitions that do not exist or belong to two, or subscriptions differ from their type."""
     numbers: dict[int, list[int]] = {}
     for held in group.held:
         for holding in held:

@@ -12,10 +12,10 @@ Steps, topics always in this order: those with the most partitions for each subs
 the fewest subscribers; of equal ones by id.
 
 1. *Keep*: everybody keeps what it has of the topics that it still subscribes to.
-2. *Hand out*: what nobody has goes, topic by topic, to the subscriber that has least (``load_bounds``).
+2. *Hand out*: partitions without an owner go, topic by topic, to the subscriber that has least (``load_bounds``).
 3. *Balance*: go through the topics with two subscribers or more. In each, the last partition of the member that has
-   most goes to the one that has least, until they differ by one, or nobody who has most has a partition of this topic.
-   Go round, 16 times at most, until one whole round has moved nothing.
+   most goes to the one that has least. Stop when they differ by one, or no member with the most partitions has one of
+   this topic. Go round, 16 times at most, until one whole round has moved nothing.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Given = dict[int, set[int]]
 
 
 def assign_different(group: BrokerGroup) -> list[Given] | None:
-    """By member number, the partitions of each topic; None if nobody subscribes to a topic that exists.
+    """By member number, the partitions of each topic; None if no member subscribes to a topic that exists.
 
     Raises:
         AssignorError: a topic's metadata has gone, or a member has a partition that does not exist.

@@ -5,13 +5,13 @@ Words: the *share* is all partitions divided by the members, rounded down; the *
 Properties:
 
 1. Every partition has exactly one owner.
-2. Everybody has the share, and as many members as there are extras have one more.
+2. Every member has the share, and as many members as there are extras have one more.
 3. Members keep what they have, up to that.
 4. The order of the members decides who takes the extras and which partitions come to whom.
 
 Steps:
 
-1. Line up what nobody has: topics in the order of a Java set of their ids, then by number.
+1. Line up partitions without an owner: topics in the order of a Java set of their ids, then by number.
 2. Visit the members in order. Each keeps up to its *quota* of what it has, in the order of Java's sets; the rest joins
    the line. The quota is the share, and one more while extras are left. Who does not use its extra gives it back,
    unless there are no more members left than extras.
@@ -49,7 +49,7 @@ class _Room(Value):
 
 
 def assign_same(group: BrokerGroup) -> list[Given] | None:
-    """By member number, the partitions of each topic; None if nobody subscribes to a topic that exists.
+    """By member number, the partitions of each topic; None if no member subscribes to a topic that exists.
 
     Raises:
         AssignorError: a topic's metadata has gone, or partitions are left over because members have some that do not

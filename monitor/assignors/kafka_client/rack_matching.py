@@ -16,7 +16,7 @@ Room is the share, plus one while extras are left, minus what the subscriber has
 uses up an extra.
 
 Worked example: two topics with partition 1 on rack a, and partition 0 on rack a in one topic but on b in the other.
-Nobody is at home with both, so partition 0 waits; 1 goes to the member on rack a, and 0 to the other.
+No member is at home with both, so partition 0 waits; 1 goes to the member on rack a, and 0 to the other.
 
 >>> shapes = (TopicShape(topic="t", partitions=2, racks=(("a",), ("a",))),
 ...           TopicShape(topic="u", partitions=2, racks=(("b",), ("a",))))
@@ -127,7 +127,7 @@ class _Deal:
         return max(0, self._share + (self._extras > 0) - len(self.taken[subscriber]))
 
     def free(self, partitions: Iterable[int]) -> Iterator[int]:
-        """Those of the partitions that are not taken at the moment when they are asked for."""
+        """Those of the partitions that are not taken at the moment when the iterator reaches them."""
         return (partition for partition in partitions if not self._gone[partition])
 
     def give(self, subscriber: int, partitions: Sequence[int]) -> None:

@@ -11,15 +11,15 @@ Steps:
 
 1. Seat the members in a ring, in assignment order (``member_order``).
 2. Line up all partitions of all subscribed topics, by topic in Java's string order, then by number.
-3. Give each partition to the next member of the ring that subscribes to its topic, going on behind the last owner.
+3. Give each partition to the next member of the ring that subscribes to its topic, continuing behind the last owner.
 
 Within a topic step 3 always visits the same subscribers in the same circle, so a whole topic is shared out at once.
 
-Worked example: C1 and C2 alone subscribe to b. C0 takes a-0, C1 b-0, C2 b-1, and C1 again b-2. Then the ring goes on
+Worked example: C1 and C2 alone subscribe to b. C0 takes a-0, C1 b-0, C2 b-1, and C1 again b-2. Then the ring continues
 behind C1, so C2 and not C0 takes c-0.
 
 >>> everybody, two = ("a", "c"), ("a", "b", "c")
->>> members = [Member(member_id=name, topics=asked) for name, asked in [("C0", everybody), ("C1", two), ("C2", two)]]
+>>> members = [Member(member_id=name, topics=own) for name, own in [("C0", everybody), ("C1", two), ("C2", two)]]
 >>> topics = [TopicShape(topic=name, partitions=count) for name, count in [("a", 1), ("b", 3), ("c", 1)]]
 >>> for member in RoundRobinAssignor().assign(members, topics).members:
 ...     print(member.member_id, [(topic.topic, topic.partitions) for topic in member.topics])

@@ -1,4 +1,4 @@
-"""Who asked for which of the existing topics.
+"""Which members subscribe to which of the existing topics.
 
 In this module and in those that use it a *rank* is the place of a member in assignment order, from 0.
 """

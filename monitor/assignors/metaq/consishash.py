@@ -64,5 +64,5 @@ class Consishash(Strategy):
 
 
 def _digest(text: str) -> bytes:
-    # Java writes a lone surrogate as "?", and so does Python if it is told to.
+    # Java writes a lone surrogate as "?", and so does Python with "replace".
     return md5(text.encode("utf-8", "replace"), usedforsecurity=False).digest()

@@ -33,7 +33,7 @@ class Strategy(Value):
     def allocate(
         self, partitions: Sequence[str], consumers: Sequence[str], ask: Sequence[str]
     ) -> tuple[ClientShare[str], ...]:
-        """What each of the asked consumers takes, in the order of ``ask``.
+        """What each of the given consumers takes, in the order of ``ask``.
 
         Args:
             partitions: all partitions of the topic, in the order in which the consumers see them.

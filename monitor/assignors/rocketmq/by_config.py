@@ -1,7 +1,7 @@
 """RocketMQ's ``CONFIG`` (``AllocateMessageQueueByConfig`` of rocketmq-client 5.5.0 and 4.9.8).
 
 Each process is given its own list of queues by hand. Nothing makes the lists fit together: groupwatch knows one list,
-so every client that is asked seems to take the same queues, and what is not in the list nobody takes. The original
+so all clients of a replay seem to take the same queues. Queues that are not in the list have no owner. The original
 checks nothing either, so it never fails.
 
 >>> ByConfig(queues=(MessageQueue("t", "b", 3),)).allocate([], [], ask=["c0"])[0].queues

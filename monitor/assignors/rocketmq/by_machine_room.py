@@ -1,6 +1,6 @@
 """RocketMQ's ``MACHINE_ROOM`` (``AllocateMessageQueueByMachineRoom`` of rocketmq-client 5.5.0 and 4.9.8).
 
-Only queues count whose broker is called ``room@name`` with one of the configured rooms; nobody takes the others.
+Only queues count whose broker is called ``room@name`` with one of the configured rooms; the others have no owner.
 
 Properties:
 

@@ -2,7 +2,7 @@
 
 Properties:
 
-1. Every queue has exactly one taker, unless there are no virtual nodes: then nobody takes anything.
+1. Every queue has exactly one taker, unless there are no virtual nodes: then no client takes anything.
 2. When a client comes or goes, only queues that come to it or leave it move. There is no balance bound.
 
 Steps:
@@ -74,5 +74,5 @@ class ConsistentHash(Strategy):
 
 
 def _point(text: str) -> int:
-    # Java writes a lone surrogate as "?", and so does Python if it is told to.
+    # Java writes a lone surrogate as "?", and so does Python with "replace".
     return int.from_bytes(md5(text.encode("utf-8", "replace"), usedforsecurity=False).digest()[:4])

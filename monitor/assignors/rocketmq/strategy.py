@@ -39,7 +39,7 @@ class Strategy(Value):
     def allocate(
         self, queues: Queues, clients: Sequence[str], ask: Sequence[str]
     ) -> tuple[ClientShare[MessageQueue], ...]:
-        """What each of the asked clients takes, in the order of ``ask``.
+        """What each of the given clients takes, in the order of ``ask``.
 
         Args:
             queues: the queues of one topic.
@@ -51,7 +51,7 @@ class Strategy(Value):
         return tuple(_share(client, queues, clients, plan if client in known else _nothing) for client in ask)
 
     def prepared(self, queues: Queues, clients: Sequence[str]) -> Plan:
-        """As ``plan``, but what makes every client fail is raised when a client is asked."""
+        """As ``plan``, but an error that makes every client fail is raised when a client takes its queues."""
         try:
             return self.plan(queues, clients)
         except AssignorError as error:
@@ -73,7 +73,7 @@ def check(client: str, queues: Queues, clients: Sequence[str]) -> None:
 
 
 def first_places(clients: Sequence[str]) -> dict[str, int]:
-    """Where each client stands in the list; for one that is there twice the first place counts."""
+    """The place of each client in the list; for one that is there twice the first place counts."""
     return {client: place for place, client in reversed(list(enumerate(clients)))}
 
 

@@ -10,7 +10,7 @@ from monitor.assignors.vectors.limits import LINE_BYTES
 from monitor.model import Value
 
 CaseId = str | int | None
-"""The id of a line; None where it has none that can be told."""
+"""The id of a line; None where it has none that can be read."""
 
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 

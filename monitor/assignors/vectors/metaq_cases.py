@@ -24,7 +24,7 @@ class Case(Value):
 
 
 def answer(assignor: str, case_input: object) -> dict[str, object]:
-    """What each asked consumer takes or why it fails.
+    """What each consumer of ``ask`` takes or why it fails.
 
     >>> answer("metaq.default", {"consumers": ["c"], "partitions": ["0-0"], "ask": ["c", "d"]})
     {'assignment': {'c': ['0-0'], 'd': []}}

@@ -54,7 +54,7 @@ def quirks_of_answer(case: CaseLine, answer: Answer) -> list[Quirk]:
     if case.assignor.startswith("kafka.server."):
         return _quirks_of_broker(case, answer)
     if case.assignor.startswith("kafka."):
-        # Asked again: only the strategy knows which partitions wait for their owner to let go.
+        # Computed again: only the strategy knows which partitions wait for their owner to let go.
         return list(kafka_client.assign(case.assignor, case.input).quirks)
     if case.assignor.startswith("kafka08."):
         return _quirks_of_threads(msgspec.convert(case.input, kafka_zookeeper.Case), answer)
@@ -65,7 +65,7 @@ def quirks_of_answer(case: CaseLine, answer: Answer) -> list[Quirk]:
 
 @dataclass(frozen=True)
 class _Told:
-    """An assignor of the broker, with what the coordinator tells it beside the group."""
+    """An assignor of the broker, with what the coordinator passes to it beside the group."""
 
     assignor: UniformAssignor | ShareSimpleAssignor
     settings: Mapping[str, Any]
@@ -115,7 +115,7 @@ class _ThreadAnswer(Value):
 
 
 def _quirks_of_threads(case: kafka_zookeeper.Case, answer: Answer) -> list[Quirk]:
-    """Of partitions that somebody asks for; nothing if the expressions that ask cannot be read."""
+    """Of partitions with a subscriber; nothing if the subscriptions' expressions cannot be read."""
     group = kafka_zookeeper.group_of(case)
     try:
         asked = threads_of(group).by_topic
@@ -145,7 +145,7 @@ class _QueueAnswer(Value):
 
 
 def _quirks_of_queues(case: _QueueCase, answer: Answer) -> list[Quirk]:
-    """Strangers that ask are not looked at. Whether a queue has an owner is known if all members were asked."""
+    """Strangers in ``ask`` are not looked at. Whether a queue has an owner is known if ``ask`` has all members."""
     taken = msgspec.convert(answer, _QueueAnswer).assignment
     members = set(case.cids or case.consumers)
     found = quirks_of_queues({name: taken.get(name) or () for name in members}, case.queues or case.partitions)

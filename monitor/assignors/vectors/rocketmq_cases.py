@@ -42,7 +42,7 @@ class Case(Value):
 
 
 def answer(assignor: str, case_input: object) -> dict[str, object]:
-    """What the strategy's name is and what each asked client takes or why it fails.
+    """What the strategy's name is and what each client of ``ask`` takes or why it fails.
 
     >>> case = {"queues": [["t", "b", 0], ["t", "b", 1]], "cids": ["c"], "ask": ["c", ""]}
     >>> answer("rocketmq.averagely", case)["assignment"]

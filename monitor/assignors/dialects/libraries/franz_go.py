@@ -1,7 +1,7 @@
 """franz-go's ``range`` and ``roundrobin`` (github.com/twmb/franz-go v1.22.2, ``pkg/kgo/group_balancer.go``).
 
 Both are Kafka's own rule for static members first, by instance id, then dynamic ones by member id (in bytes of UTF-8,
-where Java compares units of UTF-16). Racks play no part: a client has to be told to look at them (``BalanceRacks``).
+where Java compares units of UTF-16). Racks play no part: a client looks at them only with the option ``BalanceRacks``.
 
 >>> from monitor.model import Member, TopicShape
 >>> members = (Member(member_id="C0", topics=("t",)), Member(member_id="C1", topics=("t",), instance_id="i"))

@@ -8,7 +8,7 @@ Steps, for one topic:
 
 1. *In the zone*: go through the zones that have partitions and readers, in whatever order Go's map has them. Each
    reader gets an equal part of the zone's partitions, one after the other, and at most the share. The first readers get
-   one more of what is left there. Where the part is the share already, that goes on while there are extras.
+   one more of what is left there. If the part equals the share already, this continues while there are extras.
 2. *The rest*: put what is left in a line, zone by zone, in whatever order. The readers in order take from the line what
    they have less than the share, and one more while there are extras.
 
@@ -18,8 +18,8 @@ follows: extras run out in step 1 only if step 2 has none, and a zone's rest in 
 The racks of leaders are not in the log. Where a topic has known racks, the first replica of a partition is taken for
 its leader. Where it has none, only the number of partitions of each reader is checked.
 
-Worked example: two readers on rack a and one partition on each rack. Whether C0 or C1 takes the one on rack a, nothing
-tells, but the first reader of the zone is C0.
+Worked example: two readers on rack a and one partition on each rack. No data shows whether C0 or C1 takes the one on
+rack a, but the first reader of the zone is C0.
 
 >>> from monitor.model import Member, MemberAssignment, TopicPartitions, TopicShape
 >>> members = tuple(Member(member_id=name, topics=("t",), user_data=b"a") for name in ("C0", "C1"))

@@ -9,7 +9,7 @@ Both are Kafka's own rules, but for three things:
 3. ``roundrobin`` fails as soon as a member that does not subscribe to a topic has to be passed over. Its leader raises
    a KeyError, and the group rebalances for ever.
 
-Worked example: C0 stands alone before C1, and C2 is of C0's kind, so C0 gets nothing.
+Worked example: C0 is alone before C1, and C2 is of C0's kind, so C0 gets nothing.
 
 >>> ids = (("C0", "i0"), ("C1", None), ("C2", "i2"))
 >>> members = tuple(Member(member_id=name, topics=("t",), instance_id=instance) for name, instance in ids)

@@ -4,8 +4,8 @@ KIP-54's older algorithm in Python (``sticky.kip54_run``, ``sticky.python_run``)
 
 ``sticky`` reads user data of its own form only: what members of other libraries owned, it does not know.
 
-``cooperative-sticky`` reads the fields of the subscription, whose version has no generation. It gives a partition that
-comes to a member to nobody if another member claims it; of several that do, the last in the JoinGroup answer counts.
+``cooperative-sticky`` reads the fields of the subscription, whose version has no generation. A partition that comes to
+a member gets no owner if another member claims it; of several that do, the last in the JoinGroup answer counts.
 
 Worked example: C0 has to give up its last two partitions, and C1 gets them in the next round.
 

@@ -2,7 +2,7 @@
 
 Properties:
 
-1. Only the *leader's* topics have owners. What other members subscribe to beyond them belongs to nobody.
+1. Only the *leader's* topics have owners. What other members subscribe to beyond them has no owner.
 2. Every partition of them has exactly one owner, who need not subscribe to the topic: such a member drops it silently.
 3. The members' totals differ by at most one.
 

@@ -5,8 +5,8 @@ what is given at once (``rd_kafka_cooperative_protocol_adjust_assignment``):
 
 1. Of two members that hold one partition in the target, the last in the JoinGroup answer gets it.
 2. A partition that comes to a member has no owner if another member claims it. Of several that do, the last counts.
-3. A claimed partition that has no owner in the target goes to the last member that claims it. Nobody subscribes to it
-   any more, or it does not exist.
+3. A claimed partition that has no owner in the target goes to the last member that claims it. It has no subscribers any
+   more, or it does not exist.
 
 With different subscriptions the leader can end: an assertion fails (signal 6), or it reads memory that it has freed
 (signal 11). With another C library it may live on. So an assignment is then only checked by what always holds.

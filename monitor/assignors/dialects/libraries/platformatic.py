@@ -4,7 +4,7 @@ As with KafkaJS, only the *leader's* topics have owners. They are dealt in one r
 subscribe to them or not. But the members are not sorted: their order is that of the JoinGroup answer. A sole member
 takes its topics. Source: ``roundRobinAssigner`` in ``clients/consumer/partitions-assigners.js``.
 
-Worked example: C1 stands first in the answer, and gets t-0.
+Worked example: C1 is first in the answer, and gets t-0.
 
 >>> from msgspec.structs import replace
 >>> from monitor.model import Member, TopicShape

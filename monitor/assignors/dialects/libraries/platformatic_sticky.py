@@ -1,18 +1,18 @@
 """@platformatic/kafka's ``cooperative-sticky`` (@platformatic/kafka 2.12.1).
 
 An algorithm of its own under Java's name. Only the *leader's* topics have owners. A *reader* of a topic is a member
-that subscribes to it. Names are compared in units of UTF-16, if nothing else is said.
+that subscribes to it. Names are compared in units of UTF-16, unless stated otherwise.
 
 Steps:
 
 1. *Claims*: only members with the newest generation count. A member owns what it claims, still subscribes to, and no
-   other one claims. What several of them claim is *contested*, and nobody owns it.
+   other one claims. What several of them claim is *contested*, and has no owner.
 2. *Keep*: everybody keeps what it owns.
 3. *Hand out*: what is left goes, by topic and number, to the reader with the fewest partitions, the first by id.
 4. *Balance*: with n partitions and m members, readers or not, a member should have at least floor(n / m) and at most
    ceil(n / m). The first member by id that has too few takes one from a member that has too many, the largest first.
-   It gets that one's first partition, in the order of the *locale*, that it subscribes to. This goes on while a member
-   with too few can take one from any with too many.
+   It gets that one's first partition, in the order of the *locale*, that it subscribes to. This continues while a
+   member with too few can take one from any with too many.
 5. *Withhold*: what came to a member that did not own it has no owner, if another member claims it (contested or not)
    and did not get it.
 
@@ -128,7 +128,7 @@ class _Holdings:
         self.sizes[rank] += 1
 
     def take_first(self, rank: int, wanted: frozenset[str]) -> TopicPartition | None:
-        """Take away the member's first partition of wanted topics, in the order of the locale; None: it has none."""
+        """Take away the member's first partition of these topics, in the order of the locale; None: it has none."""
         held = self._topics[rank]
         topic = min(held.keys() & wanted, key=locale_key, default=None)
         if topic is None:
@@ -140,7 +140,7 @@ class _Holdings:
         return TopicPartition(topic, partition)
 
     def owned(self) -> set[TopicPartition]:
-        """All partitions that somebody holds."""
+        """All partitions that have an owner."""
         return {place for rank in range(len(self.sizes)) for place in self.places(rank)}
 
     def places(self, rank: int) -> Iterator[TopicPartition]:

@@ -7,9 +7,9 @@ the extras. That is Kafka's own rule.
 
 ``roundrobin``, ``roundRobinBalancer.Plan``:
 
-1. Line up all partitions by the *text* ``topic-partition``: t-10 stands before t-2, and t-1-0, of the topic t-1, before
+1. Line up all partitions by the *text* ``topic-partition``: t-10 comes before t-2, and t-1-0, of the topic t-1, before
    t-10, of the topic t.
-2. Give each partition to the next member that subscribes to its topic, going on behind the last owner.
+2. Give each partition to the next member that subscribes to its topic, continuing behind the last owner.
 
 Worked example: t-10 comes between t-1 and t-2.
 

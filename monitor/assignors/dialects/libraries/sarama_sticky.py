@@ -81,7 +81,7 @@ class CooperativeSticky(CheckedDialect):
 
 
 def _origins(claims: Claims) -> Origins:
-    """Who owned what before. Nobody, if some partition is claimed for two generations: how they move is not known."""
+    """The old owners. Empty if some partition is claimed for two generations: how such partitions move is not known."""
     if any(newest_claims(own) != own for own in claims.values()):
         return {}
     return {

@@ -2,12 +2,12 @@
 
 What is its own, beside the steps of ``kip54_run`` and the books of what moved (``unsafe_movements``):
 
-1. *Keep*: if two members claim a partition for one generation, nobody owns it, whoever else claims it. Where racks are
-   used, a member does not keep a partition without a replica on its rack.
+1. *Keep*: if two members claim a partition for one generation, it has no owner, even if others claim it. Where racks
+   are used, a member does not keep a partition without a replica on its rack.
 2. *Line*: of the member that owns most (the last by id of equal ones) always the first partition by topic and number,
-   those with an earlier owner before the others. What nobody owns follows: topics from the last to the first of the
-   leader's Metadata answer, and of each the last partition first. If nobody owns anything, all stand by topic and
-   number.
+   those with an earlier owner before the others. Partitions without an owner follow: topics from the last to the first
+   of the leader's Metadata answer, and of each the last partition first. If no partition has an owner, the order is by
+   topic and number.
 3. *Hand out*: where racks are used, first whatever a subscriber on a rack of the partition can take.
 4. *Balance*: the *last* member in the JoinGroup answer that claims a kept partition passes for its owner, also if the
    newest claim is another one's. When such a partition moves, it stays with its owner as well. Where a member is looked
@@ -83,7 +83,7 @@ class CRun(Run):
         self.owner.update(self._presumed)
 
     def _hand_out_on_racks(self, places: Sequence[int]) -> list[int]:
-        """Hand out what somebody on the right rack can take; gives what is left."""
+        """Hand out what a member on the right rack can take; gives what is left."""
         crowds: dict[tuple[int, str | None], list[int]] = {}
         for topic, ranks in enumerate(self.table.subscribers):
             for rank in ranks:

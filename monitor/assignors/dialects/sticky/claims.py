@@ -24,7 +24,7 @@ Claims = Mapping[TopicPartition, tuple[Claim, ...]]
 """The claims of each partition: newest generation first; of one generation, in the order of the members."""
 
 Origins = Mapping[TopicPartition, tuple[str | None, ...]]
-"""Those whom the strategy can have taken for the owner of a partition; None: for nobody's."""
+"""The members that the strategy can have taken for the owner of a partition; None: it can have seen no owner."""
 
 
 def read_claims(members: Iterable[Member], read: MemoryReader) -> Claims:
@@ -56,7 +56,7 @@ def newest_claims(claims: Sequence[Claim]) -> tuple[Claim, ...]:
 def settled_origins(origins: Origins, owners: Owners) -> dict[TopicPartition, str]:
     """One owner of before for each partition, such that no answer looks less sticky than it was.
 
-    If the strategy can have taken several for the owner, the present one is taken if it is among them, else nobody.
+    If the strategy can have taken several for the owner, the present one is taken if it is among them, else none.
     """
     settled: dict[TopicPartition, str] = {}
     for place, names in origins.items():

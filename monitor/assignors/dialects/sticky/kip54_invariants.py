@@ -47,7 +47,7 @@ def eager_refusal(structure: Structure, members: Sequence[str], origins: Origins
 def cooperative_refusal(
     structure: Structure, members: Sequence[str], claimants: Mapping[TopicPartition, Claimants], origins: Origins
 ) -> Refusal | None:
-    """Why no target of a cooperative strategy can have been meant. Its owners have been checked for early moves.
+    """Why no possible target of a cooperative strategy fits. Its owners have been checked for early moves.
 
     Args:
         structure: what was given.
@@ -87,7 +87,7 @@ def _needless_move(structure: Structure, members: Sequence[str], target: Owners,
 
 
 def _target_refusal(structure: Structure, members: Sequence[str], takers: Takers, likeliest: Owners) -> Refusal | None:
-    """As ``single_move_refusal``, for every target that can have been meant; None also where there are too many."""
+    """As ``single_move_refusal``, for every possible target; None also where there are too many."""
     first = single_move_refusal(structure, members, likeliest)
     if first is None:
         return None

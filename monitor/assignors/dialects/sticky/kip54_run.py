@@ -4,16 +4,16 @@ Steps:
 
 1. *Keep*: everybody keeps what it owns and still subscribes to. Of several that claim a partition, the newest
    generation owns it. The next newest is its *earlier owner*.
-2. *Line up* all partitions: topics with the fewest subscribers first, then by topic and number. But if somebody owned
-   something and all members subscribe to the same: what is owned in an order of the library (``owned_line``), which
-   begins with members that own most, and then what belongs to nobody.
-3. *Hand out* what belongs to nobody, in line, each to the subscriber with the fewest partitions, the first by id.
+2. *Line up* all partitions: topics with the fewest subscribers first, then by topic and number. The exception: a member
+   owned something and all members subscribe to the same. Then owned partitions come first, in an order of the library
+   (``owned_line``) that begins with members that own most. Partitions without an owner follow.
+3. *Hand out* partitions without an owner, in line, each to the subscriber with the fewest partitions, the first by id.
 4. *Balance*, over the line again and again until a whole round moves nothing. If the owner of a partition holds two
    partitions more than its earlier owner, it goes back there. Else, if it holds two more than some subscriber, it gives
    one of the topic to the subscriber with the fewest: this one, or one that came from there before (``movements``).
-   What was handed out in step 3 has a first turn, unless somebody lost something in step 1.
-5. *Decide*: if somebody owned something before and the second turn moved some, its result counts only if it is more
-   even than the state before step 4, by the sum of all differences between two members.
+      What was handed out in step 3 has a first turn, unless a member lost something in step 1.
+   5. *Decide*: if a member owned something before and the second turn moved some, its result counts only if it is more
+      even than the state before step 4, by the sum of all differences between two members.
 
 Members that hold everything they could ever get, and nothing that anybody else could get, take no part in 4 and 5.
 The original stops as soon as a group is balanced, and it looks before every partition. That makes a difference only in
@@ -44,9 +44,9 @@ class Kept(Value):
     Attributes:
         lists: the places that each member keeps, by rank, in the order in which they are claimed.
         earlier: the earlier owner of a place, if it has one.
-        is_fresh: whether nobody claimed anything at all.
+        is_fresh: whether no member claimed anything at all.
         is_uniform: whether all subscriptions are the same, as far as the library finds out.
-        is_revoked: whether somebody had to give something up that it claims.
+        is_revoked: whether a member had to give something up that it claims.
     """
 
     lists: tuple[tuple[int, ...], ...]
@@ -80,7 +80,7 @@ class Run(ABC):
 
     @abstractmethod
     def owned_line(self) -> list[int]:
-        """The places that somebody owns, in the order of step 2 where all members subscribe to the same."""
+        """The places that have an owner, in the order of step 2 where all members subscribe to the same."""
         ...
 
     @abstractmethod
@@ -89,7 +89,7 @@ class Run(ABC):
         ...
 
     def unowned_line(self) -> Iterable[int]:
-        """The places that nobody owns, in the order of step 2 where all members subscribe to the same."""
+        """The places without an owner, in the order of step 2 where all members subscribe to the same."""
         return (place for place in self._by_subscribers() if place not in self.owner)
 
     def hand_out(self, places: Sequence[int]) -> None:
@@ -102,7 +102,7 @@ class Run(ABC):
                 standing.grew(taker)
 
     def target(self, place: int) -> int | None:
-        """To whom the place or another one of its topic should go (step 4); None: to nobody."""
+        """The member that should get the place or another one of its topic (step 4); None: it stays."""
         size = self.size(self.owner[place])
         earlier = self.kept.earlier.get(place)
         if earlier is not None and size > self.earlier_owner_size(earlier) + 1:

@@ -42,7 +42,7 @@ def optimum_refusal(rows: Rows, members: Sequence[str], owners: Owners, origins:
         rows: who may own what.
         members: all members, by id.
         owners: of all partitions of the rows.
-        origins: who owned them before; partitions without an entry belonged to nobody.
+        origins: who owned them before; partitions without an entry had no owner.
     """
     return uneven_refusal(rows, members, owners) or moves_refusal(rows, members, owners, origins)
 

@@ -10,7 +10,7 @@ from monitor.model import TopicPartition, Value, number
 
 
 class PlaceTable(Value):
-    """A *place* is a partition of a topic that somebody subscribes to: its number by topic, then partition, from 0.
+    """A *place* is a partition of a topic with a subscriber: its number by topic, then partition, from 0.
 
     A *rank* is the number of a member by member id. Topics are numbered by name. All names are compared by code points.
 

@@ -49,7 +49,7 @@ def form_rows(alike: Iterable[tuple[tuple[str, ...], Sequence[TopicPartition]]])
 
 
 def topic_rows(structure: Structure) -> Rows:
-    """The rows of all partitions that somebody subscribes to."""
+    """The rows of all partitions that have a subscriber."""
     return form_rows((names, structure.partitions[topic]) for topic, names in structure.subscribers.items())
 
 

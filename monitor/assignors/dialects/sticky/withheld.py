@@ -1,4 +1,4 @@
-"""Partitions that a cooperative strategy gives to nobody in this round, because a member that claims them loses them.
+"""Partitions that a cooperative strategy withholds in this round, because a member that claims them loses them.
 
 Its answer is a *target* without what is withheld. So the target has to be found again: every partition without an owner
 goes to some member that did not own it. Whatever else the target was, it was as even as those allowed.
@@ -36,7 +36,7 @@ def sole_claimants(claimants: Mapping[TopicPartition, str]) -> dict[TopicPartiti
 
 
 Takers = Mapping[TopicPartition, tuple[str, ...]]
-"""Who can have been meant to get each partition that is withheld."""
+"""The members that may get each partition that is withheld."""
 
 
 def without_early_moves(target: Owners, claimants: Mapping[TopicPartition, Claimants]) -> dict[TopicPartition, str]:

@@ -1,4 +1,4 @@
-"""What both sticky assignors promise, and how they are asked."""
+"""What both sticky assignors promise, and how they are called."""
 
 from __future__ import annotations
 

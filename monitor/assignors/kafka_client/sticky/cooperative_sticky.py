@@ -4,12 +4,12 @@ As ``sticky``, but members keep their partitions while they join, so a partition
 
 Properties: those of ``sticky`` for the *target*, and
 
-1. A partition whose owner has to give it up is given to nobody yet. The owner sees that it lost it and joins again, and
+1. A partition whose owner has to give it up gets no new owner yet. The old owner sees the loss and joins again, and
    the next assignment gives it to the taker. Until then it has no owner.
 
 Steps:
 
-1. What a member owns, and since which generation, comes from the fields of its subscription; older clients tell the
+1. What a member owns, and since which generation, comes from the fields of its subscription; older clients have the
    generation in the user data.
 2. The target is found as for ``sticky``.
 3. What comes to a member in the target while another one owns it is taken out.

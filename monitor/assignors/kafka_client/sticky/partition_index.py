@@ -49,7 +49,7 @@ def partitions_of(places: Places) -> Places:
 
 
 class KnownTopics(Value):
-    """The topics that have partitions and that somebody asked for, in Java's string order."""
+    """The topics that have partitions and a subscriber, in Java's string order."""
 
     names: tuple[str, ...]
     counts: tuple[int, ...]

@@ -1,6 +1,6 @@
-"""What the members say they own, and whose word counts.
+"""What the members report that they own, and whose claim counts.
 
-If two members claim one partition, the one with the higher generation owns it; with equal generations nobody does.
+If two members claim one partition, the one with the higher generation owns it; with equal generations it has no owner.
 Two quirks of ``AbstractStickyAssignor.allSubscriptionsEqual`` are kept, since the cluster has them:
 
 - The generation of the *other* member, who claimed first, is always read from the field of its subscription, also for
@@ -33,7 +33,7 @@ class Claims(Value):
     generation: tuple[int | None, ...]
     """The generation each member's word is from; None: it does not say."""
     max_generation: int
-    """The newest generation that anybody reported, -1 if nobody did."""
+    """The newest generation that any member reported, -1 if none did."""
     doubly_claimed: frozenset[int] = frozenset()
     """The partitions that two members claimed for one generation."""
 

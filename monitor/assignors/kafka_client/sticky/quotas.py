@@ -46,7 +46,7 @@ class Quotas:
         return keeps
 
     def take_extra(self) -> None:
-        """One extra is gone; with the last one, nobody is ready for another."""
+        """One extra is gone; after the last one, no member is ready for another."""
         self.extras -= 1
         if not self.extras:
             self.ready.clear()

@@ -64,7 +64,7 @@ class _Candidates:
             self._queue(member)
 
     def take(self, racks: Homes) -> int | None:
-        """Who takes a partition with these racks; None: nobody can."""
+        """The member that takes a partition with these racks; None: none can."""
         seat = self._find_seat(racks)
         if seat is not None:
             return self._serve(seat)

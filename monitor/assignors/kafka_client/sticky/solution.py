@@ -78,9 +78,9 @@ def solve(question: Question, memories: Sequence[PriorAssignment], seen_generati
 def count_as_equal(subscriptions: Iterable[tuple[str, ...]]) -> bool:
     """Whether all subscriptions count as the same, in the order of the original's map.
 
-    Two quirks: the comparison is with the first subscription that is not empty, so empty ones before it are taken for
-    equal (their members are given partitions they never asked for); and only the number of names and their presence is
-    compared, so a name that is there twice can stand for another.
+    Two quirks: the comparison is with the first subscription that is not empty, so empty ones before it count as equal.
+    Their members are given partitions to which they do not subscribe. And only the number of names and their presence
+    are compared, so a name that is there twice can replace another.
 
     >>> count_as_equal([(), ("t",), ("t",)]), count_as_equal([("t",), (), ("t",)])
     (True, False)

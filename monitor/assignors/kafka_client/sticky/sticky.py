@@ -1,10 +1,10 @@
 """Kafka's client-side ``sticky`` assignor (``StickyAssignor`` of kafka-clients 4.3; KIP-54, KIP-341).
 
-An eager assignor: members give up everything before they join, and tell in their user data what they owned. If all
+An eager assignor: members give up everything before they join, and report in their user data what they owned. If all
 subscribe to the same topics the *uniform* case decides (``uniform``), else the *general* one (``general``); both are
 described where they are. What members claim is settled first (``prior_ownership``).
 
-Properties, in this order (as long as nobody claims a partition that does not exist):
+Properties, in this order (as long as no member claims a partition that does not exist):
 
 1. Every partition of a subscribed topic has exactly one owner.
 2. The group is even: with equal subscriptions the totals differ by at most one; else no single move would help.

@@ -5,17 +5,17 @@ Source: ``AbstractStickyAssignor.ConstrainedAssignmentBuilder`` of kafka-clients
 Words: the *share* is all partitions divided by the members, rounded down; the *extras* are the remainder. A member is
 *short* while it has less than the share, *ready* while it has just the share and could take an extra.
 
-Properties, in this order (as long as nobody claims a partition that does not exist):
+Properties, in this order (as long as no member claims a partition that does not exist):
 
 1. Every partition has exactly one owner.
-2. Everybody has the share, and as many members as there are extras have one more.
+2. Every member has the share, and as many members as there are extras have one more.
 3. Members keep what they own, up to that, except what is not on their rack where racks count.
 
 Steps:
 
 1. *Keep*. Members are visited in the order of a ``HashMap`` of their ids. Who owns more than the share keeps the share
    and an extra, as long as there are extras; who owns the share or more keeps the share; who owns less keeps all. Kept
-   are the lowest partition numbers, for one number by topic. What two members claimed is kept by nobody.
+   are the lowest partition numbers, for one number by topic. What two members claimed, no member keeps.
 2. *Line up* what is left, by topic and number; where any member has a rack, first by how many members are on its racks.
 3. *Match racks*, where they count: see ``rack_round``.
 4. *Deal*: the line goes round the short members, by id; then one each to the ready ones: those of step 1 and 3, then
@@ -58,7 +58,7 @@ class UniformAnswer(Value):
     moving: dict[int, int]
     """Partitions that come to a member (its position) while another one may still hold them."""
     odd: bool
-    """Whether somebody keeps a partition that does not exist."""
+    """Whether a member keeps a partition that does not exist."""
 
 
 def assign_uniform(
@@ -69,12 +69,12 @@ def assign_uniform(
     Args:
         member_ids: distinct, in the order of the original's map. *Positions* refer to it.
         visit_order: the positions in the order of step 1.
-        known: the topics that have partitions and that everybody asked for.
+        known: the topics that have partitions and to which all members subscribe.
         claims: what the members own.
         racks: where members and replicas are.
 
     Raises:
-        AssignorError: there are no members, or, because of partitions that do not exist, nobody may take the rest.
+        AssignorError: there are no members, or no member may take the rest, because of partitions that do not exist.
     """
     if not member_ids:
         raise AssignorError("ArithmeticException", "/ by zero")
@@ -140,7 +140,7 @@ def _exist(places: Places, known: KnownTopics) -> NDArray[np.bool_]:
 
 
 def _not_held(everything: Places, held: Places, phantoms: Places) -> Places:
-    """What nobody holds. Behind a partition that does not exist the original takes everything for that."""
+    """The partitions without an owner. Behind one that does not exist, the original takes everything for that."""
     free = np.ones(len(everything), np.bool_)
     free[np.searchsorted(everything, np.setdiff1d(held, phantoms))] = False
     if phantoms.size:

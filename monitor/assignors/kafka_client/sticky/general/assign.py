@@ -2,27 +2,27 @@
 
 Source: ``AbstractStickyAssignor.GeneralAssignmentBuilder`` of kafka-clients 4.3 (KIP-54, racks as of KIP-881).
 
-Properties, in this order (as long as nobody claims a partition that does not exist):
+Properties, in this order (as long as no member claims a partition that does not exist):
 
 1. Every partition of a subscribed topic has exactly one owner.
-2. No single move makes the group more even: nobody holds two partitions more than another subscriber of one of their
+2. No single move makes the group more even: no member holds two partitions more than another subscriber of one of their
    topics. That is not always the best that several moves together could reach.
 3. Members keep what they own, as far as 2 allows, except where their rack has no replica of it.
 
 Steps:
 
-1. *Keep*: everybody keeps what it owns, still asks for, and (where racks count) has a replica of on its rack.
+1. *Keep*: each member keeps what it owns, still subscribes to, and (where racks count) has a replica of on its rack.
 2. *Hand out*: what is left goes, topics with the fewest subscribers first, to the subscriber with the fewest
    partitions, the first by id of equal ones. Where racks count, first to those on a rack of the partition.
 3. *Balance*: see ``balance``. What was just handed out moves first, unless something had to be given up in step 1.
-4. *Decide*: if somebody owned something before and the balancing of all partitions moved some, its result counts only
+4. *Decide*: if a member owned something before and the balancing of all partitions moved some, its result counts only
    if it is more even than the state before step 3, by the sum of all differences between two members.
 
-The original does the same with lists that it searches and a balance that it checks anew for every partition, and needs
+The original does the same with lists that it searches and a balance that it checks for every partition, and needs
 31 s for 20,000 partitions and 1,000 members. Here ``LeastLoaded`` knows the least loaded subscriber, and a partition
 is only looked at where a move is possible.
 
-Worked example: C0 owns all of t, to which C1 now subscribes too; u goes to C1, who alone asks for it, and one partition
+Worked example: C0 owns all of t, to which C1 now subscribes too. C1, the only subscriber of u, gets u. One partition
 of t follows because C0 would have two more than C1.
 
 >>> from monitor.assignors.kafka_client.sticky import StickyAssignor
@@ -56,7 +56,7 @@ class GeneralAnswer(Value):
 
     places: list[list[int]]
     odd: bool
-    """Whether somebody claimed what can make the answer odd."""
+    """Whether a member claimed what can make the answer odd."""
 
 
 def assign_general(
@@ -70,8 +70,8 @@ def assign_general(
 
     Args:
         member_ids: distinct, in the order of the original's map; the other arguments and the result have this order.
-        subscriptions: the topics that each member asked for, known or not.
-        known: the topics that have partitions and that somebody asked for.
+        subscriptions: the topics that each member subscribes to, known or not.
+        known: the topics that have partitions and a subscriber.
         claims: what the members say they own.
         racks: where members and replicas are, if that counts.
 
@@ -118,7 +118,7 @@ Home = tuple[int, str | None]
 def _hand_out_on_racks(
     line: Sequence[Stretch], roster: Roster, holdings: Holdings, racks: Racks, counts: list[int]
 ) -> list[Stretch]:
-    """Hand out what somebody on the right rack can take; gives what is left."""
+    """Hand out what a member on the right rack can take; gives what is left."""
     crowds: dict[Home, list[int]] = defaultdict(list)
     for stretch in line:
         for rank in roster.subscribers[stretch.topic]:

@@ -4,7 +4,7 @@ The original stops as soon as it finds the group balanced, and it looks before e
 difference, because in a balanced group nothing can be moved anyway. It does make one, and the original can even fail
 while it looks, if
 
-- somebody owns a partition that does not exist (a *phantom*): other partitions then have two owners, and a member can
+- a member owns a partition that does not exist (a *phantom*): other partitions then have two owners, and a member can
   seem to hold all it could get although it does not; or
 - the earlier owner of a partition no longer asks for its topic: the partition goes back to it all the same.
 """

@@ -50,7 +50,7 @@ class Kept(Value):
     revoked: bool
     """Whether anybody had to give something up, for its subscription or its rack."""
     phantoms: tuple[int, ...]
-    """What somebody keeps although it does not exist: partition numbers that their topics do not have."""
+    """What a member keeps although it does not exist: partition numbers that their topics do not have."""
 
 
 def keep_owned(roster: Roster, known: KnownTopics, claims: Claims, racks: Racks) -> Kept:
@@ -69,10 +69,10 @@ def keep_owned(roster: Roster, known: KnownTopics, claims: Claims, racks: Racks)
 
 
 def unassigned(roster: Roster, known: KnownTopics, kept: Kept) -> list[Stretch]:
-    """What nobody holds, in line.
+    """The partitions without an owner, in line.
 
     The original compares two sorted lists. It never gets past a phantom there, so from the first one on it takes
-    everything for unassigned, also what somebody holds.
+    everything for unassigned, also partitions with an owner.
     """
     owner = kept.holdings.owner
     compared = _topics_before_a_phantom(roster, kept.phantoms)

@@ -14,7 +14,7 @@ class LeastLoaded(Generic[Crowd]):
 
     The original keeps one sorted set of all members and walks it until it meets a subscriber. Here every crowd has a
     heap of its own whose entries may be out of date. No member's newest number is ever below all of its entries, so an
-    entry at the top that is too low is corrected, and one that is too high is dropped, when somebody asks.
+    entry at the top that is too low is corrected, and one that is too high is dropped, by the next query.
 
     >>> standing = LeastLoaded([1, 0, 0], {"everybody": [0, 1, 2], "first": [0]})
     >>> standing.grew(1)
@@ -36,7 +36,7 @@ class LeastLoaded(Generic[Crowd]):
                 self._heaps_of[rank].append(heap)
 
     def least(self, crowd: Crowd) -> int | None:
-        """The rank of the member of the crowd with the fewest partitions, the first of equal ones; None: nobody."""
+        """The rank of the crowd's member with the fewest partitions, the first of equal ones; None: it is empty."""
         heap, counts = self._heaps.get(crowd, []), self.counts
         while heap:
             count, rank = divmod(heap[0], self._base)

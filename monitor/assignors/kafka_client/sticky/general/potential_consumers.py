@@ -42,7 +42,7 @@ def form_roster(member_ids: Sequence[str], subscriptions: Sequence[tuple[str, ..
 
     Args:
         member_ids: in the order of the original's map.
-        subscriptions: what each of them asked for.
+        subscriptions: what each of them subscribes to.
         known: the topics that have partitions.
     """
     position = sorted(range(len(member_ids)), key=lambda member: string_key(member_ids[member]))
