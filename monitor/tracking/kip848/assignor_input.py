@@ -1,6 +1,6 @@
-"""What the members of a streams group had when the broker's task assignor was asked, record by record.
+"""What the members of a streams group had when the broker's task assignor ran, record by record.
 
-The assignor is sticky, so its answer depends on what members had before. Brokers before 4.4 tell it their targets,
+The assignor is sticky, so its result depends on what members had before. Brokers before 4.4 pass it their targets,
 later ones what they run (``TargetAssignmentBuilder`` of Kafka's group coordinator). Both are in the log only as long as
 the next record of the member has not replaced them, so they are kept until the next epoch.
 

@@ -2,7 +2,7 @@
 
 The coordinator writes what happened to a member first and the group's new epoch after it, so what has happened since
 the last epoch is the cause of the next. A member that leaves and one whose session ends leave the same records; only
-of some it can be told that they cannot have left.
+for some it is certain that they cannot have left.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def has_subscription_changed(before: Member, after: Member) -> bool:
 
 
 def have_topics_changed(state: GroupState, event: SubscribedTopicsStored) -> bool:
-    """Whether the topics themselves changed, not the members' wishes: the record is written anew for both."""
+    """Whether the topics themselves changed, not the members' subscriptions: both write the record again."""
     if not state.subscribed_topics or not event.topics or state.pending:
         return False
     return set(state.subscribed_topics) != set(event.topics)

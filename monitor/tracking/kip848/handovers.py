@@ -1,4 +1,4 @@
-"""Partitions of a KIP-848 group that have a new owner, until its first commit tells whether records were waiting.
+"""Partitions of a KIP-848 group that have a new owner, until its first commit shows whether records were waiting.
 
 The group's records name topics by id, and so do commits, from Kafka 4.1 on.
 """
@@ -29,13 +29,13 @@ class HandoversDraft:
         return bool(self._handed)
 
     def add(self, handed: Mapping[TopicPartition, Handover]) -> None:
-        """These partitions have new owners; their topics are told by id."""
+        """These partitions have new owners; their topics are given by id."""
         for place, each in handed.items():
             if key := topic_key_of(place.topic):
                 self._handed[key, number(place.partition)] = each
 
     def pause_ms(self, topic_key: int, before: CommittedOffset, first: CommitPoint) -> int:
-        """For how long nobody read the partition, if this commit is the first of its new owner, and else 0."""
+        """For how long the partition had no owner, if this commit is the first of its new owner, and else 0."""
         handed = self._handed.get((topic_key, number(before.partition)))
         if handed is None or first.committed_ms <= handed.gained_ms:
             return 0
@@ -44,7 +44,7 @@ class HandoversDraft:
         return handover_ms(handed, before, first) if had_waited else 0
 
     def freeze(self) -> tuple[PendingHandover, ...]:
-        """As it is stored: what nobody has committed long after it was taken is left out once others are taken."""
+        """As it is stored. A partition without a commit long after it was taken is left out once others are taken."""
         newest_ms = max((handed.gained_ms for handed in self._handed.values()), default=0)
         alike: dict[tuple[Handover, int], list[int]] = {}
         for key, partition in sorted(self._handed):

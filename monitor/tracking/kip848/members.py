@@ -12,7 +12,7 @@ from monitor.model import GroupState, Member, MemberState, Reconciliation
 class MembersDraft:
     """The members of a group in the making.
 
-    A member is complete once its own record was seen; what the log tells of it before that waits in ``_incomplete``.
+    A member is complete once its own record was seen; what the log has of it before that waits in ``_incomplete``.
     ``_behind`` are the complete members that have not reached the targets (ConsumerGroupMember's ``isReconciledTo``),
     kept up to date so that a record costs no walk over all members.
     """

@@ -1,7 +1,7 @@
 """What moves between the members of a KIP-848 group, record by record, and what the rebalance cost once it has ended.
 
-Every record of what a member owns now says what it gained and gave back since the one before. A partition counts as
-moved when somebody else gains it than had it last; the coordinator lets nobody gain what another still has.
+Every record of what a member owns now shows what it gained and gave back since the one before. A partition counts as
+moved when its new owner is not its last one; the coordinator lets no member gain what another still has.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from monitor.tracking.rebalances.moves import (
 
 
 class MovesDraft:
-    """Partitions that members gave back and that nobody has yet, by who had them. ``moved`` is counted from 0."""
+    """Partitions that members gave back and that have no owner yet, by who had them. ``moved`` is counted from 0."""
 
     __slots__ = ("_released", "_stopped", "handed", "moved")
 
@@ -60,7 +60,7 @@ class MovesDraft:
             self._stopped[place] = told_ms if place in told else after.since_ms or None
 
     def remove(self, member: Member, at_ms: int) -> None:
-        """The member is gone, with what it owned; what it owned may have been told to be gone before that."""
+        """The member is gone, with what it owned; a record before that may have shown the loss of what it owned."""
         self.change(member, Reconciliation(since_ms=at_ms))
         owner = member_identity(member)
         for place, stopped_ms in self._stopped.items():
@@ -79,7 +79,7 @@ class MovesDraft:
         return tuple(OwnershipCount(owner, count) for owner, count in sorted(counts.items()) if count)
 
     def reset(self, *, keeping: bool = False) -> None:
-        """Every member has what it is to have. What is left belongs to nobody any more, unless that is yet to come."""
+        """Every member has what it is to have. What is left has no owner any more, unless that is yet to come."""
         if not keeping:
             self._released.clear()
             self._stopped.clear()

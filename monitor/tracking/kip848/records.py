@@ -110,7 +110,7 @@ class ModernDraft:
 
     @property
     def phase(self) -> Phase:
-        """Where the group stands."""
+        """The group's current phase."""
         return self._state.phase
 
     @property
@@ -119,7 +119,7 @@ class ModernDraft:
         return self._state.history
 
     def take_handed(self) -> dict[TopicPartition, Handover]:
-        """The partitions that got a new owner since this was last asked, with their topics' ids."""
+        """The partitions that got a new owner since the last call, with their topics' ids."""
         handed, self._moves.handed = self._moves.handed, {}
         return handed
 
@@ -284,9 +284,10 @@ class ModernDraft:
             self._end(at_ms)
 
     def _end(self, at_ms: int) -> None:
-        """What a rebalance cost is told once it is over; without one under way nobody gains what another had.
+        """Record what a rebalance cost once it is over; without one under way no member gains what another had.
 
-        But who is gone may have left something: the epoch in which others gain it comes after the member's tombstones.
+        But a member that is gone may have left partitions: the epoch in which others gain them comes after its
+        tombstones.
         """
         if (rebalance := self._state.under_way) is not None:
             rebalance = with_move_counts(rebalance, self._moves.moved, self._members.complete)

@@ -36,12 +36,12 @@ from monitor.tracking.rebalances.membership import with_rebalance
 from monitor.tracking.topic import CLOCK_SET_BACK_MS
 
 SETTLING_MS: Final = 40_000
-"""Within this time of a change, all members have shared partitions out anew (RocketMQ's do so every 20 s, ZooKeeper's
+"""Within this time of a change, all members have shared partitions out again (RocketMQ's do so every 20 s, ZooKeeper's
 try again after some seconds) and have been read (every 10 s)."""
 
 
 SOURCE_RANK: Final = MappingProxyType({source: place for place, source in enumerate(Source)})
-"""Of two sources that tell of a group of one name, the one that is named first in ``Source`` counts."""
+"""If two sources report a group of one name, the one that is named first in ``Source`` counts."""
 
 
 def is_newer(state: GroupState, event: GroupObserved) -> bool:

@@ -1,9 +1,9 @@
-"""Groups of Kafka as a collector reads them by the admin API, folded into what the log of groups would have told.
+"""Groups of Kafka as a collector reads them by the admin API, folded into what the log of groups would have shown.
 
-A reading is a state, the log tells steps. So the steps are made up that lead from the last reading to this one, in the
-order in which a coordinator writes them, and folded as those of the log are: what they cost and what caused them is
-found by the same rules. Their time is that of the reading, and what came and went in between is not seen. Of a classic
-group the generation is not told; what is counted are the changes that readings show.
+A poll is a state, while the log has steps. So this makes up the steps that lead from the last poll to this one, in the
+order in which a coordinator writes them. It folds them as those of the log: the same rules find their costs and causes.
+Their time is that of the poll, and what came and went in between is not seen. The generation of a classic group is not
+reported; what is counted are the changes that polls show.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from monitor.tracking.rebalances.membership import with_rebalance, without_membe
 from monitor.tracking.streams import with_polled_topology
 
 REBALANCING_STATES: Final = frozenset({"PreparingRebalance", "CompletingRebalance"})
-"""The states of a classic group in which its broker tells neither what members subscribe to nor what they own."""
+"""The states of a classic group in which its broker reports neither what members subscribe to nor what they own."""
 
 _WITH_MEMBERSHIP: Final = frozenset({Phase.STABLE, Phase.EMPTY})
 
@@ -60,10 +60,10 @@ class MemberFingerprint(Value):
 
 
 def apply_kafka_poll(state: GroupState, event: GroupObserved) -> GroupState:
-    """The group with what the reading tells of its membership; its offsets are folded in by the reading's commits.
+    """The group with the membership of the poll; its offsets are folded in by the poll's commits.
 
-    A classic group that rebalances stays as it was known before, as it does in the log: what its members subscribe to
-    and own is not told meanwhile. That it rebalances is told by RebalanceSampled.
+    A classic group that rebalances stays as it was known before, as it does in the log: its members' subscriptions and
+    partitions are not reported meanwhile. RebalanceSampled reports that it rebalances.
     """
     fresh = GroupState(cluster=state.cluster, group=state.group, source=Source.ADMIN)
     before = state if state.source is Source.ADMIN else fresh
@@ -153,7 +153,7 @@ def _synthetic_events(before: GroupState, known: Mapping[str, Member], event: Gr
             yield TargetStored(group=group, kind=kind, member_id=member.member_id, target=target, spare=spare)
     if before.kind is not kind or before.target_epoch != event.target_epoch:
         yield TargetEpochStored(group=group, kind=kind, epoch=event.target_epoch, stored_ms=at_ms)
-    # Nobody gets what another still has: who only gives back is told first.
+    # No member gets what another still has: members that only give back come first.
     for member in sorted(
         event.members,
         key=lambda each: _gains_partitions(_reconciliation(each), _reconciliation(known.get(each.member_id))),
@@ -165,7 +165,7 @@ def _synthetic_events(before: GroupState, known: Mapping[str, Member], event: Gr
 
 
 def _regex_events(before: GroupState, event: GroupObserved) -> Iterator[RegexResolved]:
-    """Expressions whose topics are others than were known; while targets are chosen anew nothing is told of them."""
+    """Expressions whose topics are others than were known; none while the broker chooses new targets."""
     if event.state not in STATES_WITH_TARGETS and event.members:
         return
     told = {entry.regex: entry.topics for entry in event.regexes}

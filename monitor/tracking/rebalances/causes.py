@@ -1,7 +1,7 @@
 """Why a group has a new generation, from two of them: the generation before and the one after.
 
-Nothing tells what a member did, only who the members of each completed generation are. So a member that left and
-one that timed out look alike, except static members: those do not leave when they close (KIP-345).
+The log does not show what a member did, only who the members of each completed generation are. So a member that left
+and one that timed out look alike, except static members: those do not leave when they close (KIP-345).
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ def rebalance_between(before: GroupState, generation: Generation) -> Rebalance:
 def static_restart(before: GroupState, generation: Generation) -> Rebalance | None:
     """The same generation rewritten because static members came back under new ids; None if it was something else.
 
-    Nobody had to stop for it, so it is no rebalance by itself (GroupCoordinator: a static member that rejoins with an
-    unchanged subscription while the group is stable).
+    No member had to stop for it, so it is no rebalance by itself (GroupCoordinator: a static member that rejoins with
+    an unchanged subscription while the group is stable).
     """
     gone = _by_id(before.members, without=generation.members)
     new = _by_id(generation.members, without=before.members)
@@ -60,7 +60,7 @@ def static_restart(before: GroupState, generation: Generation) -> Rebalance | No
 
 
 def static_restart_at(generation: int, at_ms: int) -> Rebalance:
-    """A static member took its old place under a new id in this generation, or epoch: nobody had to stop for it."""
+    """A static member took its old place under a new id in this generation, or epoch: no member had to stop for it."""
     return Rebalance(generation=generation, started_ms=at_ms, ended_ms=at_ms, causes=(RebalanceCause.STATIC_RESTART,))
 
 
@@ -97,7 +97,7 @@ def _subscription_causes(before: GroupState, generation: Generation) -> list[Reb
 def _assignment_causes(before: tuple[Member, ...], after: tuple[Member, ...]) -> list[RebalanceCause]:
     """Nothing is known to have changed but the partitions that were given out.
 
-    What a cooperative assignor holds back was owned by somebody when it did (KIP-429); what a topic gained was not.
+    What a cooperative assignor holds back had an owner when it did (KIP-429); what a topic gained had none.
     """
     had = set(partitions_of(topics for member in before for topics in member.assigned))
     have = set(partitions_of(topics for member in after for topics in member.assigned))

@@ -1,14 +1,15 @@
-"""How long rebalances of classic groups took: the log tells when one ended, a collector from when to when it saw it.
+"""How long rebalances of classic groups took: the log has when one ended, a collector from when to when it saw it.
 
-The log has the broker's clock and an observation the collector's, and nothing says how far they are apart. But what is
-seen to end must have an end in the log: with an end at 100 s, a group that was last seen to rebalance at 104 s and not
-any more at 105 s says that the collector's clock is 4 to 5 s ahead. Of two ends near each other either may be meant;
-then both are possible, until another observation fits one of them only; but where clocks that agree fit, they are taken
-to agree. So for every offset that all observations allow, each rebalance that lies within an observation began between
-two bounds, and what is told is the span from the least to the greatest of them.
+The log has the broker's clock and an observation the collector's, and no data shows how far they are apart. But a
+rebalance that is seen to end must have an end in the log. Take an end at 100 s in the log, and a group that was last
+seen to rebalance at 104 s and not any more at 105 s. Then the collector's clock is 4 to 5 s ahead. If two ends are near
+each other, either may be that of the observation; both are possible until another observation fits only one of them.
+But where clocks that agree fit, they are taken to agree. So for every offset that all observations allow, each
+rebalance that lies within an observation began between two bounds. The result is the span from the least to the
+greatest of them.
 
-Nothing is told of an observation before the group's log has been read until all ends that can be meant by it, or, if
-several can, by those of the minute after it too; and nothing at all if the log does not reach back that far.
+An observation has no result before the group's log has been read up to all ends that can belong to it. If several can,
+those of the minute after it have to be read too. It never has one if the log does not reach back that far.
 """
 
 from __future__ import annotations
@@ -22,31 +23,31 @@ from monitor.model import MOST, GroupState, Rebalance, RebalanceObservation, Reb
 from monitor.tracking.rebalances.history import replace_rebalance, stopped_members
 
 MAX_CLOCK_OFFSET_MS: Final = 30_000
-"""How far apart the clocks of a broker and a collector may be. Of clocks that differ by more, what is told is wrong."""
+"""How far apart the clocks of a broker and a collector may be. If they differ by more, the result is wrong."""
 
 SYNCED_CLOCKS_MS: Final = 1_000
-"""Two machines whose clocks are kept by a time service differ by less. Without this, of two rebalances within half a
-minute either end may be meant, and of neither much would be known."""
+"""Two machines whose clocks are kept by a time service differ by less. Without this limit, either of two rebalances
+within half a minute could belong to an observation, and little would be known of both."""
 
 STALE_ANSWER_MS: Final = 500
-"""How long a group may still be said to rebalance after its generation was stored: until the followers have it."""
+"""How long brokers may still report a rebalance after the generation was stored: until the followers have it."""
 
 SAME_OFFSET_MS: Final = 3_600_000
 """Observations so near to each other allow the same offset, but for the drift of the clocks."""
 
 FOLLOW_UP_MS: Final = 60_000
-"""For so long the observations that follow one are awaited, if it can mean several ends: of rebalances that follow each
-other, the last ones may tell which end the first one had."""
+"""For so long the observations that follow one are awaited, if several ends can belong to it. Of rebalances that follow
+each other, the last ones may show which end the first one had."""
 
 MS_PER_DRIFT_MS: Final = 2_000
 """In so many ms two clocks drift apart by 1 ms: NTP corrects a clock by 500 ppm at most."""
 
 MAX_OBSERVATIONS: Final = 64
 """How many observations of a group are kept, in some 40 bytes each: those of 90 s, for which they may be awaited, of a
-group that is seen to begin anew every one or two seconds."""
+group that is seen to start a rebalance every one or two seconds."""
 
 MAX_UNCERTAINTY_MS: Final = 60_000
-"""A beginning that is known less exactly than this is said not to be known."""
+"""A start that is known less exactly than this counts as unknown."""
 
 
 class _Span(Value, order=True):
@@ -64,7 +65,7 @@ class _Beginning(Value):
 
 
 def add_observation(state: GroupState, event: RebalanceSampled) -> GroupState:
-    """The state with what the event, which tells that a rebalance is over, says of all of it."""
+    """The state with the observation that this event completes: its rebalance is over."""
     seen_ms = event.since_ms if event.seen_ms is None else event.seen_ms
     observation = RebalanceObservation(
         since_ms=event.since_ms,
@@ -134,8 +135,8 @@ def _has_all_ends(history: tuple[Rebalance, ...], observation: RebalanceObservat
 def _possible_offsets(observation: RebalanceObservation, state: GroupState, until_ms: int) -> list[_Span]:
     """By how much the collector's clock may have been ahead, so that each observation has an end; empty if none fits.
 
-    Asked are the observations of the hour before that are remembered, and those that were over before ``until_ms`` (by
-    the collector's clock).
+    This uses the remembered observations of the hour before, and those that were over before ``until_ms`` (by the
+    collector's clock).
     """
     if not _has_all_ends(state.history, observation):
         return []
@@ -182,7 +183,7 @@ def _intersect_spans(some: Iterable[_Span], others: Iterable[_Span]) -> Iterator
 def _beginning(
     observation: RebalanceObservation, offsets: Iterable[_Span], history: tuple[Rebalance, ...], place: int
 ) -> _Beginning | None:
-    """When this rebalance began, whichever offset is the true one; None if the observation tells nothing of it."""
+    """When this rebalance began, whichever offset is the true one; None if the observation has no data on it."""
     within = [_beginning_by_observation(observation, offset, history, place) for offset in offsets]
     if not any(within):
         return None
@@ -206,7 +207,7 @@ def _previous_end_ms(history: tuple[Rebalance, ...], place: int) -> int | None:
 def _beginning_by_observation(
     observation: RebalanceObservation, offset: _Span, history: tuple[Rebalance, ...], place: int
 ) -> _Beginning | None:
-    """When the rebalance began if the offset is one of these; None if the log tells as much."""
+    """When the rebalance began if the offset is one of these; None if the log alone shows as much."""
     rebalance, logged = history[place], _beginning_by_log(history, place)
     if rebalance.ended_ms is None:
         return None

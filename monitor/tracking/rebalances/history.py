@@ -10,10 +10,10 @@ from msgspec.structs import replace
 from monitor.model import CONSEQUENTIAL_CAUSES, MOST, GroupState, Rebalance, RebalanceCause
 
 MAX_REBALANCES: Final = 40
-"""How many ended rebalances of a group are kept: enough to tell a storm of 20 in 10 minutes (storm_rebalances in
-monitor.detection.thresholds.thresholds) also where every second one is the second half of a cooperative one. Whether
-one goes on takes twenty minutes of them, and since when it does even more: see MAX_EARLIER_ENDS. One takes about 120
-bytes of stored state, so a group that rebalances without end has 5 kB for it, and 10,000 such groups 50 MB."""
+"""How many ended rebalances of a group are kept. That is enough to detect a storm of 20 in 10 minutes (storm_rebalances
+in monitor.detection.thresholds.thresholds), also where every second one is the second half of a cooperative one.
+Whether a storm continues takes twenty minutes of them, and its start even more: see MAX_EARLIER_ENDS. One takes about
+120 bytes of stored state, so a group that rebalances without end has 5 kB for it, and 10,000 such groups 50 MB."""
 
 MAX_EARLIER_ENDS: Final = 1_000
 """Of how many older ones it is kept when they ended, 9 bytes each: a storm that is only just one (20 in 10 minutes) is
@@ -35,7 +35,7 @@ def ordered_causes(causes: Iterable[RebalanceCause]) -> tuple[RebalanceCause, ..
 
 
 def stopped_members(rebalance: Rebalance) -> bool:
-    """Whether anybody had to stop for it: a static member that takes its place again is noticed by nobody (KIP-345)."""
+    """Whether any member had to stop for it: no other member notices a static member that takes its place (KIP-345)."""
     return rebalance.causes != (RebalanceCause.STATIC_RESTART,)
 
 
@@ -45,7 +45,7 @@ def replace_rebalance(state: GroupState, index: int, rebalance: Rebalance) -> Gr
 
 
 def begin_rebalance(state: GroupState, rebalance: Rebalance) -> GroupState:
-    """The state with this rebalance under way; one that has not ended yet goes on, with more causes."""
+    """The state with this rebalance under way; one that has not ended yet continues, with more causes."""
     before = state.under_way
     if before is None:
         return replace(state, under_way=rebalance)

@@ -63,8 +63,8 @@ def newest_end_ms(history: tuple[Rebalance, ...], phase: Phase) -> int | None:
 def pause_ms(before: CommittedOffset, first: CommitPoint, ended_ms: int) -> int:
     """How much longer than usual a partition was not committed before ``first``, the commit that follows ``before``.
 
-    Longer than usual is longer than nine of ten of the gaps that are known: one of them may be another pause. Nothing
-    is told where it is not known what is usual, nor of commits that are too far from the rebalance's end.
+    Longer than usual is longer than nine of ten of the gaps that are known: one of them may be another pause. The
+    result is 0 if the usual gap is not known, and for commits that are too far from the rebalance's end.
 
     >>> from monitor.model.commit_history import extend
     >>> history = extend(b"", [CommitPoint(1_000 * n, n) for n in range(0, 50, 5)])
@@ -89,10 +89,10 @@ def _least_gap_ms(at_ms: int) -> int:
 
 
 def handover_ms(handed: Handover, before: CommittedOffset, first: CommitPoint) -> int:
-    """How long a partition of a KIP-848 group was read by nobody, when it went from one member to another.
+    """How long a partition of a KIP-848 group had no owner, when it went from one member to another.
 
-    At least from when the former owner had to stop until the new one had it (KIP-848: it is assigned once it was given
-    back). Who died had stopped before; then the commits tell more, as in :func:`pause_ms`.
+    At least from when the old owner had to stop until the new one had it (KIP-848: it is assigned once it was revoked).
+    A member that died had stopped before; then the commits show more, as in :func:`pause_ms`.
 
     >>> known = CommittedOffset(topic="t", partition=0, offset=45, committed_ms=45_000)
     >>> handover_ms(Handover(gained_ms=50_000, stopped_ms=47_000), known, CommitPoint(52_000, 50))

@@ -1,8 +1,8 @@
-"""That a classic group rebalances now, as a collector sees it: the log shows a rebalance only once it is complete.
+"""Whether a classic group rebalances now, as a collector sees it: the log shows a rebalance only once it is complete.
 
 The two logs have no common order, and the collector's clock is not the broker's. So a sample that is hardly younger
-than the newest generation belongs to a rebalance that is over, and tells nothing about now. How long rebalances took is
-told by :mod:`monitor.tracking.rebalances.duration`.
+than the newest generation belongs to a rebalance that is over, and shows nothing about now. How long rebalances took is
+computed in :mod:`monitor.tracking.rebalances.duration`.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ def with_sample(state: GroupState, event: RebalanceSampled) -> GroupState:
 
 
 def sample_after_generation(sampled: RebalanceInProgress | None, stored_ms: int) -> RebalanceInProgress | None:
-    """What a sample still tells once a generation was stored: that the next rebalance had begun, if it is younger."""
+    """What a sample still shows once a generation was stored: that the next rebalance had begun, if it is younger."""
     if sampled is None or sampled.over or sampled.last_ms <= stored_ms + CLOCK_MARGIN_MS:
         return None
     return replace(sampled, first_ms=max(sampled.first_ms, stored_ms))
 
 
 def _extended_sample(state: GroupState, event: RebalanceSampled) -> RebalanceInProgress:
-    """It goes on, or has begun: not before the newest generation, which the collector may have missed in between."""
+    """The rebalance continues, or begins after the newest generation, which the collector may have missed meanwhile."""
     before = state.sampled
     if before is not None and not before.over and event.since_ms - before.last_ms <= SAMPLE_LIFETIME_MS:
         return replace(before, last_ms=event.sampled_ms)

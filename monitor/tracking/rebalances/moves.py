@@ -1,9 +1,9 @@
 """What a rebalance moved: partitions with another owner than before, and how many of them a sticky assignor keeps.
 
 A member is the same over generations by its instance id if it is static, else by its member id: a static member that
-comes back under a new id has not given its partitions away. A partition that was given back and that nobody has yet
-(the first half of a cooperative rebalance, KIP-429; the reconciliation of KIP-848) has moved once somebody else has it,
-and not before.
+comes back under a new id has not given its partitions away. Some partitions have been revoked and have no owner yet
+(the first half of a cooperative rebalance, KIP-429; the reconciliation of KIP-848). They count as moved once another
+member has them, and not before.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Owners = dict[TopicPartition, str]
 
 
 class Moves(Value):
-    """``moved`` partitions changed their owner; ``avoidable`` of them need not have. ``released`` has nobody now."""
+    """``moved`` partitions changed their owner; ``avoidable`` of them need not have. ``released`` have no owner now."""
 
     moved: int = 0
     avoidable: int = 0
@@ -39,7 +39,7 @@ def moves_between(before: Iterable[Member], released: Iterable[ReleasedPartition
 
     Args:
         before: the members of the generation before.
-        released: what nobody had in it, with who had it last.
+        released: partitions without an owner in it, with who had them last.
         after: the members of the new generation.
     """
     members = tuple(after)
@@ -109,7 +109,7 @@ def _even_shares(partitions: int, members: int) -> list[int]:
 
 
 def _partitions_without_owner(last: Owners, now: Owners, subscribed: frozenset[str]) -> Owners:
-    """What had an owner and has none now. Topics that nobody subscribes any more do not come back as moved."""
+    """What had an owner and has none now. Topics without a subscriber do not come back as moved."""
     return {place: owner for place, owner in last.items() if place not in now and place.topic in subscribed}
 
 
