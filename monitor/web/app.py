@@ -1,8 +1,8 @@
 """The HTTP app: metrics, probes, pages and JSON, all read from one immutable snapshot.
 
-A scrape sends bytes that were prepared before, compressed: it asks no broker and waits for no batch (for a client that
-wants no gzip they are unpacked first). Metrics and probes are coroutines; pages are rendered in
-threads, so a slow page does not keep a scrape waiting. A group is judged again when somebody looks at it.
+A scrape sends bytes that were prepared before, compressed: it makes no request to a broker and waits for no batch.
+(For a client that does not accept gzip they are unpacked first.) Metrics and probes are coroutines; pages are rendered
+in threads, so a slow page does not keep a scrape waiting. A group is judged again for each request of its page.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ def create_app(
 ) -> Starlette:
     """The app over whatever snapshot is the newest.
 
-    ``now_ms`` is the clock by which the page tells how old it is, ``process`` what the metrics say of the process,
-    ``past`` the recording (None: there is none).
+    ``now_ms`` is the clock for the age of the page, ``process`` the metrics of the process itself, ``past`` the
+    recording (None: there is none).
     """
     pages, clock, turns = Pages(), now_ms or _system_ms, AllTurns(Turns(), PastTurns())
     listings = TopicListings(source)

@@ -59,7 +59,7 @@ def _offers(header: str) -> list[_Offer]:
 
 
 def _offer(element: str) -> _Offer:
-    """A weight that is none takes the offer back: what the client meant is not known."""
+    """A weight that is none takes the offer back: the client's intention is not known."""
     name, *rest = (part.strip() for part in element.split(";"))
     parameters = {key.strip(): value.strip().strip('"') for key, _, value in (part.partition("=") for part in rest)}
     weight = parameters.get("q", "1")

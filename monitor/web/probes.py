@@ -1,6 +1,6 @@
 """Metrics and probes: coroutines that send bytes which were prepared before, so nothing keeps a scrape waiting.
 
-Only what the process says of itself is written for each scrape, and stands before the rest: less than a millisecond's
+Only the metrics of the process itself are written for each scrape, and they come first: less than a millisecond's
 work for a few clusters. ``# EOF`` stays last.
 """
 

@@ -137,7 +137,7 @@ def _config(app: ASGIApp, limits: Limits) -> uvicorn.Config:
         log_level="warning",
         access_log=False,
         server_header=False,
-        proxy_headers=False,  # who says to be somebody else is not believed
+        proxy_headers=False,  # a client's claim to be another one is not believed
         lifespan="off",
         h11_max_incomplete_event_size=limits.head_bytes,
         timeout_keep_alive=int(limits.idle_s) + 1,  # we look ourselves; uvicorn's would not end one that does not read

@@ -18,7 +18,7 @@ MOST_KEPT: Final = 8
 
 @dataclass(frozen=True)
 class Listed:
-    """A list as JSON, how many rows match in all, and the place after which the rest stands (None: nothing does)."""
+    """A list as JSON, how many rows match in all, and the place after which the rest comes (None: there is no rest)."""
 
     answer: JsonAnswer
     matching: int
@@ -35,15 +35,15 @@ class KeptLists:
         self._answers: OrderedDict[tuple[str, Wanted], Listed] = OrderedDict()
 
     def groups(self, snapshot: Snapshot, wanted: Wanted) -> Listed:
-        """The groups that are wanted."""
+        """The groups that match."""
         return self._listed("groups", snapshot, wanted, lambda lists: _listed(lists.groups(wanted)))
 
     def findings(self, snapshot: Snapshot, wanted: Wanted) -> Listed:
-        """The findings that are wanted."""
+        """The findings that match."""
         return self._listed("findings", snapshot, wanted, lambda lists: _listed(lists.findings(wanted)))
 
     def libraries(self, snapshot: Snapshot, wanted: Wanted) -> Listed:
-        """The client libraries of the clusters that are wanted."""
+        """The client libraries of the clusters that match."""
         return self._listed("libraries", snapshot, wanted, lambda lists: _listed(lists.libraries(wanted)))
 
     def _listed(self, name: str, snapshot: Snapshot, wanted: Wanted, work: Callable[[ApiLists], Listed]) -> Listed:
@@ -58,7 +58,7 @@ class KeptLists:
             return known
 
     def _renew(self, clusters: tuple[ClusterSnapshot, ...]) -> None:
-        """A snapshot may differ in what no list tells, the health of a collector for example."""
+        """Start again if a list could differ. Some data is in no list, for example the health of a collector."""
         if not _same_groups(self._clusters, clusters):
             self._lists = ApiLists(clusters)
             self._answers.clear()

@@ -73,7 +73,7 @@ class Order(StrEnum):
 
 
 class Wanted(Value):
-    """Which rows are wanted. An empty choice takes all; ``search`` is a part of the group's name, in any case.
+    """Which rows to return. An empty choice takes all; ``search`` is a part of the group's name, in any case.
 
     ``after`` is the place of the last row that the client has.
     """
@@ -90,7 +90,7 @@ class Wanted(Value):
 
 
 class Place(msgspec.Struct, frozen=True, order=True, array_like=True):
-    """Where a row stands in an order; also where it would stand if it has gone meanwhile."""
+    """The place of a row in an order; also the place that it would have if it has gone meanwhile."""
 
     first: int
     second: int
@@ -148,20 +148,20 @@ def read_cursor(order: Order, text: str) -> Place:
 
 
 class ApiLists:
-    """The groups of some clusters at one time. What takes long is done once, when it is first asked for."""
+    """The groups of some clusters at one time. What takes long is done once, when it is first needed."""
 
     def __init__(self, clusters: Sequence[ClusterSnapshot]) -> None:
         self._known = KnownGroups(clusters)
         self._orders: dict[Order, list[GroupSummary]] = {Order.NAME: self._known.by_name}
 
     def groups(self, wanted: Wanted) -> Cut[GroupSummary]:
-        """The groups that are wanted."""
+        """The groups that match."""
         found = [each for each in self._sorted(wanted.order) if _fits(each, wanted)]
         cut = cut_rows(found, wanted, lambda each: _place(wanted.order, each))
         return Cut(rows=tuple(map(self._known.dated, cut.rows)), matching=cut.matching, after=cut.after)
 
     def findings(self, wanted: Wanted) -> Cut[OpenFinding]:
-        """The findings that are wanted, the worst first, the longest first."""
+        """The findings that match, the worst first, the longest first."""
         groups = {(each.cluster, each.group) for each in self._known.troubled if _fits(each, wanted)}
         found = [
             each
@@ -171,7 +171,7 @@ class ApiLists:
         return cut_rows(found, wanted, _place_of_finding)
 
     def libraries(self, wanted: Wanted) -> Cut[LibraryUse]:
-        """The client libraries of the clusters that are wanted, by cluster; most members first."""
+        """The client libraries of the clusters that match, by cluster; most members first."""
         found = tuple([use for use in self._known.libraries if not wanted.clusters or use.cluster in wanted.clusters])
         return Cut(rows=found, matching=len(found), after=None)
 
@@ -217,7 +217,7 @@ def _encodable(rows: Iterable[Row]) -> Iterable[bytes]:
 
 
 def _fits(group: GroupSummary, wanted: Wanted) -> bool:
-    """Whether the group is one of those that are wanted; the cheap questions come first."""
+    """Whether the group is one of those to return; the cheap checks come first."""
     return (
         (not (wanted.problems or wanted.findings) or bool(group.findings))
         and (not wanted.clusters or group.cluster in wanted.clusters)
@@ -229,7 +229,7 @@ def _fits(group: GroupSummary, wanted: Wanted) -> bool:
 
 
 def cut_rows(rows: Sequence[Row], wanted: Wanted, place: Callable[[Row], Place]) -> Cut[Row]:
-    """The rows after the client's last one, up to the limit. ``place`` is where a row stands in their order."""
+    """The rows after the client's last one, up to the limit. ``place`` is the place of a row in their order."""
     start = 0 if wanted.after is None else bisect_right(rows, wanted.after, key=place)
     shown = rows[start:] if wanted.limit is None else rows[start : start + wanted.limit]
     is_last = start + len(shown) >= len(rows)

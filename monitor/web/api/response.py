@@ -34,7 +34,7 @@ class JsonAnswer:
 
     @cached_property
     def etag(self) -> str:
-        """The same for the same body; weak, as it stands for the compressed one as well (RFC 9110, 8.8.3)."""
+        """The same for the same body; weak, as it is that of the compressed one as well (RFC 9110, 8.8.3)."""
         return f'W/"{blake2b(self.body, digest_size=12).hexdigest()}"'
 
     @property
@@ -52,7 +52,7 @@ class JsonAnswer:
             **(extra or {}),
             "ETag": self.etag,
             "Vary": "Accept-Encoding",
-            "Cache-Control": "private, no-cache",  # it may be kept, but has to be asked for again
+            "Cache-Control": "private, no-cache",  # it may be kept, but has to be requested again
         }
         if _has_it(request, self.etag):
             return Response(status_code=304, headers=headers)

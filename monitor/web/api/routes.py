@@ -56,7 +56,7 @@ _OF_THE_PAST: Final = frozenset({"story", "report"})
 def api_routes(
     source: Source, listings: TopicListings, now_ms: Callable[[], int], turns: AllTurns, past: PastReader
 ) -> list[Route]:
-    """Everything under ``/api/``. ``now_ms`` is the clock by which it tells how old an evaluation is.
+    """Everything under ``/api/``. ``now_ms`` is the clock for the age of an evaluation.
 
     ``listings`` are those of ``source``.
     """
@@ -105,7 +105,7 @@ def _runner(address: Address, request: Request, turns: AllTurns) -> Runner:
 
 
 class _Listing:
-    """What is told of all groups, or of none."""
+    """The addresses about all groups, or about none."""
 
     def __init__(self, source: Source, now_ms: Callable[[], int]) -> None:
         self._source = source
@@ -156,7 +156,7 @@ class _Listing:
     def _listed(
         self, request: Request, query: Query, wanted: Wanted, lists: Callable[[Snapshot, Wanted], Listed]
     ) -> Response:
-        """The list that is wanted, of one snapshot: that of which it was seen which clusters are ready."""
+        """The requested list, of one snapshot: the one from which the ready clusters were read."""
         snapshot = self._source.read()
         chosen = chosen_clusters(snapshot, query)
         listed = lists(snapshot, msgspec.structs.replace(wanted, clusters=chosen.names))
@@ -179,7 +179,7 @@ class _Listing:
 
 
 class _OfGroups:
-    """What is told of one group."""
+    """The addresses about one group."""
 
     def __init__(self, source: Source, past: PastReader) -> None:
         self._source = source
@@ -199,7 +199,7 @@ class _OfGroups:
         }
 
     def _inputs(self, request: Request, query: Query, prefix: str) -> GroupInputs:
-        """What the verdict on the group is made of now, or was at the instant that is asked for."""
+        """What the verdict on the group is made of now, or was at the requested instant."""
         at = query.text("at")
         if at is not None:
             return self._past.inputs(address_of(request, prefix), at)

@@ -1,4 +1,4 @@
-"""What the API tells of topics: the list, one of them, and what could be deleted."""
+"""The API's addresses about topics: the list, one of them, and what could be deleted."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Handler = Callable[[Request, Query], Response]
 
 
 def topic_handlers(source: Source, listings: TopicListings, now_ms: Callable[[], int]) -> Mapping[str, Handler]:
-    """By the name of the address. ``now_ms`` is the clock by which it tells how old an evaluation is.
+    """By the name of the address. ``now_ms`` is the clock for the age of an evaluation.
 
     ``listings`` are those of ``source``.
     """

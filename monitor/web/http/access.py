@@ -1,4 +1,4 @@
-"""Only who shows credentials is served, where credentials are wanted; probes are open, and tell strangers little."""
+"""Serves only clients with credentials, where credentials are required; probes are open, and show little."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ class AccessFiles(Value):
 
 
 class Access:
-    """What the files said when they were read. Immutable; shows no secret when printed."""
+    """The content of the files when they were read. Immutable; shows no secret when printed."""
 
     __slots__ = ("credentials", "hsts", "open_secrets", "tls")
 
@@ -62,7 +62,7 @@ class Access:
     def of_strangers(self, host: str) -> Iterator[str]:
         """Warnings of who else may read what is served on this address, a sentence each.
 
-        TLS alone keeps nobody out: credentials do, and certificates that clients have to show.
+        TLS alone keeps no client out: credentials do, and certificates that clients have to show.
         """
         if _is_loopback(host):
             return
@@ -88,7 +88,7 @@ class WatchedAccess:
         self.current = self._read()
 
     def refresh(self) -> None:
-        """Read again what has changed; an error is told once in the log, and the older access goes on."""
+        """Read again what has changed; an error is logged once, and the older access stays in effect."""
         if self._signatures() == self._seen:
             return
         try:

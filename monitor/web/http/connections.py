@@ -1,8 +1,8 @@
 """The connections of the HTTP server: what each waits for, when that is too long, and which goes when there are many.
 
-Nobody is refused for being one too many: the connection goes that has waited longest for its client. So whoever opens
-hundreds and says nothing drives out his own, and a scrape, which says at once what it wants, comes through. No input or
-output here but ``abort``; time is a parameter, in seconds of any steady clock.
+No client is refused for being one too many: the connection goes that has waited longest for its client. So a client
+that opens hundreds and sends nothing drives out its own, and a scrape, which sends its request at once, comes through.
+No input or output here but ``abort``; time is a parameter, in seconds of any steady clock.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Connection:
         self._secured = transport
 
     def turns_to(self, awaits: Awaits, now: float) -> None:
-        """It waits for something else now. That it goes on to wait for the same changes nothing."""
+        """It waits for something else now. If it continues to wait for the same, nothing changes."""
         if awaits is not self.awaits:
             self.awaits, self._since = awaits, now
 
@@ -183,7 +183,7 @@ class Connections:
 
 
 def client_of(address: object) -> str:
-    """By what clients are told apart: an IPv4 address, or the network of an IPv6 address.
+    """What distinguishes clients: an IPv4 address, or the network of an IPv6 address.
 
     >>> client_of(("::ffff:192.0.2.7", 4711, 0, 0)), client_of(("2001:db8::7", 4711, 0, 0)), client_of(None)
     ('192.0.2.7', '2001:db8::/64', '')

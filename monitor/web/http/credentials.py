@@ -87,7 +87,7 @@ class Checker:
     """Checks the header ``Authorization`` against credentials, which may be other ones at each call."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        """``clock`` tells seconds; failures are forgiven by it."""
+        """``clock`` gives seconds; failures are forgiven by it."""
         self._key = secrets.token_bytes(32)
         self._known: OrderedDict[bytes, bool] = OrderedDict()
         self._patience = Patience(clock)

@@ -1,4 +1,4 @@
-"""Answers that say why there is none. They are made before the app is asked, and cost next to nothing."""
+"""Error responses with their reason. They are made before the app gets the request, and cost next to nothing."""
 
 from __future__ import annotations
 

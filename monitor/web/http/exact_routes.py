@@ -16,7 +16,7 @@ from starlette.types import ExceptionHandler
 def exact_app(
     routes: Sequence[BaseRoute], exception_handlers: dict[type[Exception], ExceptionHandler] | None = None
 ) -> Starlette:
-    """An app of these routes that redirects nobody."""
+    """An app of these routes without redirects."""
     app = Starlette(routes=routes, exception_handlers=exception_handlers)
     app.router.redirect_slashes = False
     return app

@@ -1,7 +1,7 @@
 """What a request may be and how much is done at once, so that no client keeps a scrape waiting.
 
-Metrics and probes cost nothing and are never queued. Everything else is computed when it is asked for; of that, a few
-requests are served at a time, some wait for a moment, and more are told to come again.
+Metrics and probes cost nothing and are never queued. Everything else is computed for each request. Of these, a few are
+served at a time, some wait for a moment, and more are refused with ``Retry-After``.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from monitor.model import Value
 from monitor.web.http.errors import refuse
 
 FREE_PATHS: Final = frozenset({"/metrics", "/healthz", "/readyz", "/style.css", "/page.js", "/icon.svg"})
-"""What was prepared before: it is sent at once, whatever else is asked."""
+"""What was prepared before: it is sent at once, whatever other requests there are."""
 
 _CLOSE: Final = {"Connection": "close"}
 

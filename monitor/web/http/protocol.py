@@ -1,8 +1,8 @@
-"""uvicorn's server with what it lacks: limits of time for a request and for a reader, of connections, TLS made anew.
+"""uvicorn's server with what it lacks: time limits of requests and clients, limits of connections, renewed TLS.
 
-uvicorn waits for ever for a request's headers and for a reader, counts all requests alike, and reads certificates once.
-Its protocol is told by asyncio what happens to a connection; here it is noted down (``Connection``) before uvicorn
-hears of it, and once a second ``Connections.sweep`` ends what has waited too long.
+uvicorn waits for ever for a request's headers and for a client that does not read. It counts all requests alike, and
+reads certificates once. asyncio reports to its protocol what happens to a connection; here it is noted down
+(``Connection``) before uvicorn gets it. Once a second ``Connections.sweep`` ends what has waited too long.
 """
 
 from __future__ import annotations
@@ -167,7 +167,7 @@ class GuardedServer(uvicorn.Server):
     async def _refresh(self) -> None:
         while True:
             await asyncio.sleep(_SWEEP_S)
-            await asyncio.to_thread(self._access.refresh)  # a disk that hangs holds up nobody
+            await asyncio.to_thread(self._access.refresh)  # a disk that hangs holds up no connection
 
 
 class _Arrival(asyncio.Protocol):
@@ -212,7 +212,7 @@ class _Arrival(asyncio.Protocol):
                 ssl_handshake_timeout=limits.request_s,
                 ssl_shutdown_timeout=limits.linger_s,
             )
-        except OSError:  # no TLS, no certificate that counts, or nothing at all: the client is told by TLS
+        except OSError:  # no TLS, no certificate that counts, or nothing at all: TLS reports it to the client
             plain.abort()
             self._server.forget(connection)
             return

@@ -24,7 +24,7 @@ MOST_ROWS: Final = 64
 """Nor is one that more members have a part in."""
 
 MOST_TILES: Final = 4_000
-"""A page that draws more is slow to look at. What goes beyond is drawn topic by topic, when it is asked for."""
+"""A page that draws more is slow to look at. What goes beyond is drawn topic by topic, on request."""
 
 MOST_UNFOLDED: Final = 400
 """Of a group with more partitions, topics where all is as expected are folded."""
@@ -60,7 +60,7 @@ class Tile(Value):
 
 
 class MapRow(Value):
-    """What one member has and is expected to have; of nobody (``holder`` None) what has no owner.
+    """What one member has and is expected to have; with no ``holder`` (None), what has no owner.
 
     ``cells``, in a topic that is a table, has a place for each of its columns (None: nothing to do with it). The texts
     say the same for who cannot see it.
@@ -138,7 +138,7 @@ def _is_table(rows: Sequence[PartitionVerdict], drawn: Sequence[MapRow]) -> bool
 
 
 class _Judge:
-    """Tells what each partition is to whom."""
+    """Decides which mark a partition has for each member."""
 
     def __init__(self, verdict: GroupVerdict, holders: Holders) -> None:
         self._holders = holders

@@ -8,7 +8,7 @@ from monitor.messages.formatting import age
 from monitor.model import DeliveryState, DeliveryVerdict, GroupVerdict, PartitionId, Value
 
 LISTED: Final = 200
-"""So many partitions are listed; those with records that were delivered in vain come first."""
+"""So many partitions are listed; those with records that were delivered without success come first."""
 
 WIDTH: Final = 1000
 """Of a strip, in its own units."""
@@ -43,7 +43,7 @@ class DeliveryLine(Value):
 
 
 def delivery_lines(verdict: GroupVerdict) -> tuple[DeliveryLine, ...]:
-    """Partitions with records that were delivered in vain first."""
+    """Partitions with records that were delivered without success come first."""
     ends: dict[tuple[str, PartitionId], int | None] = {
         (row.topic, row.partition): row.end for row in verdict.partitions
     }

@@ -39,7 +39,7 @@ from monitor.web.page.task_map import TaskPart, task_map
 from monitor.web.views.overview import FindingLine
 
 SHOWN_PARTITIONS: Final = 500
-"""How many partitions the page lists, unless it is asked for all."""
+"""How many partitions the page lists, unless all are requested."""
 
 _NO_FINDING: Final = {
     OrphanReason.NO_MEMBERS: "no owner: group is empty",
@@ -248,7 +248,7 @@ def _part(verdict: GroupVerdict) -> str:
 
 
 def _catch_up(verdict: GroupVerdict) -> str | None:
-    """When nothing will wait any more; nothing is said of a group that waits for nothing."""
+    """When no record will wait any more; None for a group without lag."""
     if verdict.pace is None:
         return None
     return "never at this rate" if verdict.catch_up_ms is None else f"in {age(verdict.catch_up_ms)}"

@@ -1,4 +1,4 @@
-"""What the page of a group shows only if it is asked, as it costs time: an explanation, and the answer to a what-if."""
+"""What the page of a group shows only on request, as it costs time: an explanation, and the answer to a what-if."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Asked(Value):
 
 
 def answered(inputs: Callable[[], GroupInputs], verdict: GroupVerdict, options: PageOptions, form: WhatIfForm) -> Asked:
-    """The answers to what is asked; ``inputs`` are fetched only if something is."""
+    """The answers to what the options and the form request; ``inputs`` are fetched only if there is anything."""
     if not options.explain and not form.is_asked:
         return Asked(form=form)
     found = inputs()

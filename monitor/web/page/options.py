@@ -1,4 +1,4 @@
-"""What a reader has asked of a page. All of it stands in the address, so that a link to it shows others the same."""
+"""The options of a page. All of them are in the address, so that a link to it shows others the same."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class PageOptions(Value):
     """The address of a page in parts. Texts are as they were sent: they may name what there is not.
 
     ``sort`` is the name of a column, with ``-`` before it in the turned order. ``all_rows``: nothing is cut.
-    ``paused``: the page stands still. Of the overview: ``search`` is part of a group's name, ``kind`` that of a
+    ``paused``: the page does not refresh. Of the overview: ``search`` is part of a group's name, ``kind`` that of a
     finding, and with ``problems`` only groups with findings are listed. Of a group: ``map_topic`` is a topic whose map
-    is wanted though the group is large; ``explain`` asks for the explanation, of one partition if that is named; ``at``
+    is drawn though the group is large; ``explain`` requests the explanation, of one partition if that is named; ``at``
     is an instant of the past, "" for now.
     """
 
@@ -59,7 +59,7 @@ class PageOptions(Value):
 
     @property
     def finding_kind(self) -> FindingKind | None:
-        """The kind of finding that is asked for, if there is such a kind."""
+        """The kind of finding in the address, if there is such a kind."""
         return FindingKind(self.kind) if self.kind in list(FindingKind) else None
 
     def href(self, **changes: str | bool) -> str:

@@ -115,7 +115,7 @@ class Pages:
         return self._render("overview.html", page=page, options=options)
 
     def group(self, page: GroupPage, cluster: ClusterLine, options: PageOptions, asked: Asked = NOTHING_ASKED) -> str:
-        """One group, with what was asked about it."""
+        """One group, with the answers to what was requested about it."""
         api_href = GroupAddress(page.verdict.cluster, page.verdict.group).under(API)
         if options.at:
             api_href = f"{api_href}?{urlencode({AT: options.at}, safe=':')}"

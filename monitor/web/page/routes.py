@@ -78,7 +78,7 @@ class _PageHandlers:
         return HTMLResponse(self._pages.libraries(page, options))
 
     def group(self, request: Request) -> Response:
-        """The group now, or at the instant that is asked for."""
+        """The group now, or at the requested instant."""
         if AT in request.query_params:
             return self._group_then(request)
         options = _options(request)
@@ -138,7 +138,7 @@ def group_now(request: Request) -> str:
 
 
 def _wish(options: PageOptions) -> Wish:
-    """What is asked of the list; an order that there is not is the usual one."""
+    """The options of the list; an order that there is not is the usual one."""
     column = options.sort.removeprefix("-")
     return Wish(
         search=options.search,

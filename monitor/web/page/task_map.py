@@ -1,4 +1,4 @@
-"""The tasks of a group of Kafka Streams on its page: by subtopology, who runs each, and why nobody does.
+"""The tasks of a group of Kafka Streams on its page: by subtopology, which member runs each, and why one does not run.
 
 Those of Connect are in monitor.web.page.connect.
 """
@@ -15,13 +15,13 @@ from monitor.model import FindingKind, GroupVerdict, OrphanReason, TaskVerdict, 
 from monitor.web.page.member_labels import Holder, Holders
 
 MOST_TASKS: Final = 500
-"""A page with more is slow to look at: of a larger group only the tasks that nobody runs are listed."""
+"""A page with more is slow to look at: of a larger group only the tasks that do not run are listed."""
 
 _NO_FINDING: Final = {OrphanReason.NO_MEMBERS: "group is empty", OrphanReason.UNSUBSCRIBED: "not subscribed"}
 
 
 class TaskLine(Value):
-    """A task. ``why`` says why nobody runs it, "" if somebody does or that is not known; ``since`` is an age."""
+    """A task. ``why`` is the reason if it does not run, "" if it runs or none is known; ``since`` is an age."""
 
     task: str
     reads: str

@@ -152,7 +152,7 @@ def _highest(story: GroupStory) -> Sequence[LagThen]:
 
 
 def _spans(address: GroupAddress, query: TimelineQuery, longest_ms: int) -> Iterator[Step]:
-    """Other lengths, with the same end; one that ends now goes on to do so."""
+    """Other lengths, with the same end; one that ends now continues to do so."""
     for label, length_ms in SPANS:
         if length_ms > longest_ms:
             return

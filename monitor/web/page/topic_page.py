@@ -120,7 +120,7 @@ class TopicPage(Value):
 
 
 def topics_page(snapshot: Snapshot, listings: TopicListings, options: PageOptions, now_ms: int) -> TopicsPage:
-    """The list that is wanted. Clusters of which nothing is known yet are counted, not shown as empty."""
+    """The list that the options describe. Clusters of which nothing is known yet are counted, not shown as empty."""
     chosen = [each for each in snapshot.clusters if options.cluster in ("", each.cluster)]
     ready = [each for each in chosen if each.ready]
     limit = None if options.all_rows else SHOWN_TOPICS

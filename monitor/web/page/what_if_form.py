@@ -38,7 +38,7 @@ class WhatIfForm(Value):
     """The form with what was filled in. ``assignors`` and ``topics`` can be chosen; a kind without is not rehearsed.
 
     ``has_leader``: a member assigns, by the assignor of its client library. ``repeated`` are fields that an address,
-    which somebody has typed, has more than once. ``refusal`` says why a kind is not rehearsed.
+    which a person has typed, has more than once. ``refusal`` is the reason why a kind is not simulated.
     """
 
     assignors: tuple[str, ...]

@@ -17,7 +17,7 @@ class Column(StrEnum):
     """What the list of groups can be sorted by."""
 
     FINDINGS = "findings"
-    """Worst first: what the list is sorted by if nothing is said."""
+    """Worst first: the default order of the list."""
     GROUP = "group"
     CLUSTER = "cluster"
     STATE = "state"
@@ -27,7 +27,7 @@ class Column(StrEnum):
 
 
 class Wish(Value):
-    """Which groups are wanted: whose name has ``search`` in it in any case, of that cluster and with that finding."""
+    """Which groups to list: whose name has ``search`` in it in any case, of that cluster and with that finding."""
 
     search: str = ""
     cluster: str = ""
@@ -45,7 +45,7 @@ class KindCount(Value):
 
 
 class Found(Value):
-    """The groups that are wanted, in order. The counts are those of all that match name and cluster."""
+    """The groups that match, in order. The counts are those of all that match name and cluster."""
 
     groups: tuple[GroupSummary, ...]
     total: int
@@ -54,7 +54,7 @@ class Found(Value):
 
 
 class Listing:
-    """The groups of one snapshot. Each order is computed when it is first asked for."""
+    """The groups of one snapshot. Each order is computed when it is first needed."""
 
     def __init__(self, snapshot: Snapshot) -> None:
         self.snapshot = snapshot
@@ -63,7 +63,7 @@ class Listing:
         self._folded = {id(each): searchable(each.group) for each in self._known.by_name}
 
     def found(self, wish: Wish) -> Found:
-        """The groups that are wanted."""
+        """The groups that match."""
         matching = self._matching(wish)
         troubled = [each for each in matching if each.findings]
         if wish.kind is not None:
@@ -95,7 +95,7 @@ class Listing:
 
 
 class Listings:
-    """Keeps the listing of the newest snapshot that somebody has looked at."""
+    """Keeps the listing of the newest snapshot that was requested."""
 
     def __init__(self) -> None:
         self._kept: Listing | None = None

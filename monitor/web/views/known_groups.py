@@ -24,13 +24,13 @@ _RIGHT: Final = _UNJUDGED + 1
 
 
 class KnownGroups:
-    """The groups of all clusters of which they are known. What takes long is done once, when it is first asked for."""
+    """The groups of all clusters of which they are known. What takes long is done once, when it is first needed."""
 
     def __init__(self, clusters: Iterable[ClusterSnapshot]) -> None:
         known = sorted((each for each in clusters if each.is_known), key=attrgetter("cluster"))
         self._evaluated_ms = {each.cluster: each.evaluated_ms or 0 for each in known}
         self.by_name = [summary for each in known for summary in each.groups]
-        """By cluster, then by group: so they stand in each snapshot."""
+        """By cluster, then by group, as in each snapshot."""
 
     @cached_property
     def troubled(self) -> list[GroupSummary]:

@@ -23,7 +23,7 @@ _EARLY_MS: Final = 1_000
 """A trigger of exactly 15 s may come a little early, and must not be passed over for that."""
 
 _LARGEST: Final = 2**63 - 1
-"""More records (sums of offsets that nobody checks) are told as so many."""
+"""More records (sums of offsets that are not checked) are reported as so many."""
 
 
 class LagPoint(Value):
@@ -48,7 +48,7 @@ class LagHistory:
     """The lags of one cluster's groups in the last half hour, at most 120 points a group.
 
     A point takes 5 bytes (9 in a round with a lag of 2**32 or more): 39 MB for 65,000 groups after half an hour.
-    A group that is missing in a round is forgotten; if it comes again, it begins anew. Not safe to share by threads.
+    A group that is missing in a round is forgotten; if it comes again, it starts again. Not safe to share by threads.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""What the overview shows: the clusters, how many groups have what, and the groups that are wanted. Pure."""
+"""What the overview shows: the clusters, how many groups have what, and the groups that match. Pure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from monitor.web.views.group_list import KindCount, Listing, Wish
 from monitor.web.views.status import cluster_sentence, shard_sentence
 
 SHOWN_GROUPS: Final = 50
-"""How many groups the page lists, unless it is asked for all."""
+"""How many groups the page lists, unless all are requested."""
 
 
 class ClusterLine(Value):
@@ -75,7 +75,7 @@ class Overview(Value):
 
 
 def overview(listing: Listing, now_ms: int, wish: Wish, limit: int | None) -> Overview:
-    """The page of what is wanted, with at most so many groups."""
+    """The page of what the wish describes, with at most so many groups."""
     found, snapshot = listing.found(wish), listing.snapshot
     listed = found.groups[:limit]
     return Overview(

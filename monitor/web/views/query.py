@@ -72,7 +72,7 @@ class Query:
         return None if text is None else int(text)
 
     def is_on(self, name: str) -> bool:
-        """Whether the switch is there and not said to be off."""
+        """Whether the switch is there and not set to off."""
         return self.text(name) in _YES
 
 
@@ -91,7 +91,7 @@ def _checked(known: dict[str, Parameter], name: str, value: str) -> Parameter:
 
 
 def is_number(text: str) -> bool:
-    """Whether a text is a number that somebody can mean, and not more than nine digits to fill memory with."""
+    """Whether a text is a number that makes sense, and not more than nine digits to fill memory with."""
     return text.isascii() and text.isdigit() and len(text) < 10 and int(text) > 0
 
 

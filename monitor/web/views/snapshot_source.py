@@ -47,7 +47,7 @@ class Source(Protocol):
 
 
 class NotKnownYet(HTTPException):
-    """Of some clusters nothing can be told yet: 503, never an empty answer, which would mean that all is well.
+    """Some clusters are not known yet: 503, never an empty response, which would mean that all is well.
 
     ``clusters`` are their names.
     """

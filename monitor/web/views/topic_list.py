@@ -50,7 +50,7 @@ class TopicColumn(StrEnum):
 
 
 class TopicWish(Value):
-    """Which topics are wanted: whose name has ``search`` in it in any case, in that order.
+    """Which topics to list: whose name has ``search`` in it in any case, in that order.
 
     ``unread``: only those that no group reads.
     """
@@ -62,7 +62,7 @@ class TopicWish(Value):
 
 
 class ClusterTopics:
-    """The topics of one cluster as of one poll. What comes in is computed once, when it is first wanted."""
+    """The topics of one cluster as of one poll. What comes in is computed once, when it is first needed."""
 
     def __init__(self, catalog: Catalog, uses: tuple[GroupUse, ...]) -> None:
         self.catalog = catalog
@@ -149,7 +149,7 @@ class TopicListings:
 
 
 def search_topics(clusters: Iterable[ClusterTopics], wish: TopicWish) -> list[TopicSummary]:
-    """The topics that are wanted, in order. What comes in is there only if it orders them."""
+    """The topics that match, in order. What comes in is there only if it orders them."""
     wanted = searchable(wish.search)
     found = [
         (each, summary)
@@ -163,7 +163,7 @@ def search_topics(clusters: Iterable[ClusterTopics], wish: TopicWish) -> list[To
 
 
 def is_unread(summary: TopicSummary) -> bool:
-    """Whether no group reads the topic now, although groups could be meant to."""
+    """Whether no group reads the topic now, although it is a topic for groups."""
     return not summary.readers and not summary.topic.startswith(_OWN)
 
 
