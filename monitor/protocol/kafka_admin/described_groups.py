@@ -1,9 +1,9 @@
-"""What brokers tell of groups when they are asked, in the words in which the log of groups tells it.
+"""Groups as brokers describe them, in the words in which the log of groups has them.
 
-A broker tells less than its log. Of a classic group it tells neither the generation nor timeouts nor the leader, and
-while it rebalances not what its members subscribe to and own. Of a KIP-848 group it tells neither timeouts nor the
-topics that it found for a regular expression, and from 4.0 on it counts as a member's assignment also what the member
-has yet to give back.
+A broker reports less than its log has. Of a classic group it reports neither the generation nor timeouts nor the
+leader. While the group rebalances, it also omits what members subscribe to and own. Of a KIP-848 group it reports
+neither timeouts nor the topics that it found for a regular expression. From 4.0 on it counts as a member's assignment
+also what the member has yet to revoke.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def observed_group(
         offsets: its committed offsets.
         cluster: the name that the event bears.
         pass_ms: when the pass began.
-        observed_ms: when the group was asked for.
+        observed_ms: when the request for the group was sent.
     """
     seen = GroupObserved(
         cluster=cluster,
@@ -132,7 +132,7 @@ def _consumer(member: ConsumerMemberDescribed, target_epoch: int) -> Member:
 
 
 def _share(member: ShareMemberDescribed) -> Member:
-    """Nobody has to give a partition of a share group back, and its target is not told."""
+    """A member of a share group: it never has to revoke a partition, and its target is not reported."""
     return Member(
         member_id=member.member_id,
         topics=tuple(sorted(member.subscribed_topic_names)),
@@ -168,11 +168,11 @@ def _streams(member: StreamsMemberDescribed, target_epoch: int) -> Member:
 def _reconciliation(
     epoch: int, target_epoch: int, assigned: tuple[IdPartitions, ...], target: tuple[IdPartitions, ...]
 ) -> Reconciliation:
-    """Where the member stands, which the broker does not tell, but follows from its own rules.
+    """The member's reconciliation, which the broker does not report, but which follows from its own rules.
 
-    A member that has reached the epoch of the targets has given back what it had to, and waits for what it lacks. One
-    that has not, and owns more than it is to own, has been told to give that back (with its next heartbeat, seconds
-    after the targets were chosen).
+    A member that has reached the epoch of the targets has revoked what it had to, and waits for what it lacks. One
+    that has not, and owns more than it is to own, has to revoke the rest. The broker requests that with its next
+    heartbeat, seconds after the targets were chosen.
     """
     beyond, kept = _subtract(assigned, target), assigned
     state = MemberState.STABLE
@@ -228,8 +228,8 @@ def _spare_tasks(assignment: TasksDescribed) -> SpareTasks | None:
 def _regexes(group: ConsumerGroupDescribed) -> tuple[ResolvedRegex, ...]:
     """The expressions of the members, with those topics of the group's targets that they match.
 
-    The broker found them among all topics, and gave every partition of them to somebody; it uses RE2 as this does
-    (RE2/J, KIP-848). While targets are not chosen, nothing is told.
+    The broker found them among all topics, and gave every partition of them an owner; it uses RE2 as this does
+    (RE2/J, KIP-848). While targets are not chosen, there are none.
     """
     if group.group_state not in STATES_WITH_TARGETS:
         return ()

@@ -27,7 +27,7 @@ class Api(IntEnum):
 
 
 class Versions(Value):
-    """The versions in which a question can be asked here: ``flexible`` is the first with compact lengths."""
+    """The supported versions of a request: ``flexible`` is the first with compact lengths."""
 
     oldest: int
     newest: int

@@ -1,9 +1,9 @@
-"""What brokers answer to questions about groups, for those versions that groupwatch asks in.
+"""Brokers' responses to requests about groups, for those versions that groupwatch requests.
 
 The fields are those of Kafka's message definitions (``common/message`` in its jars: ListGroupsResponse,
 DescribeGroupsResponse, ConsumerGroupDescribeResponse, ShareGroupDescribeResponse, StreamsGroupDescribeResponse,
-DescribeShareGroupOffsetsResponse, OffsetFetchResponse, FindCoordinatorResponse). An answer's fields that nobody here
-needs are read all the same: only so are the bytes known to be an answer to their end.
+DescribeShareGroupOffsetsResponse, OffsetFetchResponse, FindCoordinatorResponse). Fields that groupwatch does not need
+are read all the same: only so are the bytes known to be a response to their end.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from monitor.protocol.wire.schema import (
 M = TypeVar("M", bound=Message)
 
 NOT_REQUESTED = -(1 << 31)
-"""What stands for the operations that the user may do with a group: they are not asked for."""
+"""The value of the operations that the user may do with a group: they are not requested."""
 
 
 class Described(Protocol):
@@ -36,7 +36,7 @@ class Described(Protocol):
 
     @property
     def error_code(self) -> int:
-        """Why nothing more is told of it; 0: it is."""
+        """Why the response has nothing more of it; 0: it has."""
 
     @property
     def group_id(self) -> str:
@@ -56,7 +56,7 @@ def read_response(message: type[M], version: int, data: bytes) -> M:
 
 
 class ListedGroup(Message, kw_only=True):
-    """A group that a broker coordinates. Its type ("Classic", "Consumer", "Share", "Streams") is told from 3.8 on.
+    """A group that a broker coordinates. Its type ("Classic", "Consumer", "Share", "Streams") is present from 3.8 on.
 
     Kafka's own brokers write nothing but UTF-8. Of others, a name that is none must not hide all other groups.
     """
@@ -203,7 +203,7 @@ class ShareGroupDescribeResponse(Message):
 
 
 class SharePartitionOffset(Message, kw_only=True):
-    """How far a share group is in a partition; -1: there is no such number yet. ``lag`` is told from Kafka 4.2 on."""
+    """How far a share group is in a partition; -1: there is no such number yet. Kafka has ``lag`` from 4.2 on."""
 
     partition_index: Int32
     start_offset: Int64
@@ -274,7 +274,7 @@ class TopologyDescribed(Message):
 
 
 class Endpoint(Message):
-    """Where a streams member can be asked by others."""
+    """Where other members can query a streams member."""
 
     host: str
     port: UInt16
@@ -394,7 +394,7 @@ class SingleGroupOffsetFetchResponse(Message, kw_only=True):
 
 
 class Coordinator(Message):
-    """Who coordinates a group; ``node_id`` -1: nobody now."""
+    """The coordinator of a group; ``node_id`` -1: it has none now."""
 
     key: str
     node_id: Int32

@@ -40,8 +40,8 @@ class SeenTopic(Value):
 class SeenBroker(Value):
     """A broker that is there: its id as text, and ``host:port``.
 
-    ``form`` is the version of what a Kafka broker has written of itself, which tells its release: 1 is 0.8, 2 is 0.9,
-    3 and more are 0.10 and later; None: not told.
+    ``form`` is the version of what a Kafka broker has written of itself, which shows its release: 1 is 0.8, 2 is 0.9,
+    3 and more are 0.10 and later; None: not known.
     """
 
     broker: str
@@ -50,7 +50,7 @@ class SeenBroker(Value):
 
 
 class SeenGroup(Value):
-    """A group. ``unowned`` counts the partitions of topics that somebody subscribes and that nobody owns."""
+    """A group. ``unowned`` counts the partitions without an owner, of topics that a member subscribes to."""
 
     group: str
     members: tuple[Member, ...] = ()
@@ -59,7 +59,7 @@ class SeenGroup(Value):
 
 
 class SeenTree(Value):
-    """All that a tree tells. Topics and groups are sorted by name."""
+    """The decoded content of a tree. Topics and groups are sorted by name."""
 
     topics: tuple[SeenTopic, ...] = ()
     brokers: tuple[SeenBroker, ...] = ()
@@ -125,7 +125,7 @@ class GroupReader:
         """A group with the members that have registered, what they own, and its offsets; None if there is nothing.
 
         An owner that is not registered is a member too, without subscription, as long as its session lives: it keeps
-        others from the partition. A node that outlives its session is no owner: nobody reads there.
+        others from the partition. A node that outlives its session is no owner: no consumer reads there.
         """
         holdings = self._holdings(name, {member.member_id for member in registered})
         known = [replace(each, assigned=_by_topic(holdings.pop(each.member_id, ()))) for each in registered]

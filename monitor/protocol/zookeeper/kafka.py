@@ -67,10 +67,10 @@ _BROKER: Final = msgspec.json.Decoder(_Broker)
 
 
 def kafka_tree(tree: Tree) -> SeenTree:
-    """What the tree tells. A node that cannot be read is a problem, and hides nothing else.
+    """The decoded tree. A node that cannot be read is a problem, and hides nothing else.
 
-    A consumer whose registration cannot be read, or whose list cannot be resolved, is a member that says so: what the
-    group should read is not known then.
+    A consumer whose registration cannot be read, or whose list cannot be resolved, is a member that is marked so: what
+    the group should read is not known then.
     """
     problems: list[NodeProblem] = []
     topics = _topics(tree, problems)
@@ -169,7 +169,7 @@ def _threads(tree: Tree, group: str, topics: Sequence[SeenTopic], problems: list
 
 
 def _thread_counts(registration: _Registration, topics: Sequence[SeenTopic]) -> Mapping[str, int]:
-    """The consumer's threads of each topic. On a list counts the first expression; "" stands for no topic at all."""
+    """The consumer's threads of each topic. On a list counts the first expression; "" means no topic at all."""
     subscription, pattern = registration.subscription, registration.pattern
     if pattern == "static" or not subscription:
         return subscription
@@ -187,7 +187,7 @@ def _member(
         host=consumer_host(group, consumer),
         topics=tuple(topic for topic in topics if topic),
         unreadable=unreadable,
-        assignment_read=unreadable is not None,  # who owns what stands elsewhere in the tree
+        assignment_read=unreadable is not None,  # who owns what is elsewhere in the tree
     )
 
 

@@ -1,7 +1,7 @@
 """The tree of MetaQ (Metamorphosis): brokers, the partitions of topics, and groups.
 
 Its layout is that of ``MetaZookeeper``. A partition is ``<broker id>-<number>``, and partitions are in the order of
-their *text*: ``0-10`` stands before ``0-2`` (``MetaZookeeper.getPartitionStringsForSubTopics``). Offsets are bytes.
+their *text*: ``0-10`` comes before ``0-2`` (``MetaZookeeper.getPartitionStringsForSubTopics``). Offsets are bytes.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _TOPIC_BROKER: Final = msgspec.json.Decoder(_TopicBroker)
 
 
 def metaq_tree(tree: Tree) -> SeenTree:
-    """What the tree tells. A node that cannot be read is a problem, and hides nothing else.
+    """The decoded tree. A node that cannot be read is a problem, and hides nothing else.
 
     The partitions of a topic are those of every broker that offers it, masters and slaves: so the consumers see it.
     Topics that only servers before 1.4.3 offer are in the older folder.
@@ -100,7 +100,7 @@ def parse_offset(data: bytes) -> int | None:
     """The offset, in bytes, that was committed with the message's id before it; None: the end, wherever that will be.
 
     The id may be negative, so the last dash divides. Clients before 1.4 write the offset alone. The largest number
-    stands for the end until the broker has answered where that is (``ZkOffsetStorage``, ``ConsumerZooKeeper``).
+    means the end until the broker has reported where that is (``ZkOffsetStorage``, ``ConsumerZooKeeper``).
 
     >>> parse_offset(b"-5468931097024790528-797"), parse_offset(b"12-0"), parse_offset(b"7")
     (797, 0, 7)
@@ -190,7 +190,7 @@ def _consumers(tree: Tree, group: str, problems: list[NodeProblem]) -> list[Memb
                 host=host,
                 topics=topics,
                 unreadable=unreadable,
-                assignment_read=unreadable is not None,  # who owns what stands elsewhere in the tree
+                assignment_read=unreadable is not None,  # who owns what is elsewhere in the tree
             )
         )
     return members

@@ -16,7 +16,7 @@ from monitor.model.patterns import NamePattern, PatternError
 from monitor.protocol.wire.errors import DecodeError
 
 INTERNAL_TOPICS: Final = frozenset(["__consumer_offsets"])
-"""Never on a list, unless a consumer was told so (``exclude.internal.topics``), which it tells nobody."""
+"""Never on a list, unless a consumer sets ``exclude.internal.topics`` so, which its registration does not have."""
 
 LONGEST: Final = 10_000
 """Characters of a registered expression that is still looked at."""

@@ -1,7 +1,7 @@
 """A part of a ZooKeeper's tree as it was read at one moment, and what was found wrong in it.
 
-Paths are relative to the root that was read, without a leading slash; the root itself is "". Every name and every byte
-of data was written by somebody else.
+Paths are relative to the root that was read, without a leading slash; the root itself is "". Other programs wrote every
+name and every byte of data.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ What = (
         "refused",  # the user may not read the node
         "too_many",  # a number that no deployment has: of threads, or of partitions
         "not_registered",  # it names a consumer or a thread that is not registered
-        "left_behind",  # the same, and the node outlives sessions: nobody reads there
+        "left_behind",  # the same, and the node outlives sessions: no consumer reads there
     ]
 )
 """What can be wrong with a node."""
