@@ -17,7 +17,7 @@ _LENGTH_BYTES: Final = 4
 
 
 class QuestionKind(StrEnum):
-    """What can be asked: a method of monitor.history.past.RecordedPast."""
+    """The kinds of queries: a method of monitor.history.past.RecordedPast."""
 
     INPUTS = "inputs"
     CHRONICLE = "chronicle"
@@ -36,7 +36,7 @@ class Question(Value):
 
 
 class Response(Value, tag_field="response"):
-    """Base of what is said to a question."""
+    """Base of the responses to a query."""
 
 
 class Found(Response, tag="found"):
@@ -50,7 +50,7 @@ class TooMuchWork(Response, tag="too_much_work"):
 
 
 class NotRecorded(Response, tag="not_recorded"):
-    """What was asked for is not in the recording; the sentence says so."""
+    """The recording does not have what was requested; the sentence has the details."""
 
     sentence: str
 
@@ -79,7 +79,7 @@ _VALUES: Final[Mapping[QuestionKind, msgspec.msgpack.Decoder[Any]]] = {
 }
 
 
-def found_value(kind: QuestionKind, found: Found) -> Any:  # noqa: ANN401 -- it depends on what was asked
+def found_value(kind: QuestionKind, found: Found) -> Any:  # noqa: ANN401 -- it depends on the query
     """What was found, as a value of the method that the question is for."""
     return _VALUES[kind].decode(found.value)
 
@@ -88,7 +88,7 @@ def write_message(stream: IO[bytes], message: Question | AnyResponse) -> None:
     """Write a message and flush it.
 
     Raises:
-        OSError: nobody reads it anymore.
+        OSError: the reader has closed the stream.
     """
     body = msgspec.msgpack.encode(message)
     stream.write(len(body).to_bytes(_LENGTH_BYTES, "big"))

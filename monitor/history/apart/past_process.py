@@ -93,7 +93,7 @@ class PastProcess:
         with self._turn:
             self._end()
 
-    def _ask(self, question: Question) -> Any:  # noqa: ANN401 -- it depends on what is asked
+    def _ask(self, question: Question) -> Any:  # noqa: ANN401 -- it depends on the query
         with self._turn:
             self._idle.cancel()
             try:
@@ -116,7 +116,7 @@ class PastProcess:
                 raise RecordingError(unreadable.sentence)
 
     def _response(self, question: Question) -> AnyResponse:
-        """What the process says. If one that had been there ends, another one is asked, as it may not have read it."""
+        """The response of the process. If an existing one ends, a new one gets the query, as it may be unread."""
         for process in (self._running(), None):
             asked, asked_s = process or self._start(), time.monotonic()
             response = _exchange(asked, question, self._most_s)
@@ -153,7 +153,7 @@ class PastProcess:
         return self._process
 
     def _start(self) -> subprocess.Popen[bytes]:
-        """A process that can be asked.
+        """A process that takes queries.
 
         Raises:
             RecordingError: there is none.

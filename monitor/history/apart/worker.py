@@ -42,11 +42,11 @@ WORN_BYTES: Final = 200 * 2**20
 """A process with more in memory ends after its response: it would keep most of that."""
 
 READY: Final = Found(value=msgspec.Raw(b"\xc0"))
-"""Written once the process can be asked."""
+"""Written once the process takes queries."""
 
 
 def main() -> None:
-    """Answer until nobody asks."""
+    """Answer until there are no more queries."""
     _set_limits()
     responses = _own_output()
     questions: queue.SimpleQueue[Question] = queue.SimpleQueue()
@@ -61,7 +61,7 @@ def main() -> None:
 
 
 def _set_limits() -> None:
-    """Limit the memory. A stop from the keyboard is for the job, and a core of half a gigabyte for nobody."""
+    """Limit the memory. A stop from the keyboard is for the job, and a core of half a gigabyte helps no one."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with suppress(ValueError, OSError):  # not every system has it
         resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_BYTES, MEMORY_BYTES))
@@ -97,7 +97,7 @@ def _response(past: RecordedPast, question: Question) -> AnyResponse:
         return Failed(text=f"{type(error).__name__}: {error}")
 
 
-def _ask(past: RecordedPast, question: Question) -> Any:  # noqa: ANN401 -- it depends on what is asked
+def _ask(past: RecordedPast, question: Question) -> Any:  # noqa: ANN401 -- it depends on the query
     cluster, group = question.cluster, question.group
     if question.kind is QuestionKind.INPUTS:
         return past.inputs(cluster, group, question.until_ms)
@@ -108,7 +108,7 @@ def _is_worn() -> bool:
     """By what is in memory now: the most that ever was, as the system counts it, is that of the job at first."""
     try:
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
-    except OSError:  # not every system tells it
+    except OSError:  # not every system has it
         return False
     return pages * resource.getpagesize() > WORN_BYTES
 

@@ -26,11 +26,11 @@ def commit_gaps(
     """The gaps between two commits in which these instants lie, in the order of time.
 
     A recording has of each partition the first and the newest ten commits between two writings. Where it may have left
-    out commits, there is no gap: what is not known to have stopped is not said to have.
+    out commits, there is no gap: only commits that are known to have stopped are reported so.
 
     Args:
         walk: the group, with its commits.
-        moments: the instants that are asked for, sorted, of each partition.
+        moments: the instants to look up, sorted, of each partition.
         until_ms: what was committed later does not count.
 
     Raises:

@@ -34,7 +34,7 @@ from monitor.model import (
 
 
 class _Open(NamedTuple):
-    """A finding that is open, as it was told last."""
+    """A finding that is open, as it was last recorded."""
 
     told: FindingRecord
     finding: Finding
@@ -119,7 +119,7 @@ class OwnerFollower:
                 self._since[place] = _Owned(row.owners, at_ms, row.orphan)
 
     def end(self, at_ms: int) -> None:
-        """Nobody owns anything from now on."""
+        """No partition has an owner from now on."""
         self._view = None
         for place in list(self._since):
             self._end(place, at_ms)

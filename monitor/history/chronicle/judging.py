@@ -33,8 +33,8 @@ class Seen(NamedTuple):
 class Judged(NamedTuple):
     """A group at an instant; ``seen`` None: there is no such group.
 
-    ``is_asked``: the instant is there only as the question names it. Another question that is asked about the same time
-    has others, so what is noted there must not depend on when somebody asks.
+    ``is_asked``: the instant is there only as the query names it. Another query about the same time has other instants,
+    so what is noted there must not depend on the query.
     """
 
     at_ms: int
@@ -73,7 +73,7 @@ def judged_instants(
 
     Args:
         walk: the group.
-        span_ms: the first and the last instant that is asked for.
+        span_ms: the first and the last instant of the query.
         steps: the grid.
         asked_ms: further instants, whose findings do not count.
     """
@@ -148,7 +148,7 @@ class _Judging:
 
 
 def _state(judged: Judged) -> Hashable:
-    """What is compared: the phase, and the findings as they are told."""
+    """What is compared: the phase, and the findings as they are reported."""
     if judged.seen is None:
         return _ABSENT
     verdict = judged.seen.verdict

@@ -127,7 +127,7 @@ def _courses(walk: GroupWalk) -> dict[TopicPartition, _Course]:
 
 
 def _offsets_in(at_ms: int, event: object) -> Iterator[tuple[TopicPartition, _Known]]:
-    """What an event tells of the committed offsets."""
+    """The committed offsets in an event."""
     match event:
         case OffsetCommitted():
             yield TopicPartition(event.topic, event.partition), _Known(event.committed_ms, event.offset)

@@ -51,7 +51,7 @@ def write_chronicle(
 
     It is judged at every step (:func:`monitor.history.chronicle.grid.step_ms`), and whenever something happened to its
     members. A finding that opened or closed between two of these did so at a whole second, which is found by bisection.
-    What came and went between two instants is not told. The peak of the lag is that of all polls and commits.
+    What came and went between two instants is not reported. The peak of the lag is that of all polls and commits.
 
     Args:
         walk: the group; it reaches from ``since_ms`` until ``until_ms`` or later. If it reaches further, the costs of

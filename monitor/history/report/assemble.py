@@ -44,7 +44,7 @@ from monitor.model.findings import Severity
 COMMITS_MATTER: Final = frozenset(
     {FindingKind.DEAD_MEMBER, FindingKind.UNATTENDED, FindingKind.ORPHANED, FindingKind.LAG}
 )
-"""The findings beside which it is told how long partitions were not committed."""
+"""With these findings, the report has how long partitions were not committed."""
 
 USUAL_SESSION_MS: Final = 45_000
 """The default of session.timeout.ms."""
@@ -147,7 +147,7 @@ def _with_evidence(report: IncidentReport, chronicle: Chronicle) -> IncidentRepo
 
 
 def _goes_on(report: IncidentReport) -> Iterator[bool]:
-    """Whether each thing that can go on goes on at the end of the report."""
+    """Whether each thing that can continue still does so at the end of the report."""
     if report.deleted_ms is not None:
         return
     yield from (not each.is_over for each in report.hung)

@@ -58,7 +58,7 @@ def draw_lag(report: IncidentReport) -> str:
 
 
 def draw_owners(report: IncidentReport) -> str:
-    """Who owned the partitions that were hit; "" if none was, or nobody owned any."""
+    """Who owned the partitions that were hit; "" if none was, or none of them had an owner."""
     chosen = frozenset(report.hit[:MOST_PARTITIONS])
     clients = {member.member_id: member.client_id for member in report.members}
     spans = tuple(
@@ -77,6 +77,6 @@ def draw_owners(report: IncidentReport) -> str:
 
 
 def _owner(member_id: str, clients: dict[str, str]) -> str:
-    """Member ids of Kafka's clients begin with the client id; those of KIP-848 tell nobody anything."""
+    """Member ids of Kafka's clients begin with the client id; those of KIP-848 mean nothing to a person."""
     client_id = clients.get(member_id, "")
     return member_id if not client_id or member_id.startswith(client_id) else f"{client_id} {member_id}"

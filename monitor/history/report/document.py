@@ -128,7 +128,7 @@ def lag_bars(points: Sequence[GroupPoint]) -> str:
 
 
 def _members(report: IncidentReport) -> Section:
-    """How large the group is, and who left, joined or hung; columns in which nobody has anything are left out."""
+    """How large the group is, and who left, joined or hung; empty columns are left out."""
     era, first, last = KINDS[report.kind].era.value, report.first_generation, report.last_generation
     size = f"{counted(report.first_members, 'member')} at the start and {report.last_members:,} at the end"
     moved = f"Its {era} was {first} throughout." if first == last else f"Its {era} rose from {first} to {last}."

@@ -19,7 +19,7 @@ Place = TopicPartition
 _LEFT_MS: Final[Callable[[MemberLeft], int]] = attrgetter("at_ms")
 
 NOT_COMMITTING: Final = "not_committing"
-"""The reason of the finding about partitions that nobody commits: of their owners it is known, not of others."""
+"""The reason of the finding about partitions without commits: it is known for their owners, not for others."""
 
 
 USUAL_COMMITS_MS: Final = 5_000
@@ -89,7 +89,7 @@ def members_left(chronicle: Chronicle, owned: Owned, gaps: Gaps) -> Iterator[Mem
 
 
 def _last_commit_ms(spans: Iterable[OwnerSpan], gaps: Gaps, at_ms: int) -> int | None:
-    """The last commit in partitions by who had them; an earlier one was of somebody else."""
+    """The last commit in partitions by who had them; an earlier one was of another member."""
     found = [(gaps.at(place_of(span), at_ms), span.from_ms) for span in spans]
     return max([gap.from_ms for gap, since_ms in found if gap is not None and gap.from_ms > since_ms], default=None)
 
@@ -177,7 +177,7 @@ class _Later:
 def identity(member: MemberThen, alike: AbstractSet[str]) -> tuple[str, ...]:
     """What a member that restarts has again: its instance id, or its client id and host.
 
-    If others of ``alike`` (see :func:`namesakes`) had these at the same time, they identify nobody: its id does.
+    If others of ``alike`` (see :func:`namesakes`) had these at the same time, they are not unique: its id is.
     """
     if member.instance_id is not None:
         return ("instance", member.instance_id)

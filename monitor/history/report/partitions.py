@@ -21,7 +21,7 @@ from monitor.history.report.members import has_records, place_of
 from monitor.model import FindingKind, Phase, TopicPartition, Value
 
 RHYTHMS: Final = 2
-"""A gap of so many usual times between two commits is told."""
+"""A gap of so many usual times between two commits is reported."""
 
 SHORTEST_GAP_MS: Final = 5_000
 """Shorter ones are not: by default, Kafka's Java client commits every 5 s."""
@@ -58,7 +58,7 @@ def _is_of(finding: FindingThen, span: OwnerSpan) -> bool:
 
 
 def _reason(chronicle: Chronicle, span: OwnerSpan, findings: Sequence[FindingThen]) -> str:
-    """As the log tells it: the reason of a finding, or that there was no member."""
+    """The reason that the log shows: that of a finding, or that there was no member."""
     begun = [each.phase for each in chronicle.phases if each.at_ms <= span.from_ms]
     if begun and begun[-1] is Phase.EMPTY:
         return "no_members"

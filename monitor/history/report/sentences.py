@@ -67,14 +67,14 @@ REASONS: Final = {
     "rebalancing": "the coordinator had yet to assign partitions",
     "unsubscribed": "no member subscribes to the topic",
 }
-"""Why partitions had no owner. Other reasons are told by the sentence of their finding."""
+"""Why partitions had no owner. Other reasons are in the sentence of their finding."""
 
 
 PHASES: Final[Mapping[Phase, str]] = {
     Phase.EMPTY: "The group has no members anymore.",
     Phase.GONE: "The group was deleted.",
 }
-"""What is told when a group comes into a phase without members."""
+"""The sentence for a group that comes into a phase without members."""
 
 
 def truncation_lines(chronicle: Chronicle) -> Iterator[ReportLine]:
@@ -107,7 +107,7 @@ def topic_words(each: TopicChanged) -> str:
 
 
 class Wording:
-    """Tells the facts of a report."""
+    """Puts the facts of a report into words."""
 
     def __init__(self, report: IncidentReport, chronicle: Chronicle) -> None:
         self._report = report

@@ -133,7 +133,7 @@ def _departures(report: IncidentReport, wording: Wording) -> str:
 
 
 def _went(left: Sequence[MemberLeft]) -> str:
-    """How all of them went, or what can be said of all."""
+    """How all of them went, or what is true of all."""
     ways = {each.departure for each in left}
     return GONE[ways.pop()] if len(ways) == 1 else GONE[Departure.LEFT_OR_TIMED_OUT]
 
