@@ -1,7 +1,7 @@
 """groupwatch in spark-submit's hands: ``spark-submit [options] streaming_jobs/submit.py --config groupwatch.toml``.
 
-It is ``groupwatch run`` with the same options; only its end differs, for spark-submit is then the process that is told
-to stop.
+It is ``groupwatch run`` with the same options; only its end differs, for spark-submit is then the process that gets
+the signal to stop.
 """
 
 from __future__ import annotations

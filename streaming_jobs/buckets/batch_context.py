@@ -1,7 +1,7 @@
-"""What the driver tells the executors for one micro-batch: a property of the Spark jobs that the micro-batch starts.
+"""What the driver passes to the executors for one micro-batch: a property of the Spark jobs that it starts.
 
 The plan of a streaming query is fixed when it starts, and with it everything that its functions were given. A local
-property is what Spark offers to tell running functions more: set by the driver's thread, it reaches every task.
+property is Spark's way to pass more to running functions: set by the driver's thread, it reaches every task.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class BatchContext(Value):
         run: the run of the query, new at every start: nothing that was remembered in another run counts.
         batch: the number of the micro-batch, the same when it is tried again.
         now_ms: the instant of all verdicts, in milliseconds since the epoch.
-        known: the newest micro-batch of which the driver has everything; -1: none, so it wants to be told all.
+        known: the newest micro-batch of which the driver has everything; -1: none, so it needs all rows.
         catalog: the catalog to judge by, a key of :mod:`streaming_jobs.buckets.catalog_server`; None: nothing is judged
         yet.
         log_partitions: by how many partitions of the offsets topic the brokers place groups; 0: not known.

@@ -48,9 +48,9 @@ _ENDED_BY: Final = MappingProxyType({Entity.GROUP: Entity.LISTING, Entity.TOPIC:
 
 
 class EventRow(NamedTuple):
-    """Some events of one entity, and where the first of them stood in its log.
+    """Some events of one entity, and the place of the first of them in its log.
 
-    Where a row of the events log goes on behind the end of a pass or a listing, it has a PieceBegun.
+    Where a row of the events log continues behind the end of a pass or a listing, it has a PieceBegun.
     """
 
     position: int
@@ -71,7 +71,7 @@ WHOLE_GROUP_SOURCES: Final = frozenset({Source.ADMIN, Source.SYSTEM})
 """Of these one collector reads all groups of a cluster."""
 
 MANY_OFFSETS: Final = 100
-"""Of a group with fewer committed offsets, what has moved is not worth to be told apart from the rest."""
+"""Of a group with fewer committed offsets, it is not worth separating what has moved from the rest."""
 
 _ENTRIES: Final = msgspec.msgpack.Decoder(list[Entry])
 
@@ -160,7 +160,7 @@ class Bucket:
             self._fold_by_name(entity, found[entity], batch)
 
     def _pieces(self, row: EventRow) -> list[_Piece]:
-        """The events of a row, cut where it goes on behind the end of a pass or a listing."""
+        """The events of a row, cut where it continues behind the end of a pass or a listing."""
         try:
             events = _EVENT_DECODERS[row.entity](row.payload)
         except Exception as error:
@@ -269,7 +269,7 @@ class Bucket:
         self._moved = {key: moved for key, moved in self._moved.items() if moved.batch > batch}
 
     def changes_since(self, batch: int) -> list[Entry]:
-        """What has changed after a micro-batch, for a reader who knows all until then: as little as can be said."""
+        """What has changed after a micro-batch, for a reader who knows all until then: as little as possible."""
         entries: list[Entry] = []
         for key in self.changed_since(batch):
             moved = self._moved.get(key)

@@ -1,6 +1,6 @@
 """The newest catalog of each cluster, on the driver, for the executors' Python workers to fetch.
 
-A broadcast variable belongs to a plan, and the plan of a streaming query is fixed when it starts. So a worker is told
+A broadcast variable belongs to a plan, and the plan of a streaming query is fixed when it starts. So a worker receives
 the key of the catalog (:mod:`streaming_jobs.buckets.batch_context`), and fetches each catalog once.
 """
 
@@ -24,7 +24,7 @@ FETCH_LIMIT_S: Final = 60.0
 """How long one catalog may take; a connection that takes longer is cut off, whoever is to blame."""
 
 HANDSHAKE_LIMIT_S: Final = 20.0
-"""How long somebody who connects may take to prove that he knows the secret."""
+"""The time limit of the authentication of a connection."""
 
 MAX_CONNECTIONS: Final = 32
 """How many connections are answered at the same time; further ones wait until one of these has ended."""
@@ -37,7 +37,7 @@ MAX_CATALOGS_PER_CLUSTER: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class CatalogAddress:
-    """Where a catalog server is. Both sides prove that they know the secret before anything is said."""
+    """Where a catalog server is. Both sides prove that they know the secret before any data is sent."""
 
     host: str
     port: int
@@ -105,7 +105,7 @@ class CatalogServer:
             threading.Thread(target=self._handle_connection, args=(connection,), daemon=True).start()
 
     def _handle_connection(self, connection: Connection) -> None:
-        """In a thread of its own, so that a stranger who connects and says nothing keeps nobody waiting."""
+        """In a thread of its own, so that a stranger who connects and sends nothing keeps no worker waiting."""
         try:
             with connection, contextlib.suppress(OSError, EOFError, AuthenticationError):
                 self._send_catalog(connection)

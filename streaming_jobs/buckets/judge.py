@@ -1,4 +1,4 @@
-"""Judge a bucket: its groups against the catalog, as summaries and as metrics. What is told twice is told once.
+"""Judge a bucket: its groups against the catalog, as summaries and as metrics. Unchanged rows are sent once.
 
 What is right and wrong is decided by monitor.detection, how it reads by monitor.metrics; here rows are made.
 """
@@ -58,7 +58,7 @@ class _EvaluatedGroup:
 
 @dataclass(slots=True)
 class BucketEvaluator:
-    """The judge of one bucket in one Python worker. It remembers what it has told, and in which micro-batch.
+    """The judge of one bucket in one Python worker. It remembers what it has sent, and in which micro-batch.
 
     A group is judged again only when its state has changed, or what concerns it of the catalog, or when its verdict may
     become another by time alone. Judging all of them, most of which were quiet, was most of what a micro-batch cost.
@@ -77,10 +77,10 @@ class BucketEvaluator:
     _told: int = NEVER
 
     def rows(self, groups: Mapping[str, GroupState], topics: Topics, context: BatchContext) -> Iterator[BucketRow]:
-        """What the driver has to be told of these groups, which are all of the bucket.
+        """The rows of these groups, which are all of the bucket, that the driver needs.
 
-        That is what differs from what this judge told in the micro-batch before; if another worker told the driver
-        then, or if the driver knows nothing, it is all of it.
+        That is what differs from what this judge sent in the micro-batch before. If another worker sent the rows then,
+        or if the driver knows nothing, it is all of it.
         """
         is_followed = self._told == context.known
         if not is_followed:
@@ -157,11 +157,11 @@ class BucketEvaluator:
         return _EvaluatedGroup(state, msgspec.msgpack.encode(summary), () if last is None else last.blocks, due_ms=inf)
 
     def reset(self) -> None:
-        """The driver has been told to forget the bucket: tell it all."""
+        """The driver has been instructed to forget the bucket: send all of it."""
         self._told = NEVER
 
     def _forget_all_but(self, groups: Mapping[str, GroupState]) -> bool:
-        """Whether groups are gone. The driver has forgotten them too; one that comes back is told as new."""
+        """Whether groups are gone. The driver has forgotten them too; one that comes back is sent as new."""
         self._standings.keep_only(groups.keys())
         gone = self._summaries.keys() - groups.keys()
         for name in gone:

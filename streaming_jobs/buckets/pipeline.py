@@ -69,7 +69,7 @@ def bucket_rows(
     processor: BucketProcessor,
     spread: Spread,
 ) -> DataFrame:
-    """What the driver has to be told of every bucket, each micro-batch. Tests pass their own sources.
+    """The rows of every bucket for the driver, each micro-batch. Tests pass their own sources.
 
     Args:
         offsets_log: records of ``__consumer_offsets`` (RECORD_COLUMNS); None: the groups come by the collectors' topic.

@@ -2,9 +2,9 @@
 
 The state has the bucket as of some micro-batch (``base``) and what has changed since (``recent``, a row for each
 micro-batch), so that a micro-batch writes what it changed and not the whole bucket. When as much is recent as is in
-the base, the base is written anew. ``mark`` says which micro-batches those are.
+the base, the base is written again. ``mark`` names those micro-batches.
 
-A worker keeps the buckets that it has seen. Spark gives a bucket to any worker, so the mark tells whether what is kept
+A worker keeps the buckets that it has seen. Spark gives a bucket to any worker, so the mark shows whether what is kept
 is still true; if others have changed the bucket since, the recent rows bring it up to date. What is kept only saves
 time: the state is the truth, and it is Spark's, with its checkpoints and its retries.
 
@@ -28,7 +28,7 @@ ROW_BYTES: Final = 4_000_000
 """About how large a row of the base may be."""
 
 LEAST_RECENT_BYTES: Final = 1_000_000
-"""Below this, the base is not written anew."""
+"""Below this, the base is not written again."""
 
 
 @dataclass(slots=True)

@@ -34,7 +34,7 @@ class Unread(Enum):
 
 
 class News(Protocol):
-    """Tells of records that no micro-batch has read."""
+    """Waits for records that no micro-batch has read."""
 
     def await_beyond(self, position: LogPosition, limit_ms: int) -> Unread | None:
         """Wait until a log has a record that lies beyond the position; None: there is none yet."""
@@ -63,7 +63,7 @@ class BatchGate:
 
     @property
     def is_open(self) -> bool:
-        """Whether it holds nobody any more."""
+        """Whether it holds no micro-batch any more."""
         return self._open.is_set()
 
     def open(self) -> None:

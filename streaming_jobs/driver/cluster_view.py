@@ -47,7 +47,7 @@ _DEFLATED = msgspec.msgpack.Decoder(Deflated)
 
 
 class _GroupBytes(NamedTuple):
-    """A state as it was told, and the moves of its offsets told since, oldest first."""
+    """A state as it was received, and the later moves of its offsets, oldest first."""
 
     whole: bytes
     moves: tuple[bytes, ...] = ()
@@ -66,7 +66,7 @@ class _GroupBytes(NamedTuple):
 
 @dataclass(slots=True)
 class _BucketView:
-    """What is known of one bucket; states of groups are kept as bytes, and read when somebody asks for one."""
+    """What is known of one bucket; states of groups are kept as bytes, and decoded on request."""
 
     groups: dict[str, _GroupBytes] = field(default_factory=dict)
     topics: dict[str, TopicState] = field(default_factory=dict)
@@ -82,7 +82,7 @@ class _BucketView:
 
 @dataclass(slots=True)
 class ClusterView:
-    """The newest of everything that the buckets have told. For one thread, but for ``group_state``."""
+    """The newest of everything that the buckets have sent. For one thread, but for ``group_state``."""
 
     cluster: str
     failures: tuple[str, ...] = ()
@@ -90,7 +90,7 @@ class ClusterView:
     readings: int = 0
     """How many micro-batches had something of a collector's reading of the groups."""
     unseen: int = 0
-    """How many topics the pass of the newest catalog names that nobody has seen since it began."""
+    """How many topics the pass of the newest catalog names that no bucket has seen since it began."""
     _buckets: dict[int, _BucketView] = field(default_factory=dict)
 
     def take(self, rows: Iterable[BucketRow]) -> None:
@@ -117,7 +117,7 @@ class ClusterView:
     def catalog(self) -> Catalog | None:
         """The topics that the newest completed pass of the collector saw; None before the first.
 
-        Every bucket has been told of the pass; they can differ by one micro-batch at most, and the newest counts.
+        Every bucket has received the pass; they can differ by one micro-batch at most, and the newest counts.
         """
         completed = self._newest_pass()
         if completed is None:
@@ -177,7 +177,7 @@ class ClusterView:
         return next((known.state() for known in found if known is not None), None)
 
     def stored_groups(self) -> dict[str, bytes]:
-        """Each group's state as it was last told whole: offsets may have moved since. May be called from any thread."""
+        """Each group's state as it was last sent whole: offsets may have moved since. May be called from any thread."""
         buckets = list(self._buckets.values())
         return {name: known.whole for bucket in buckets for name, known in list(bucket.groups.items())}
 

@@ -28,8 +28,8 @@ class FindingsPublisher:
 
     What is open is known from the topic itself, which is read before the first writing, and again after an error: it
     may have been deleted. Records are written before their micro-batch is done: if the job dies, the next one repeats
-    that, and finds in the topic what was told. While the topic cannot be written, news wait in memory; micro-batches go
-    on, and one that tries again takes some seconds more.
+    that, and finds in the topic what was published. While the topic cannot be written, news wait in memory.
+    Micro-batches continue, and one that tries again takes some seconds more.
     """
 
     def __init__(self, cluster: ClusterSettings, shard: Shard, name: str | None = None) -> None:
@@ -60,7 +60,7 @@ class FindingsPublisher:
                 self._publish(groups, now_ms)
 
     def close(self) -> None:
-        """Write no more, and close the connection, unless somebody is writing: then the end of the process does."""
+        """Write no more, and close the connection, unless a thread is writing: then the end of the process does."""
         self._closed = True
         if self._busy.acquire(timeout=CLOSE_LIMIT_S):
             self._topic.close()
@@ -81,7 +81,7 @@ class FindingsPublisher:
             self._pause_ms, self.problem = FIRST_PAUSE_MS, None
 
     def _read(self, groups: Sequence[GroupSummary], now_ms: int) -> None:
-        """Begin anew with what the topic says, and what waits to be said there."""
+        """Start again with the records of the topic, and those that wait to be published there."""
         waiting = [record for record in self._waiting if isinstance(record, FindingRecord)]
         self._ledger = Ledger([*filter(self._is_own, self._topic.read()), *waiting])
         self._topic_is_known = True

@@ -55,7 +55,7 @@ class FindingsOf(NamedTuple):
 
 
 class FindingsWebhook:
-    """Sends from ``start`` until ``request_stop``. Whatever fails in it, watching goes on; it is logged and counted."""
+    """Sends from ``start`` until ``request_stop``. A failure in it is logged and counted, and watching continues."""
 
     def __init__(
         self,
@@ -105,13 +105,13 @@ class FindingsWebhook:
         while not self._stopping.is_set():
             try:
                 self._forward()
-            except Exception as error:  # whatever it is, watching goes on
+            except Exception as error:  # whatever it is, watching continues
                 self._feed.close()
                 self._wait(f"{type(error).__name__}: {shown(str(error))}", None)
         self._feed.close()
 
     def _forward(self) -> None:
-        """Send the next records, and commit them; what is left when told to stop is not committed."""
+        """Send the next records, and commit them; those that are left at a stop are not committed."""
         records = self._feed.read(READ_WAIT_MS)
         self._process.count_skipped(self._cluster, SkipReason.UNREADABLE.value, self._feed.take_unreadable())
         if not all(event is None or self._is_done_with(event) for event in map(self._event, records)):
@@ -141,7 +141,7 @@ class FindingsWebhook:
         self._skipped, self._skipped_line_s = 0, now_s
 
     def _is_done_with(self, event: CloudEvent) -> bool:
-        """Try until the receiver has accepted or rejected the event; False: told to stop before that."""
+        """Try until the receiver has accepted or rejected the event; False: stopped before that."""
         while not self._stopping.is_set():
             attempt = self._attempt(event)
             if attempt.result is Result.FAILED:

@@ -1,4 +1,4 @@
-"""The topics of all groups of a cluster, worked out when somebody looks: micro-batches do nothing for it."""
+"""The topics of all groups of a cluster, computed on request: micro-batches do nothing for it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class _KnownUse(NamedTuple):
 
 @dataclass(slots=True)
 class GroupUseCache:
-    """Reads only the groups whose state has been stored anew since the last look. For all threads."""
+    """Reads only the groups whose state has been stored again since the last look. For all threads."""
 
     _known: dict[str, _KnownUse] = field(default_factory=dict)
     _names: dict[str, str] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""The log that tells of the groups, as the micro-batches of one query read it."""
+"""The log from which the groups are known, as the micro-batches of one query read it."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ _OWN: Final = {
     "max.partition.fetch.bytes": "1",
     "max.poll.records": "1",
 }
-"""A broker answers with one batch of records at least, however few bytes are asked for (KIP-74)."""
+"""A broker answers with one batch of records at least, however few bytes are requested (KIP-74)."""
 
 _PREFIX: Final = "kafka."
 
@@ -55,7 +55,7 @@ class LogNews:
         Args:
             spark: whose JVM the consumer lives in.
             source_options: those of Spark's Kafka source, without a group: this consumer is in none.
-            log_topic: what tells of the groups.
+            log_topic: the log from which the groups are known.
             events_topic: what the collectors write; it may be the same.
         """
         jvm: Any = spark._jvm
@@ -141,7 +141,7 @@ class LogNews:
         return found
 
     def close(self) -> None:
-        """Let go of the brokers, once nobody waits any more: Kafka's consumer refuses a second thread."""
+        """Let go of the brokers, once no thread waits any more: Kafka's consumer refuses a second thread."""
         if not self._in_use.acquire(timeout=CLOSE_LIMIT_MS / 1000):
             log.debug("somebody still waits for records; the consumer ends with the JVM")
             return

@@ -42,7 +42,7 @@ class SilentSourceError(Exception):
 
 
 class QueryEndingError(Exception):
-    """No further micro-batch is to begin: the query has been told to end."""
+    """No further micro-batch is to begin: the query is to end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +155,7 @@ class MicroBatchPublisher:
             self._serve_catalog(batch_id)
         catalog = self._catalog.topics.catalog if self._catalog else None
         self.readiness.first_pass.advance(position.events_read, catalog, self._view.readings)
-        # A bucket that told all of itself has left out its groups if nothing was judged: it has to tell them again.
+        # A bucket that sent all of itself has left out its groups if nothing was judged: it has to send them again.
         self._known = batch_id if judged_by is not None else -1
         self._log.note(self._view)
         self._log_warm_up()
@@ -296,7 +296,7 @@ class MicroBatchPublisher:
         )
 
     def _ends(self, catalog: Catalog) -> tuple[PackedBlock, ...]:
-        """The ends of all partitions. They are nobody's share: every shard would expose the same series."""
+        """The ends of all partitions. They belong to no shard: every shard would expose the same series."""
         return packed(render_catalog(catalog, self.shared.series)) if self.shared.shard.is_first else ()
 
 

@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 
 FILE: Final = "groupwatch-served"
 OLDEST_MS: Final = 3_600_000
-"""What is older tells more of the past than of the present."""
+"""What is older shows more of the past than of the present."""
 AHEAD_MS: Final = 60_000
 """What was evaluated later than this from now has another clock's time."""
 _ADDRESS: Final = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*):(//(?P<host>[^/]*))?(?P<path>/.*)")
@@ -49,7 +49,7 @@ _SNAPSHOTS: Final = msgspec.msgpack.Decoder(ClusterSnapshot)
 def local_folder(path: str) -> Path | None:
     """The folder of a checkpoint on this machine; None: it is on another file system.
 
-    Hadoop takes a path as it stands: nothing in it is quoted (``org.apache.hadoop.fs.Path``).
+    Hadoop takes a path as it is: nothing in it is quoted (``org.apache.hadoop.fs.Path``).
 
     >>> local_folder("/var/lib/groupwatch"), local_folder("file:///a%20b"), local_folder("hdfs://host/a")
     (PosixPath('/var/lib/groupwatch'), PosixPath('/a%20b'), None)

@@ -26,7 +26,7 @@ from monitor.web.views.lag_history import LagHistory, LagPoint
 
 
 class VerdictSource(Protocol):
-    """An evaluation of a cluster that can be asked for a group, by its name; None if there is no such group."""
+    """An evaluation of a cluster that returns the verdict on a group, by its name; None if there is no such group."""
 
     def __call__(self, group: str) -> GroupVerdict | None:
         """The newest verdict on it."""
@@ -94,7 +94,7 @@ class SnapshotStore:
             return known.points(group) if known is not None else ()
 
     def publish(self, cluster: ClusterSnapshot, judge: VerdictSource | None = None) -> None:
-        """Replace what is shown of one cluster, and who judges its groups when somebody asks (None: as before)."""
+        """Replace what is shown of one cluster, and what judges its groups on request (None: as before)."""
         with self._lock:
             collectors = self._clusters[cluster.cluster].collectors  # they report for themselves
             self._clusters[cluster.cluster] = msgspec.structs.replace(cluster, collectors=collectors)

@@ -1,4 +1,4 @@
-"""The verdict on one group, made when somebody looks at it, by what the newest evaluation was made of."""
+"""The verdict on one group, made on request, by what the newest evaluation was made of."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class AssignmentViewCache:
         """The standing of the group among these topics."""
         with self._lock:
             self._names.pop(group.group, None)
-            self._names[group.group] = None  # the newest stands last
+            self._names[group.group] = None  # the newest is last
             if len(self._names) > MAX_CACHED_GROUPS:
                 del self._names[next(iter(self._names))]
                 self.standings.keep_only(set(self._names))
@@ -41,7 +41,7 @@ class AssignmentViewCache:
 
 @dataclass(frozen=True, slots=True)
 class VerdictsOnDemand:
-    """An evaluation of a cluster that can be asked for a group."""
+    """An evaluation of a cluster that returns the verdict on a group."""
 
     view: ClusterView
     views: AssignmentViewCache
@@ -50,7 +50,7 @@ class VerdictsOnDemand:
     rules: DetectionRules
     use_cache: GroupUseCache = field(default_factory=GroupUseCache)
     batch: BatchContext | None = None
-    """The micro-batch, which tells of which groups no records could be read; None: of all."""
+    """The micro-batch, which has the groups whose records could not be read; None: all could be read."""
 
     def _instant_of(self, group: str) -> int:
         return self.now_ms if self.batch is None else self.batch.instant_of(group)

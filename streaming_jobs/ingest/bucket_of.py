@@ -15,7 +15,7 @@ MAX_BUCKETS: Final = 512
 
 
 def buckets_for(partitions: int) -> int:
-    """Into how many buckets to divide what the stateful stage has in so many partitions, if nobody chose a number.
+    """The default number of buckets for what the stateful stage has in so many partitions.
 
     >>> buckets_for(2), buckets_for(16), buckets_for(200)
     (16, 128, 512)

@@ -91,10 +91,10 @@ class EventChunk:
     """The passes of which the records have all topics, and the end."""
 
     def begin_record(self, record: Record) -> None:
-        """What follows is told by this record. Of commits, which come by column, it is not told."""
+        """What follows is in this record. Of commits, which come by column, it is not called."""
 
     def note_growth(self, places: LogPlaces) -> None:
-        """The record at hand shows that the brokers place groups by more partitions. A bucket is told by its driver."""
+        """This record shows that the brokers place groups by more partitions. A bucket learns it from its driver."""
 
     def add(self, entity: Entity, name: str, position: int, event: AnyEvent) -> None:
         """Append the event to its entity's row."""
@@ -188,7 +188,7 @@ class Record(NamedTuple):
 class LogDecoder(ABC):
     """Decodes chunks of a log: one batch of ENTITY_EVENTS for each batch of records.
 
-    A record that cannot be read becomes an event that counts it; the rest goes on. Of several jobs that share the
+    A record that cannot be read becomes an event that counts it; the rest continues. Of several jobs that share the
     groups (``shard``), one counts it.
     """
 
@@ -310,7 +310,7 @@ class OffsetsLogDecoder(LogDecoder):
 class EventsDecoder(LogDecoder):
     """Decodes the collectors' topic; events of other clusters on the same topic are passed over.
 
-    Every shard reads of topics and passes. What tells of a group is passed over unless it is the shard's own; what
+    Every shard reads of topics and passes. Events of a group are passed over unless it is the shard's own; what
     cannot be read is counted by the first shard. ``text_partitions``: the cluster's partitions are texts, not numbers;
     an event with others is not read, as they would have no order among the cluster's own. Nor is one that is dated
     ahead of its record, whose time is that of streaming_jobs.ingest.sources.events_log, nor the end of a pass over

@@ -50,7 +50,7 @@ _STREAM: Final = "KafkaMicroBatchStream"
 
 
 class QueryEnding(Exception):  # noqa: N818 -- it is no failure
-    """The query is told to end while nothing can be read."""
+    """The query is to end while nothing can be read."""
 
 
 def ends_to_plan(read: Mapping[Place, int], found: Ends) -> dict[Place, int]:
@@ -73,14 +73,14 @@ def ends_to_plan(read: Mapping[Place, int], found: Ends) -> dict[Place, int]:
 def start_planned(writer: DataStreamWriter, name: str, ends: LogEnds, is_ending: Callable[[], bool]) -> StreamingQuery:
     """Start a query whose micro-batches are planned here, from the first one on.
 
-    Spark's own reader must not be asked even once: where a broker hangs it may never return. So its sources are made,
-    and given our reader, while Spark tells that the query has started: before its thread reads anything.
+    Spark's own reader must not get even one call: where a broker hangs it may never return. So its sources are made,
+    and given our reader, while Spark reports that the query has started: before its thread reads anything.
 
     Args:
         writer: of a query that reads Kafka.
         name: what Spark calls the query; no other that runs has it.
-        ends: tells where the logs of all its topics end.
-        is_ending: whether the query has been told to end, which is asked while no broker answers.
+        ends: gives where the logs of all its topics end.
+        is_ending: whether the query is to end, which is checked while no broker answers.
 
     Raises:
         RuntimeError: the query has no source whose reader is known here.
@@ -93,7 +93,7 @@ def start_planned(writer: DataStreamWriter, name: str, ends: LogEnds, is_ending:
         query = writer.queryName(name).start()
     finally:
         streams.removeListener(first)
-    # What keeps the sources from being made ends the query, and whoever awaits its end is told.
+    # What keeps the sources from being made ends the query, and ``awaitTermination`` raises it.
     if not first.is_planned and not query.awaitTermination(ENDS_WITHIN_S):
         query.stop()
         raise RuntimeError("this version of Spark's Kafka connector cannot be given a reader of offsets")
@@ -101,7 +101,7 @@ def start_planned(writer: DataStreamWriter, name: str, ends: LogEnds, is_ending:
 
 
 class _BeforeTheFirstRead(StreamingQueryListener):
-    """Is called in the thread of a query that starts, which goes on when the call returns."""
+    """Is called in the thread of a query that starts, which continues when the call returns."""
 
     def __init__(self, spark: SparkSession, name: str, ends: LogEnds, is_ending: Callable[[], bool]) -> None:
         self._session: Any = spark._jsparkSession
@@ -111,7 +111,7 @@ class _BeforeTheFirstRead(StreamingQueryListener):
         self.is_planned = False
 
     def onQueryStarted(self, event: QueryStartedEvent) -> None:  # noqa: N802 -- Spark's name
-        """Make the sources, which nobody has done yet, and give them our reader."""
+        """Make the sources, which Spark has not done yet, and give them our reader."""
         if event.name != self._name:
             return
         running = self._session.streams().get(str(event.id)).streamingQuery()
@@ -169,10 +169,10 @@ class OffsetPlanner:
         """Prepare.
 
         Args:
-            original: Spark's own reader of offsets. It connects to nobody until it is asked for an offset.
+            original: Spark's own reader of offsets. It connects to no broker until its first call for an offset.
             places: the partitions that the source is assigned.
-            ends: tells where their logs end.
-            is_ending: whether the query has been told to end.
+            ends: gives where their logs end.
+            is_ending: whether the query is to end.
         """
         self._original = original
         jvm: Any = SparkContext._jvm

@@ -12,18 +12,18 @@ ENTITY_EVENTS: Final = "bucket INT, entity STRING, name STRING, position LONG, p
 """
 
 BUCKET_ROWS: Final = "bucket INT, kind STRING, name STRING, payload BINARY"
-"""What a bucket tells the driver (BucketRow)."""
+"""What a bucket sends to the driver (BucketRow)."""
 
 
 class RowKind(StrEnum):
-    """What a row tells."""
+    """What a row contains."""
 
     WHOLE = "whole"
     """Everything about this bucket follows; what was known of it before is void."""
     GROUP = "group"
     """The state of a group."""
     OFFSETS = "offsets"
-    """The committed offsets of a group that have moved since its state was told; all else is as it was."""
+    """The committed offsets of a group that have moved since its state was sent; all else is as it was."""
     TOPIC = "topic"
     PASS = "pass"
     PASSES = "passes"
@@ -65,7 +65,7 @@ def family_and_group(name: str) -> tuple[str, str]:
 
 
 class BucketRow(NamedTuple):
-    """One row of BUCKET_ROWS. No payload: what the name stands for is gone."""
+    """One row of BUCKET_ROWS. No payload: what has this name is gone."""
 
     bucket: int
     kind: RowKind

@@ -67,11 +67,11 @@ def kafka_log(
     some.
 
     ``assign`` instead of ``subscribe``: Spark's source drops topics that the broker calls internal, without a word,
-    unless it is told every partition and fetches offsets in the older way (set for the session, see
+    unless it gets every partition and fetches offsets in the older way (set for the session, see
     :mod:`streaming_jobs.runtime.session`). Records lost to retention are no failure: the log is compacted by design.
 
-    As many tasks read it as the stateful stage has, not one for each partition of the log: a task with its Python
-    costs the same however little it reads, and a log has 50 partitions unless somebody chose another number.
+    As many tasks read it as the stateful stage has, not one for each partition of the log. A task with its Python
+    costs the same however little it reads, and a log has 50 partitions by default.
     """
     places = {topic: list(range(count)) for topic, count in partitions.items()}
     more = ("topic",) if len(places) > 1 else ()
@@ -89,9 +89,9 @@ def events_log(
 
     ``beside`` are topics of one partition each that are read by the same source, as Connect's configurations: a source
     may get topics and lose some between two runs of a query, while a query never may get a source. The column "topic"
-    tells which a record is from.
+    has the topic of each record.
 
-    By the brokers' clock where they date the records (``message.timestamp.type`` LogAppendTime): nobody else can set
+    By the brokers' clock where they date the records (``message.timestamp.type`` LogAppendTime): no writer can set
     it, and it is the same whenever the record is read. Else by the clock of whoever wrote it, but not later than the
     micro-batch that reads it first; a micro-batch that is tried again has the time that it had (Spark keeps it).
     """

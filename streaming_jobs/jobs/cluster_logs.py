@@ -109,7 +109,7 @@ class ClusterLogs:
         return {OFFSETS_TOPIC: bounds.partition_count, **of_shares} if self._target.reads_log else {}
 
     def _connect_topics(self) -> dict[str, str]:
-        """The topics of configurations of Connect that can be read, by group; of any other it is said why not."""
+        """The topics of configurations of Connect that can be read, by group; for any other, the reason is logged."""
         found: dict[str, str] = {}
         for group, topic in self._cluster.connect_configs.items() if not self._target.is_system else ():
             try:
@@ -121,11 +121,11 @@ class ClusterLogs:
         return found
 
     def _count_share_partitions(self) -> int:
-        """The partitions of the log of share state; 0: there is none yet, or the user may not read it: said once.
+        """The partitions of the log of share state; 0: there is none yet, or the user may not read it: logged once.
 
         Raises:
-            CollectorError: the brokers do not say. A start without a log that was read before would read all of it anew
-                later.
+            CollectorError: the brokers do not report it. A start without a log that was read before would read all of
+                it again later.
         """
         now = self.ends.partition_count(SHARE_STATE_TOPIC)
         if not self._target.reads_log or not now or self._share_partitions:
@@ -170,7 +170,7 @@ class ClusterLogs:
         return {(topic, n): read[topic].get(n, 0) for topic, count in counts.items() for n in range(count)}
 
     def leave_out_silent_brokers(self) -> bool:
-        """Plan anew what could not be read in time; whether it was for brokers that do not answer.
+        """Plan again what could not be read in time; whether it was for brokers that do not answer.
 
         The next micro-batch leaves them out then.
         """
@@ -229,7 +229,7 @@ class ClusterLogs:
             self._checkpoint.keep_id(self._source_name, source_id)
 
     def new_ends(self, starts: Mapping[Place, int] | None = None) -> LogEnds:
-        """Tells where the logs end that a query reads: one for the live query, one for the recorder's.
+        """An object that gives where the logs of a query end: one for the live query, one for the recorder's.
 
         Args:
             starts: where logs start that were created again.

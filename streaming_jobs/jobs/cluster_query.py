@@ -212,7 +212,7 @@ class ClusterQuery:
 
 
 def _await_begin(query: StreamingQuery, begun: threading.Event, is_ending: Callable[[], bool]) -> None:
-    """Return when the query runs its first micro-batch, or has ended; or after a while, to hold nobody up."""
+    """Return when the query runs its first micro-batch, or has ended; or after a while, to hold up no other query."""
     deadline = time.monotonic() + BEGIN_LIMIT_S
     while not begun.wait(POLL_S) and time.monotonic() < deadline:
         if is_ending() or not query.isActive:

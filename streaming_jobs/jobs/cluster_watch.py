@@ -75,7 +75,7 @@ class ClusterWatch:
         self._stopping = threading.Event()
         self._query: ClusterQuery | None = None
         self._has_held_batch = False
-        """Whether a micro-batch only waited for the next one when it was told to end."""
+        """Whether a micro-batch only waited for the next one when it had to end."""
         self._watching = threading.Thread(target=self._run, name=f"watch-{target.name}", daemon=True)
         self._threads = (*map(self._collecting, target.collectors), self._watching)
         self._findings = FindingsPublisher(target.carrier, shared.shard, target.name)
@@ -223,7 +223,7 @@ class ClusterWatch:
                 self._problems.is_starting = True
                 query = self._logs.query = self._start_query()
                 self._problems.is_starting = False
-                if self._stopping.is_set():  # told while the query was starting
+                if self._stopping.is_set():  # set while the query was starting
                     query.stop()
                 self._await_end(query)
             except Exception as error:
@@ -286,7 +286,7 @@ class ClusterWatch:
 
 
 def layout_of(target: WatchTarget, settings: SparkSettings, shard: Shard = ALL_GROUPS) -> Layout:
-    """What a checkpoint is to be like. Its numbers count only if somebody chose them."""
+    """The layout that a checkpoint is to have. Its numbers count only if a deployment chose them."""
     partitions = int(settings.conf.get(PARTITIONS_KEY, settings.shuffle_partitions))
     return Layout(
         cluster=target.name,

@@ -26,7 +26,7 @@ def find_away(
     Raises:
         CollectorError, ConfigError: a cluster cannot be watched as it is configured, or none answers, or (``strict``)
             one does not.
-        Stopped: the command was told to stop.
+        Stopped: the command was stopped.
     """
     lifetime.go_on()
     clusters = tuple(settings.clusters.values())

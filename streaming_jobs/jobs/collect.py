@@ -1,6 +1,6 @@
 """The collectors alone, as a command: no Spark and no Java. A job elsewhere reads what they write.
 
-Whoever runs them so tells the job: ``collect = false`` in the table of what they collect.
+A deployment that runs them so sets ``collect = false`` for the job, in the table of what they collect.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ class CollectorLog:
     """
 
     def __init__(self, collector: PassCounter) -> None:
-        """What is known to be wrong already was told by whoever found it."""
+        """The code that found a problem before has logged it already."""
         self._collector = collector
         self._told = collector.problem
 

@@ -75,7 +75,7 @@ class Job(Lifecycle):
             rebuild: put the state of every cluster aside and read the logs again from their beginning.
             readers: gives the readers of what is read as a whole; None: those of groupwatch.
             lifetime: of the command; None: that of the block.
-            away: why each Kafka cluster that does not answer now is away, by its name; None: nobody has asked.
+            away: why each Kafka cluster that does not answer now is away, by its name; None: not checked.
         """
         self._settings = settings
         self._store = store
@@ -106,7 +106,7 @@ class Job(Lifecycle):
             CheckpointError: a checkpoint is in use, was written with another layout, or cannot be reached.
             ConfigError: Spark's properties refer to nothing, or its master needs a secret.
             JvmNotStarted: Spark's JVM ended at once.
-            Stopped: the command was told to stop.
+            Stopped: the command was stopped.
         """
         spark = self._settings.spark
         self._spark = create_session(
@@ -149,7 +149,7 @@ class Job(Lifecycle):
         return 2 * watched if self._settings.history.is_on else watched
 
     def _look(self) -> None:
-        """See whether every cluster is still read, in a thread that asks nobody who may hang."""
+        """See whether every cluster is still read, in a thread that calls nothing that may hang."""
         while not self._stopped.wait(WATCHDOG_S):
             for watch in self._watches:
                 hopeless = self._views(watch)
@@ -184,7 +184,7 @@ class Job(Lifecycle):
             self._spark = None
 
     def wait(self, stopping: threading.Event) -> None:
-        """Return when told to stop.
+        """Return when stopped.
 
         Raises:
             JobFailed: a cluster met an error that no restart of its query can heal, or Spark has ended.

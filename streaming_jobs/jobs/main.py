@@ -1,4 +1,4 @@
-"""The job as a command: settings, checks that answer in one sentence, then watching until told to stop."""
+"""The job as a command: settings, checks that answer in one sentence, then watching until it is stopped."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def run_job(
 
     Args:
         config: the configuration file; None: variables only.
-        rebuild: begin anew with the logs' beginning.
+        rebuild: start again with the logs' beginning.
         shard: this job's share of the groups; goes before the configuration's.
         compat: by which other exporters' names metrics are given as well; goes before the configuration's.
         strict: start only if every cluster answers.

@@ -48,7 +48,7 @@ def run_prepare(config: Path | None, *, all_jars: bool = False) -> None:
     Raises:
         ConfigError, EmbeddedError: as for a job.
         ArchiveNotWrittenError: Java did not write it.
-        KeyboardInterrupt: it was told to stop.
+        KeyboardInterrupt: it was stopped.
     """
     settings = load(config)
     lifetime = Lifetime()
@@ -92,7 +92,7 @@ def write_archive(archive: ClassArchive, settings: Settings, jars: list[Path], l
 
     Raises:
         ArchiveNotWrittenError: Java did not write it; JobFailed, EmbeddedError: the trial did not work.
-        Stopped: the command was told to stop.
+        Stopped: the command was stopped.
     """
     archive.file.parent.mkdir(parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(prefix="part-", dir=archive.file.parent))

@@ -18,7 +18,7 @@ STATUS_LIMIT_MS: Final = 3_000
 """How long Spark may take to report the activity of a query."""
 
 ASK_AFTER_MS: Final = 20_000
-"""From so long a silence on Spark is asked, so that its response is there when the stall is reported."""
+"""After so long a silence Spark is queried, so that its response is there when the stall is reported."""
 
 ASK_AGAIN_MS: Final = 5_000
 
@@ -130,10 +130,10 @@ class ReadingProblems:
 
 
 class QueryActivity:
-    """What a query is doing, asked for in another thread: whatever hangs, ``look`` does not."""
+    """What a query is doing, requested in another thread: whatever hangs, ``look`` does not."""
 
     def __init__(self, query: StreamingQuery) -> None:
-        """Nothing has been asked yet."""
+        """No request has been made yet."""
         self.query = query
         self._asked_ms: int | None = None
         self._newest: str | None = None

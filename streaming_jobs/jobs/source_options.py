@@ -11,7 +11,7 @@ from monitor.config import ClusterSettings
 from streaming_jobs.ingest.sources import FETCH_LIMIT_MS, LONGEST_FETCH_LIMIT_MS, fetch_limits
 
 READER_GROUPS: Final = "groupwatch"
-"""What the names of the consumers' groups begin with. No coordinator is asked about them: they assign themselves."""
+"""The prefix of the consumers' groups. They assign themselves, so no coordinator gets requests for them."""
 
 _SERVERS: Final = "kafka.bootstrap.servers"
 

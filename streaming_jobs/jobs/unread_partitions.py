@@ -1,4 +1,4 @@
-"""What is said of the partitions of a cluster's logs that cannot be read now, and of the brokers that lead them."""
+"""The report on the partitions of a cluster's logs that cannot be read now, and on the brokers that lead them."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ _MOST: Final = {"LONG": 2**63 - 1, "INT": 2**31 - 1}
 
 @dataclass(frozen=True, slots=True)
 class Minutes:
-    """The minutes that are told: what happened after ``since_ms``, until ``until_ms``.
+    """The minutes to evaluate: what happened after ``since_ms``, until ``until_ms``.
 
     ``recorded_ms`` is the portion after which the states are. ``step_ms`` is how far apart groups are judged.
     """
@@ -58,7 +58,7 @@ class Minutes:
 
 @dataclass(frozen=True, slots=True)
 class BucketRows:
-    """Tells what the groups of one bucket did. Its rows are the states and events of these, and of all topics.
+    """Gives what the groups of one bucket did. Its rows are the states and events of these, and of all topics.
 
     Of groups that are not ``chosen`` nothing is recorded anymore: what is known of them is of before.
     """

@@ -47,7 +47,7 @@ class RecordingChunk(EventChunk):
     _at_ms: int = 0
 
     def begin_record(self, record: Record) -> None:
-        """What follows was told when this record was written."""
+        """What follows was reported when this record was written."""
         self._at_ms = record.timestamp_ms
 
     def note_growth(self, places: LogPlaces) -> None:
@@ -71,7 +71,7 @@ class RecordingChunk(EventChunk):
         self.add(entity, name, position, event)
 
     def end_piece(self) -> None:
-        """Nothing: each event has its time, which says what it stands behind."""
+        """Nothing: each event has its time, which gives its place."""
 
     def to_arrow(self) -> pa.RecordBatch:
         """The rows in the schema RECORDED_EVENTS; streaming_jobs.recording.rows puts those of all chunks in order."""

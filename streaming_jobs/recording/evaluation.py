@@ -23,7 +23,7 @@ CHUNK_MS: Final = 600_000
 """How much is evaluated at once. Chunks begin at full ten minutes, so a chunk that is tried again is the same."""
 
 STEPS_MS: Final = (20_000, 30_000, 60_000)
-"""How far apart groups are judged. Beside each minute, whose points are told, it is what findings are followed by."""
+"""How far apart groups are judged. Beside each minute, whose points are stored, findings are followed by it."""
 
 MOST_ROWS: Final = 500_000
 """How many partitions are judged in a chunk, all instants together, before these come further apart."""
@@ -100,7 +100,7 @@ class Evaluation:
         )
 
     def _count_partitions(self, at_ms: int) -> int:
-        """How many partitions the groups had at an instant that is evaluated: the same if it is asked for again."""
+        """How many partitions the groups had at an instant that is evaluated: the same at each call."""
         at_it = (F.col("day") == day_of(at_ms)) & (F.col("at_ms") == at_ms)
         return self._tables.only_value(PARTITION_MINUTES, F.count("*"), at_it) or 0
 

@@ -15,7 +15,7 @@ from streaming_jobs.runtime.clock import now_ms
 
 
 class Reach:
-    """Tells the readers of one cluster's recording how far it reaches, whenever that is not its newest portion."""
+    """Shows the readers of one cluster's recording how far it reaches, whenever that is not its newest portion."""
 
     def __init__(self, spark: SparkSession, cluster: str, folder: str) -> None:
         self._cluster = cluster

@@ -1,7 +1,7 @@
 """The recorder of one cluster: its streaming query, started again after a failure, and the upkeep of its tables.
 
 It is apart from what is watched: its own query, its own checkpoint (in the recording's folder) and its own pace. If it
-fails, as on a full disk, that is told, and watching goes on.
+fails, as on a full disk, that is reported, and watching continues.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ LONGEST_BATCH_S: Final = 600.0
 class RecordedLogs:
     """What is recorded: how to read it, by what groups are judged meanwhile, and the partitions of the logs.
 
-    ``new_ends`` makes what tells where they end. ``ids`` are those of the Kafka cluster and its topics. ``away`` tells
-    that the cluster, or a broker of it, does not answer now, as a sentence.
+    ``new_ends`` makes the object that gives where they end. ``ids`` are those of the Kafka cluster and its topics.
+    ``away`` reports that the cluster, or a broker of it, does not answer now, as a sentence.
     """
 
     rows: Callable[[], DataFrame]
@@ -211,7 +211,7 @@ class Recorder:
                 self._keep_up()
 
     def _keep_up(self) -> None:
-        """Have the upkeep if it is due. If it fails, the recording goes on, and it is tried again later."""
+        """Have the upkeep if it is due. If it fails, the recording continues, and it is tried again later."""
         if time.monotonic() < self._upkeep_after_s:
             return
         try:
@@ -267,7 +267,7 @@ class Recorder:
 
 
 def problem_sentence(folder: str, reason: str, then: str = "Groups are watched as ever.") -> str:
-    """Why nothing is recorded, in words, and what is to be said then.
+    """Why nothing is recorded, in words, and the sentence that follows.
 
     >>> problem_sentence("/h", "java.io.IOException: no such host.")
     'Nothing is recorded in /h: java.io.IOException: no such host. Groups are watched as ever.'

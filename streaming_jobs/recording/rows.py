@@ -27,8 +27,8 @@ def recorded_rows(
 ) -> DataFrame:
     """What is recorded of each micro-batch, in the columns CLOCK and RECORDED_EVENTS.
 
-    All rows of a micro-batch have the same time of the clock: Spark's, before it asked where the logs end.
-    The rows are sorted by entity and name, each log by itself: what is asked for stands in few of a file's row groups.
+    All rows of a micro-batch have the same time of the clock: Spark's, before it looked up where the logs end.
+    The rows are sorted by entity and name, each log by itself: the rows of a query are in few of a file's row groups.
 
     Args:
         cluster: the cluster's name.

@@ -233,8 +233,8 @@ class Upkeep:
     def _put_together(self, table: Table, chosen: str) -> None:
         """Write these rows once more, into a few files that are sorted, unless they are in so few.
 
-        OPTIMIZE with ZORDER does not sort within files, nor finely if it is told to: of 100,000 group-partitions, a
-        name then stood in a tenth of a day.
+        OPTIMIZE with ZORDER does not sort within files, nor finely even with options for it: of 100,000
+        group-partitions, a name was then in a tenth of a day.
         """
         rows = self._spark.read.format("delta").load(self._tables.path(table)).where(chosen)
         if len(rows.inputFiles()) <= FILES_A_DAY:

@@ -93,7 +93,7 @@ class _Version(msgspec.Struct, frozen=True):
 
 
 IDS: Final = ("cluster_id", "log_id", "events_id", "source_id")
-"""What nobody configures: it is found at the first start, and compared from then on."""
+"""The ids that no settings have: they are found at the first start, and compared from then on."""
 
 
 def folder_of(cluster: str) -> str:
@@ -131,13 +131,13 @@ class Checkpoint:
     def planned(self, batch_id: int) -> str:
         """What Spark wrote down before it began this micro-batch: up to where the batch reads each source.
 
-        It is the file of Spark's own offset log. A query tells no other way in Python what the batch that runs will
-        have read: its ``lastProgress`` is that of the batch before, and asking for it takes longer.
+        It is the file of Spark's own offset log. A query in Python has no other way to get what the running batch will
+        have read: its ``lastProgress`` is that of the batch before, and takes longer to get.
         """
         return self._files.read(f"{self.path}/offsets/{batch_id}") or ""
 
     def forget_plan(self, batch_id: int) -> None:
-        """Take back what Spark has planned for a micro-batch that did not begin, as the query was told to end.
+        """Take back what Spark has planned for a micro-batch that did not begin, as the query had to end.
 
         Without it a restart begins with exactly what was planned, before it reads what has come since.
         """
@@ -160,7 +160,7 @@ class Checkpoint:
             logs: the offsets topic, if it is read, and the events topic, as they are now.
 
         Raises:
-            CheckpointError: another cluster answers, a topic was created anew, or it ends before what was read of it.
+            CheckpointError: another cluster answers, a topic was recreated, or it ends before what was read of it.
             FilesError: the checkpoint cannot be read or written.
         """
         newest = self._newest_plan()

@@ -1,8 +1,8 @@
 """One job for each checkpoint: a lock of the operating system where there is one, else a lease in a file.
 
 On a disk of this machine the kernel knows who holds a lock, and frees it when the holder dies, however it dies. Other
-file systems have no locks. There the owner keeps a file and writes it anew every few seconds; a file that stays the
-same for the time of a lease belongs to nobody. No clock of another machine is looked at.
+file systems have no locks. There the owner keeps a file and writes it again every few seconds; a file that stays the
+same for the time of a lease has no owner. No clock of another machine is looked at.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from streaming_jobs.runtime.hadoop_files import FilesError, HadoopFiles
 log = logging.getLogger(__name__)
 
 LEASE_S: Final = 30.0
-"""How long a file must stay as it is before somebody else may have it."""
+"""How long a file must stay as it is before another process may have it."""
 
 RENEWAL_S: Final = 5.0
 POLL_S: Final = 0.5
@@ -40,7 +40,7 @@ class CheckpointLocked(Exception):  # noqa: N818 -- it reads as what happened
 
 
 class Owner(msgspec.Struct, frozen=True, kw_only=True):
-    """Who holds a checkpoint. ``begun`` tells a process from a later one with the same pid (clock ticks since boot).
+    """The owner of a checkpoint. ``begun`` distinguishes processes with the same pid (clock ticks since boot).
 
     A pid means something in one pid namespace of one boot only: ``machine``. Both None where there is no /proc.
     """
@@ -78,7 +78,7 @@ class CheckpointHold(Protocol):
 
     @property
     def lost(self) -> str | None:
-        """Who has taken it away meanwhile; None: nobody."""
+        """Who has taken it away meanwhile; None: it is not lost."""
 
     def take(self) -> None:
         """Have it from now on.
@@ -143,7 +143,7 @@ def _lock_failure(file: Path, error: OSError) -> str:
 
 
 class Lease:
-    """A file that its owner keeps writing anew, on any file system."""
+    """A file that its owner keeps writing again, on any file system."""
 
     def __init__(self, files: HadoopFiles, file: str) -> None:
         self._files = files
@@ -178,7 +178,7 @@ class Lease:
             log.warning("The checkpoint lease could not be released (%s); it expires in %.0f s", error, LEASE_S)
 
     def _await_lease(self) -> None:
-        """Return once nobody has the file; raise CheckpointLocked as soon as its owner shows a sign of life."""
+        """Return once the file has no owner; raise CheckpointLocked as soon as its owner shows a sign of life."""
         first = self._seen()
         deadline = time.monotonic() + LEASE_S
         if first is not None and not _is_dead(first):
@@ -192,7 +192,7 @@ class Lease:
                 raise CheckpointLocked(_owner_name(now.encode()))
 
     def _seen(self) -> str | None:
-        """The text of the file; empty while it cannot be read, as may be when its owner is writing it anew."""
+        """The text of the file; empty while it cannot be read, as may be when its owner is writing it again."""
         try:
             return self._files.read(self._file)
         except FilesError as error:
@@ -222,7 +222,7 @@ class Lease:
         self._files.write(self._file, msgspec.json.encode(self._owner).decode())
 
     def _rival(self) -> Owner | None:
-        """Whose the file is if it is somebody else's. One that is gone or cut off is written anew: it is nobody's."""
+        """The file's owner if that is another process. A file that is gone or cut off has none: it is written again."""
         found = _owner_of(self._files.read(self._file) or "")
         return found if found is not None and found.id != self._owner.id else None
 

@@ -25,7 +25,7 @@ FOLDER: Final = "classes"
 USE: Final = "-XX:SharedArchiveFile="
 WRITE: Final = "-XX:ArchiveClassesAtExit="
 WARNINGS_TO_STANDARD_ERROR: Final = "-Xlog:disable -Xlog:all=warning:stderr"
-"""A JVM that cannot use its archive says so, by default on the standard output, and goes on without."""
+"""A JVM that cannot use its archive reports it, by default on the standard output, and continues without."""
 
 
 class ArchiveNotWrittenError(Exception):
@@ -74,7 +74,7 @@ def archive_for(java_home: Path, class_path: str) -> ClassArchive:
 
     Args:
         java_home: the folder of the Java that starts the driver.
-        class_path: what stands before Spark's own jars, separated as Java does it.
+        class_path: what comes before Spark's own jars, separated as Java does it.
     """
     digest = hashlib.sha256()
     for part in _archive_inputs(java_home, class_path):

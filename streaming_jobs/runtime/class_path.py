@@ -39,13 +39,13 @@ SPARK_DEFAULTS_FILE: Final = "spark-defaults.conf"
 
 
 def driver_class_path(jars: Iterable[Path], properties: Mapping[str, str]) -> str:
-    """What stands before Spark's own jars when groupwatch starts the driver's JVM.
+    """What comes before Spark's own jars when groupwatch starts the driver's JVM.
 
     Args:
         jars: the Kafka connector's.
         properties: Spark's, as far as the deployment has chosen them.
     """
-    # A deployment's own jars may be another connector, which must not stand behind ours.
+    # A deployment's own jars may be another connector, which must not come behind ours.
     connector = () if "spark.jars" in properties else jars
     return with_most_used_first(connector, properties.get(CLASS_PATH))
 

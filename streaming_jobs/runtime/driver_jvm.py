@@ -86,7 +86,7 @@ class JvmOutput:
 
         Args:
             log_file: where the lines go; None: to the standard error.
-            is_ending: whether this process has been told to end.
+            is_ending: whether this process is to end.
         """
         self._log_file = log_file
         self._is_ending = is_ending
@@ -119,7 +119,7 @@ class JvmOutput:
         return b"".join(self._last).decode("utf-8", "replace")
 
     def given_up(self) -> str | None:
-        """Why Spark has ended itself, if it has said so: whoever calls it then hears only that it has ended."""
+        """Why Spark has ended itself, if it has logged that: a caller then learns only that it has ended."""
         with self._holding:
             lines = [*(self._held or self._last)]
         found = (_GIVEN_UP.search(line) for line in lines)
@@ -222,7 +222,7 @@ def hide_secrets_in_errors(conf: Mapping[str, str]) -> Iterator[None]:
 
 
 def without_secrets(words: str, conf: Mapping[str, str]) -> str:
-    """The words without what stands in values of properties that may be secret.
+    """The words without the values of properties that may be secret.
 
     >>> without_secrets("Unrecognized option: -Dpassword=tiger", {"spark.driver.extraJavaOptions": "-Dpassword=tiger"})
     'Unrecognized option: [hidden]'

@@ -15,12 +15,12 @@ from streaming_jobs.runtime.hadoop_files import FilesError, HadoopFiles
 class SparkFiles:
     """What CheckpointFiles asks of a file system, by Spark's Hadoop client; each folder may be on another one.
 
-    For one thread. A file system is looked up once, which takes much longer than a question to it, and anew after a
+    For one thread. A file system is looked up once, which takes much longer than a request to it, and again after a
     failure.
     """
 
     def __init__(self, spark: SparkSession) -> None:
-        """Prepare; nothing is asked yet."""
+        """Prepare; no request is made yet."""
         self._spark = spark
         self._known: dict[str, HadoopFiles] = {}
 

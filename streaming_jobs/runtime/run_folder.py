@@ -1,7 +1,7 @@
 """A private folder for what a process needs only while it runs: sockets, unpacked libraries, files of secrets.
 
 A process that is killed cannot clean up, and each start of a job leaves some 15 MB of native libraries. So the folder
-is locked while its process lives, and a later start removes the folders that nobody has locked.
+is locked while its process lives, and a later start removes the folders without a lock.
 """
 
 from __future__ import annotations
@@ -103,8 +103,8 @@ def remove_abandoned(base: Path | None = None) -> int:
 def _create(base: Path) -> tuple[Path, int | None]:
     """A new folder and the descriptor that holds its lock.
 
-    Another start may take a folder for abandoned in the instant before it is locked; then a second one is made. Where
-    the file system has no locks there is none, and nobody removes a folder that somebody may use.
+    Another start may take a folder for abandoned in the instant before it is locked; then a second one is made. If
+    the file system has no locks there is none, and no start removes a folder that may be in use.
     """
     while True:
         path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=base))
@@ -120,7 +120,7 @@ def _create(base: Path) -> tuple[Path, int | None]:
 
 
 def _own_folders(base: Path) -> Iterator[Path]:
-    """Folders of this user's that are named like run folders; never what a link of somebody else's leads to."""
+    """Folders of this user's that are named like run folders; never what a link of another user's leads to."""
     try:
         found = [entry for entry in os.scandir(base) if entry.name.startswith(PREFIX)]
     except OSError:

@@ -26,7 +26,7 @@ LOCAL_DEFAULTS: Final = {
     # Between the JVM and its Python workers: files that only this user can open, in place of ports.
     "spark.python.unix.domain.socket.enabled": "true",
 }
-"""What a driver without a cluster has whatever a deployment says: nobody else has business there."""
+"""What a driver without a cluster has whatever a deployment sets: no other machine needs access there."""
 
 CLUSTER_DEFAULTS: Final = {
     AUTHENTICATE: "true",
@@ -62,7 +62,7 @@ def required_properties(master: str) -> dict[str, str]:
 
 
 def require_authentication(properties: Mapping[str, str]) -> None:
-    """See that nobody can speak to Spark who does not know a secret, or that a deployment has said it need not be so.
+    """See that only programs with a secret can connect to Spark, or that a deployment has turned that off.
 
     Args:
         properties: all of Spark's, ``spark.master`` among them.

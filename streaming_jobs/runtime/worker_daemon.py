@@ -24,8 +24,8 @@ ARCHIVES: Final = (".zip", ".jar")
 def leave_out_archives() -> None:
     """Take PySpark from the folder in which it is installed, and its archives, which hold the same, off the path.
 
-    Spark puts three archives before all else on the path. Modules from archives are compiled anew by each process that
-    imports them; and each task reads the directories of all archives again, thousands of entries: 40 % of the Python
+    Spark puts three archives before all else on the path. Each process that imports modules from archives compiles them
+    again; and each task reads the directories of all archives again, thousands of entries: 40 % of the Python
     CPU of an idle micro-batch. Archives of a Spark elsewhere stay: they may be of another version.
     """
     folders = [place for place in sys.path if not place.endswith(ARCHIVES)]
@@ -52,7 +52,7 @@ def collect_young_garbage_only() -> None:
 
 def main() -> None:
     """Prepare, then fork workers as Spark asks for them."""
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # no threads before a fork, and none that are wanted after it
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # no threads before a fork, and none are needed after it
     leave_out_archives()
     for name in NEEDED:
         import_module(name)

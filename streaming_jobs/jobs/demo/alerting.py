@@ -1,4 +1,4 @@
-"""The demo's Prometheus and Alertmanager: groupwatch is scraped, and its alerts arrive where somebody is told."""
+"""The demo's Prometheus and Alertmanager: groupwatch is scraped, and its alerts arrive at a receiver."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PROMETHEUS: Final = "prometheus"
 
 
 class DemoAlerting(Lifecycle):
-    """Both for the time of a ``with`` block, if they are wanted and installed; if not installed, that is told.
+    """Both for the time of a ``with`` block, if the options name them and they are installed; if not, it is reported.
 
     ``addresses`` are names and addresses for a person, of what runs.
     """
@@ -25,8 +25,8 @@ class DemoAlerting(Lifecycle):
 
         Args:
             target: groupwatch, as "host:port".
-            rules: The text of the rule file; None: neither is wanted.
-            progress: Is told what goes on.
+            rules: The text of the rule file; None: neither is started.
+            progress: Is called with what happens.
         """
         self._progress = progress
         self._running = ExitStack()

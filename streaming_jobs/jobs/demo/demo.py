@@ -93,7 +93,7 @@ class Demo:
         self._ready_s: float | None = None
 
     def run(self) -> None:
-        """Start all of it, watch until the time is up or somebody stops it, end all of it."""
+        """Start all of it, watch until the time is up or a stop, end all of it."""
         self._lifetime.run(self._run)
 
     def _run(self, lifetime: Lifetime) -> None:
@@ -109,7 +109,7 @@ class Demo:
             systems = DemoSystems(self._options.systems, kafka.bootstrap_servers, self._tell)
             settings = settings_of(self._options, kafka.bootstrap_servers, folder, systems)
             store = SnapshotStore(settings.watched_names)
-            # The port is taken first: that it is not free is told before anything slow begins.
+            # The port is taken first: a port that is not free is reported before anything slow begins.
             self._server = running.enter_context(http_server(store, settings.http))
             kafka_jars(self._tell)
             jars = spark_kafka_jars(self._tell)
