@@ -1,4 +1,4 @@
-"""What ``dashboards.generate`` and its kin are told: where the runbooks are, and which clusters must have series."""
+"""Options of ``dashboards.generate`` and its kin: where the runbooks are, and which clusters must have series."""
 
 from __future__ import annotations
 

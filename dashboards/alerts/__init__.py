@@ -31,7 +31,7 @@ def rule_groups(pace: Pace = AS_MEANT) -> tuple[RuleGroup, ...]:
 
 
 RULES: Final[tuple[AlertRule, ...]] = tuple(rule for group in rule_groups() for rule in group.rules)
-"""All of them, as they are meant."""
+"""All of them, at their normal pace."""
 
 
 def rules_file(pace: Pace = AS_MEANT, runbooks: str | None = None, clusters: Iterable[str] = ()) -> str:

@@ -26,34 +26,34 @@ _CONSUMED: Final = series(specs.GROUP_CONSUMED_RECORDS_PER_SECOND)
 _UNATTENDED: Final = series(specs.GROUP_UNATTENDED_SECONDS)
 
 _SINCE_A_COMMIT: Final = f"({_UNATTENDED} < 600 and on (cluster, group) last_over_time({_UNATTENDED}[5m] offset 10m))"
-"""Unattended for less than ten minutes, and so it was before: somebody has committed in between."""
+"""Unattended for less than ten minutes, and so it was before: there was a commit in between."""
 
 NOT_UNATTENDED: Final = f"unless on (cluster, group) ({_UNATTENDED} unless on (cluster, group) {_SINCE_A_COMMIT})"
-"""Leaves out the groups of which GroupwatchGroupWithoutMembers tells, or will: from a minute after the last sign of
-life on (``commit_silence_s``). Not those for which somebody commits every few minutes: that alert never comes."""
+"""Leaves out the groups that have a GroupwatchGroupWithoutMembers alert, or will: from a minute after the last sign of
+life on (``commit_silence_s``). Groups with a commit every few minutes stay: that alert never comes for them."""
 
 _READ_NO_MORE: Final = f"max_over_time({_CONSUMED}[5m]) == 0"
-"""Who commits every ten minutes is seen to read for the first five of them, as the pace is that of five minutes."""
+"""A group that commits every ten minutes has a pace for the first five of them, as the pace is that of five minutes."""
 
 NOT_AWAY: Final = (
     f"{NOT_UNATTENDED} unless on (cluster, group) "
     f"({series(specs.GROUP_ORPHANED_PARTITIONS, reason='no_members')} > 0 and on (cluster, group) {_READ_NO_MORE})"
 )
-"""Leaves out these, and such of which that alert would tell if anything waited in vain: their members have just left,
-or what waits are markers of transactions alone. A group is in neither if it has no members but is read all the same
-(by partitions that somebody chose), or if the members of its kind do not own partitions (streams; RocketMQ's
-broadcasting and POP): then nothing else tells that it is behind, so the lag does."""
+"""Leaves out these, and groups that would have that alert if they had unread records. Their members have just left, or
+only markers of transactions wait. A group is in neither set if it has no members but is read all the same (with
+partitions that are assigned manually). Nor is it in one if the members of its kind do not own partitions (streams;
+RocketMQ's broadcasting and POP). Then no other alert reports that it is behind, so the lag does."""
 
 NOT_RESET: Final = (
     f"unless on (cluster, group) ({in_state('empty')} unless on (cluster, group) ({_CONSUMED} > 0 "
     f"and on (cluster, group) min_over_time({series(specs.GROUP_STATE, state='empty')}[6m]) == 1))"
 )
-"""Leaves out the groups without members that nobody reads for: whoever sets their offsets back means to. A pace that is
-of the members which were there 6 minutes ago does not count."""
+"""Leaves out the groups without members and consumption: setting their offsets back is intended. A pace of the members
+which were there 6 minutes ago does not count."""
 
 
 def lag_rules(pace: Pace) -> tuple[AlertRule, ...]:
-    """By age where it is known. A group that is away has an alert of its own, where that can be told."""
+    """By age where it is known. A group that is away has an alert of its own, where that can be detected."""
     return (*_time(pace), *_records(pace), *_progress(pace), *_retention(pace), *_deliveries(pace))
 
 
@@ -62,7 +62,7 @@ def _time(pace: Pace) -> tuple[AlertRule, ...]:
         row_rule(
             row,
             pace,
-            # A measured age where there is one; else a lower bound, or what is stuck for longest would not be told.
+            # A measured age where there is one; else a lower bound, or the longest hang would have no alert.
             expr=f"{series(specs.GROUP_LAG_AT_LEAST_SECONDS)} > {pace.seconds(row.age_s or 0)} {NOT_AWAY}",
             summary=f"{GROUP} is {AGE} behind{WAITING}",
             description=(
@@ -134,7 +134,7 @@ def _progress(pace: Pace) -> tuple[AlertRule, ...]:
         row_rule(
             alerts.PARTITION_STALLED,
             pace,
-            # Also of a group without members for which somebody commits: there it is the only sign of what hangs.
+            # Also of a group without members that has commits: there it is the only sign of a hang.
             expr=f"{series(failing, status='stall')} > 0 {NOT_UNATTENDED}",
             summary=f"{GROUP} commits without progress in {COUNT} partitions",
             description=(
@@ -145,7 +145,7 @@ def _progress(pace: Pace) -> tuple[AlertRule, ...]:
         row_rule(
             alerts.PARTITION_SILENT,
             pace,
-            # Burrow looks at the rhythm of ten commits alone, so who commits rarely by design is told, too.
+            # Burrow looks at the rhythm of ten commits alone, so it reports groups that commit rarely by design, too.
             expr=f"{series(failing, status='stop')} > 0 {NOT_AWAY}",
             summary=f"{GROUP} is stopped in {COUNT} partitions according to Burrow's rules",
             description=(

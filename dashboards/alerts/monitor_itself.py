@@ -104,7 +104,7 @@ def rules_about_clusters(names: Iterable[str]) -> tuple[AlertRule, ...]:
 
 
 def _other_number_of_shards() -> str:
-    """The clusters of which no shard told this number half an hour ago: that long each of them may be started."""
+    """The clusters for which no shard had this number half an hour ago: that long each of them may be started."""
     return f"{series(specs.SHARDS)} unless on (cluster, of) last_over_time({series(specs.SHARDS)}[30m] offset 30m)"
 
 
@@ -113,7 +113,7 @@ def _late() -> tuple[AlertRule, ...]:
         AlertRule(
             name="GroupwatchEvaluationOld",
             severity=Severity.CRITICAL,
-            # What was evaluated before a restart is as old as it is: whether the restart gets on, NotReady tells.
+            # What was evaluated before a restart is as old as it is: NotReady reports whether the restart gets on.
             expr=(
                 f"time() - {series(specs.LAST_EVALUATION_TIMESTAMP_SECONDS)} > {EVALUATION_OLD_S} "
                 f"and {ON_ITSELF} {series(specs.READY)} == 1"
@@ -155,8 +155,8 @@ def _more_decode_errors() -> str:
 
     The count is kept in the checkpoint: what a job reads after it was away counts, what it brings to another instance
     does not. What it counts while it reads its backlog from the beginning was counted before, and a lower count than
-    before is that of a new checkpoint. What a job counted elsewhere is told again if it goes back to an instance where
-    it was within a day.
+    before is that of a new checkpoint. What a job counted elsewhere is reported again if it goes back to an instance
+    where it was within a day.
     """
     counted, ready = series(specs.DECODE_ERRORS_TOTAL), series(specs.READY)
     before = f"last_over_time({counted}[1d] offset 15m)"

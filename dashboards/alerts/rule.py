@@ -17,7 +17,7 @@ RUNBOOKS: Final = "docs/runbooks.md"
 
 
 class Pace(msgspec.Struct, frozen=True):
-    """How long the rules wait: as they are meant (``divisor`` 1), or so many times less, for the demo."""
+    """How long the rules wait: their normal times (``divisor`` 1), or so many times less, for the demo."""
 
     divisor: int = 1
 

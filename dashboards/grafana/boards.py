@@ -21,5 +21,5 @@ BOARDS: Final = {
 
 
 def board_file(board: Board) -> str:
-    """The dashboard as JSON: the same text for the same board, so that a stale file can be told."""
+    """The dashboard as JSON: the same text for the same board, so that a stale file can be detected."""
     return json.dumps(built(board), cls=JSONEncoder, indent=2) + "\n"

@@ -1,4 +1,4 @@
-"""Of all clusters, the share of which something is well: to every shard that tells of them."""
+"""Of all clusters, the share of which something is well: as every shard reports them."""
 
 from __future__ import annotations
 

@@ -51,13 +51,13 @@ FINDINGS: Final = {
 
 
 def groups_known() -> Panel:
-    """How many groups there are, whatever is said of each of them."""
+    """How many groups there are, whatever the verdict on each of them."""
     family = specs.CLUSTER_GROUPS
     return stat("Groups", described(family), "short", f"sum({chosen(family)})", marked=unmarked())
 
 
 def groups_orphaned() -> Panel:
-    """How many groups have a partition that nobody owns."""
+    """How many groups have a partition without an owner."""
     description = described(specs.GROUP_ORPHANED_PARTITIONS)
     return stat("Groups with orphans", description, "short", groups_with(_ORPHANED), marked=marked_from(1))
 
@@ -132,7 +132,7 @@ def top_retention() -> Panel:
 
 
 def lag_of_clusters() -> Panel:
-    """Records that wait for all groups, cluster by cluster: each shard tells what waits for its own."""
+    """Records that wait for all groups, cluster by cluster: each shard reports those of its own groups."""
     query = Query(expr=summed(specs.CLUSTER_LAG, CLUSTER), legend="{{cluster}}")
     return graph("Lag", described(specs.CLUSTER_LAG), "short", query)
 
@@ -144,7 +144,7 @@ def lag_seconds_of_clusters() -> Panel:
 
 
 def by_state() -> Panel:
-    """How many groups are in which state: all of the cluster, whatever is said of each of them."""
+    """How many groups are in which state: all of the cluster, whatever the verdict on each of them."""
     query = Query(expr=summed(specs.CLUSTER_GROUPS, ["state"]), legend="{{state}}")
     return graph("Groups by state", described(specs.CLUSTER_GROUPS), "short", query, steps=True)
 

@@ -35,7 +35,7 @@ STATES: Final = (
     Meaning("reconciling", "yellow"),
     Meaning("stable", CALM),
 )
-"""What stands for each of monitor.metrics.render.STATES, in their order."""
+"""The label of each of monitor.metrics.render.STATES, in their order."""
 
 
 def members_now() -> Panel:
@@ -45,7 +45,7 @@ def members_now() -> Panel:
 
 
 def orphans_now() -> Panel:
-    """How many partitions nobody owns."""
+    """How many partitions have no owner."""
     family = specs.GROUP_ORPHANED_PARTITIONS
     return stat("Orphaned partitions", described(family), "short", f"sum({chosen(family)})", marked=marked_from(1))
 

@@ -32,7 +32,7 @@ from monitor.metrics import specs
 from monitor.metrics.spec_types import MetricSpec
 
 STATUSES: Final = (Meaning("OK", CALM), Meaning("WARN", WARNING), Meaning("ERR", BAD))
-"""What stands for each of monitor.metrics.render.STATUSES, in their order."""
+"""The label of each of monitor.metrics.render.STATUSES, in their order."""
 
 
 def lag() -> Panel:

@@ -1,4 +1,4 @@
-"""Who owns the partitions of a group, who should, and what nobody owns."""
+"""Who owns the partitions of a group, who should, and which have no owner."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def who_is_member() -> Panel:
 
 
 def orphans() -> Panel:
-    """Partitions nobody owns, by reason."""
+    """Partitions without an owner, by reason."""
     return counts("Orphaned partitions by reason", specs.GROUP_ORPHANED_PARTITIONS, "reason")
 
 
@@ -81,7 +81,7 @@ def imbalance() -> Panel:
 
 
 def tasks() -> Panel:
-    """The tasks of Kafka Streams, and those of them that nobody runs."""
+    """The tasks of Kafka Streams, and those of them that do not run."""
     return graph(
         "Tasks",
         described(specs.GROUP_TASKS, specs.GROUP_ORPHANED_TASKS),

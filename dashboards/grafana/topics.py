@@ -106,7 +106,7 @@ def unread() -> Panel:
 
 
 _WRITTEN: Final = f"rate({chosen(specs.PARTITION_END_OFFSET)}[$__rate_interval])"
-"""Ends only move on: a smaller one is that of a topic that was made anew, which ``rate`` takes for a reset."""
+"""Ends only move on: a smaller one is that of a topic that was recreated, which ``rate`` takes for a reset."""
 
 BOARD: Final = Board(
     uid=TOPICS_UID,

@@ -13,7 +13,7 @@ from monitor.metrics import specs
 from monitor.metrics.spec_types import MetricSpec
 
 PAGE_ADDRESS = "http://127.0.0.1:9464"
-"""Where groupwatch's page is unless somebody says otherwise: where docker-compose.yml publishes it."""
+"""The default address of groupwatch's page: where docker-compose.yml publishes it."""
 
 
 def clusters() -> QueryVariable:
