@@ -1,4 +1,4 @@
-"""What lies too close together to be told apart is drawn as one: a storm has thousands of events."""
+"""Events that are too close together to be distinguished are drawn as one: a storm has thousands of them."""
 
 from __future__ import annotations
 

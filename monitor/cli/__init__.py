@@ -12,7 +12,7 @@ from types import FrameType
 from typing import Final
 
 SERVICES: Final = frozenset({"run", "collect", "demo"})
-"""The commands that run until they are told to stop. Told so by SIGTERM or Ctrl-C, they end with 0 at any moment."""
+"""The commands that run until they are stopped. At a SIGTERM or Ctrl-C, they end with 0 at any moment."""
 
 
 def main() -> None:

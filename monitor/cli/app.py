@@ -1,8 +1,8 @@
 """The command line: what a person types, what it prints, and the code it ends with.
 
-Exit codes: 0 as asked, also when SIGTERM or Ctrl-C ended run, collect or demo; 1 the job failed while running; 2 the
+Exit codes: 0 success, also when SIGTERM or Ctrl-C ended run, collect or demo; 1 the job failed while running; 2 the
 settings, the address, a permission, a port or the machine is not as it must be, or (explain, what-if and others) the
-job or file gives no answer or the names are wrong, told in one sentence; 130 another command was interrupted.
+job or file gives no answer or the names are wrong, reported in one sentence; 130 another command was interrupted.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def groupwatch(
     ] = False,
 ) -> None:
     """Show who should own each partition of a consumer group, who owns it now, and the lag."""
-    del version  # its callback has told it
+    del version  # its callback has printed it
 
 
 @app.command()
@@ -130,7 +130,7 @@ def _seconds(given: float | None) -> float | None:
 
 
 def _file_to_write(given: Path | None) -> Path | None:
-    """It is told before the demo has run whether the file can be written."""
+    """Report a file that cannot be written before the demo runs."""
     if given is not None and not _can_be_written(given):
         raise typer.BadParameter(f"{given} cannot be written")
     return given
@@ -229,7 +229,7 @@ def _exit_with(action: Callable[[], None]) -> None:
 
 
 def _end_with(action: Callable[[], None], cannot_start: tuple[type[Exception], ...]) -> None:
-    """Run a command's work; of these errors the text is told, and nothing else."""
+    """Run a command's work; of these errors it prints the text, and nothing else."""
     try:
         action()
     except cannot_start as error:
@@ -240,7 +240,7 @@ def _end_with(action: Callable[[], None], cannot_start: tuple[type[Exception], .
 
 
 class _LogLines(logging.Formatter):
-    """A record as lines. What others have named or said forges none: a further line of a record is set in."""
+    """A record as lines. Text from a cluster or a client forges none: a further line of a record is set in."""
 
     def format(self, record: logging.LogRecord) -> str:
         return escaped_lines(super().format(record), indent="    ")
@@ -253,7 +253,7 @@ def _log_to_terminal(verbose: bool) -> None:
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
     for name in ("monitor", "streaming_jobs"):
         logging.getLogger(name).setLevel(logging.DEBUG if verbose else logging.INFO)
-    # Clients' own loggers repeat every refused connection, and are told in one sentence by us.
+    # Clients' own loggers repeat every refused connection, which our log reports in one sentence.
     for name in ("kafka", "py4j"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
 

@@ -10,7 +10,7 @@ import typer
 from monitor.cli.answering import tell_answer
 from monitor.cli.source_options import SourceOptions, source_command
 
-if TYPE_CHECKING:  # loaded when a question is asked: --help must be quick
+if TYPE_CHECKING:  # loaded when a command needs it: --help must be quick
     from monitor.explain.what_if import PartitionCount
 
 Cluster = Annotated[str, typer.Argument(help="The cluster's name in the configuration.")]

@@ -1,4 +1,4 @@
-"""How a job that is guarded is asked: whom its certificate must be signed by, and what is shown to it."""
+"""How to send requests to a guarded job: the authority of its certificate, and the credentials for it."""
 
 from __future__ import annotations
 

@@ -21,14 +21,14 @@ class Example(msgspec.Struct, frozen=True):
 
 
 class Meaning(msgspec.Struct, frozen=True):
-    """An exit code or a variable, and what it stands for."""
+    """An exit code or a variable, and its meaning."""
 
     word: str
     means: str
 
 
 class Manual(msgspec.Struct, frozen=True):
-    """What the help of one command tells besides its options."""
+    """What the help of one command has besides its options."""
 
     examples: tuple[Example, ...]
     exit_codes: tuple[Meaning, ...]

@@ -58,7 +58,7 @@ def _headline(diagnosis: Diagnosis) -> str:
 
 
 def _unconfirmed_note(diagnosis: Diagnosis) -> str:
-    """What one reading alone has: it is counted, but not told as a finding."""
+    """What one poll alone has: it is counted, but not reported as a finding."""
     if not diagnosis.unconfirmed:
         return ""
     looked = "Another look" if diagnosis.readings > 1 else "A second look"

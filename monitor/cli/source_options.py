@@ -12,7 +12,7 @@ import typer
 
 from monitor.cli.answering import exit_with
 
-if TYPE_CHECKING:  # loaded when a question is asked: --help must be quick
+if TYPE_CHECKING:  # loaded when a command needs it: --help must be quick
     from monitor.cli.http_client import WayIn
     from monitor.cli.sources.job import Job
     from monitor.cli.sources.source import CensusSource, GroupSource, PastSource
@@ -88,7 +88,7 @@ class SourceOptions(NamedTuple):
 
     @property
     def way_in(self) -> WayIn:
-        """How a job is asked."""
+        """How to send requests to a job."""
         from monitor.cli.http_client import WayIn  # noqa: PLC0415 -- as above
 
         return WayIn(token_file=self.token_file, user=self.user, password_file=self.password_file, ca_file=self.ca_file)

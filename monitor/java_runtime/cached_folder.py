@@ -19,7 +19,7 @@ def fill_folder(into: Path, fill: Callable[[Path], Path], progress: Callable[[st
     Args:
         into: The folder; afterwards it is complete.
         fill: Takes the temporary folder; returns what of it becomes ``into``.
-        progress: Is told of a wait for another process.
+        progress: Is called at a wait for another process.
     """
     if into.is_dir():
         return

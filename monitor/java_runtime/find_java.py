@@ -55,7 +55,7 @@ def find_java(environ: Mapping[str, str] | None = None) -> Java:
 
 @cache
 def java_version(executable: Path) -> int | None:
-    """The major version of a Java, or None if it does not run. It is asked once in the life of a process."""
+    """The major version of a Java, or None if it does not run. It is started once in the life of a process."""
     try:
         answer = subprocess.run([executable, "-version"], capture_output=True, text=True, timeout=30, check=True)
     except (OSError, subprocess.SubprocessError):

@@ -1,1 +1,1 @@
-"""What follows from the state of a share, Streams or Connect group: its lag, who runs which task, what nobody runs."""
+"""What follows from the state of a share, Streams or Connect group: its lag, its tasks, and which do not run."""

@@ -54,7 +54,7 @@ def process_loads(members: Iterable[MemberLoad]) -> tuple[ProcessLoad, ...]:
 
 
 def process_balance(loads: Sequence[ProcessLoad]) -> TaskBalance | None:
-    """The process with most active tasks by thread; None: nobody has one.
+    """The process with most active tasks by thread; None: there are no active tasks.
 
     >>> process_balance([ProcessLoad("p", ("a",), active=5), ProcessLoad("q", ("b", "c"), active=2)])
     TaskBalance(process='p', members=('a',), tasks=5, fair=3)

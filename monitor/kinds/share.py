@@ -61,7 +61,7 @@ class ArchivedCounts(Value):
     """How many records are not delivered any more, since the partition was first seen, and the newest of each sort.
 
     ``given_up`` were delivered as often as the group allows; a record that was rejected at its last delivery is one of
-    them. ``rejected`` are the others, with the offsets that nobody got (see ArchivedRecords).
+    them. ``rejected`` are the others, with the offsets that no member got (see ArchivedRecords).
     ``given_up_ms`` None: none was given up, or it is not known when.
     """
 
@@ -153,7 +153,7 @@ def last_tries(partition: SharePartition, limit: int, log_start: int = 0, most: 
 
 
 def archived_counts(archived: Iterable[ArchivedRecords], limit: int) -> ArchivedCounts:
-    """What was archived, told apart by the limit that the group had then.
+    """What was archived, divided by the limit that the group had then.
 
     Args:
         archived: by delivery count and limit.

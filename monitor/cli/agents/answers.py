@@ -24,7 +24,7 @@ Order = Literal["name", "worst", "lag", "members"]
 
 
 class Chosen(NamedTuple):
-    """Which rows of a list are wanted. ``cluster`` None: of all. ``text``: what the group's name contains."""
+    """Which rows of a list to return. ``cluster`` None: of all. ``text``: what the group's name contains."""
 
     cluster: str | None
     text: str | None

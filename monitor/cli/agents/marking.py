@@ -4,7 +4,7 @@ Anyone who may connect to a cluster chooses names of groups, topics, members and
 agent into them. So an answer has every text from a cluster under the key ``from_cluster``, at its place in the answer.
 Sentences are there too, because they contain names. Outside are only numbers, truth values, groupwatch's own words
 (those of an enum, and the fields in ``OWN_FIELDS``) and the names of fields. A field that is added later is under
-``from_cluster`` unless somebody decides otherwise.
+``from_cluster`` by default.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ class JobList(NamedTuple, Generic[Row]):
 
 
 class JobApi(NamedTuple):
-    """A job, and how it is asked. Each method raises SourceError: nobody answers there, or the answer is none."""
+    """A job, and how to send requests to it. Each method raises SourceError: no job answers, or the answer is none."""
 
     url: str
     way_in: WayIn = OPEN_WAY
