@@ -1,6 +1,6 @@
-"""The alert rules and the dashboards as Kubernetes wants them: ``python -m dashboards.kubernetes`` writes the files.
+"""The alert rules and the dashboards for Kubernetes: ``python -m dashboards.kubernetes`` writes the files.
 
-They say nothing of their own: the rules are those of ``generated/alerts.yml`` in a PrometheusRule, the dashboards those
+They add nothing of their own: the rules are those of ``generated/alerts.yml`` in a PrometheusRule, the dashboards those
 of ``generated/grafana`` in a ConfigMap each, which Grafana's sidecar finds by its label. ``--runbooks URL`` and
 ``--cluster NAME`` are those of ``dashboards.generate``.
 """

@@ -127,7 +127,7 @@ def groups_with(expr: str) -> str:
 
 
 def numbered(family: MetricSpec, label: str, values: Iterable[str]) -> str:
-    """Of a family with one series of 0 or 1 for each value of a label: the number of the value that holds, from 0.
+    """The number, from 0, of the value that holds in a family with one series of 0 or 1 for each value of a label.
 
     Raises:
         UnknownMetric: the family lacks the label.

@@ -16,7 +16,7 @@ from dashboards.alerts.rule_file import RuleGroup, rule_file_text
 AS_MEANT: Final = Pace()
 
 DEMO: Final = Pace(divisor=60)
-"""Of the demo, whose minutes are seconds: its topic that grows has orphans for 25 s."""
+"""The pace of the demo, whose minutes are seconds: its topic that grows has orphans for 25 s."""
 
 
 def rule_groups(pace: Pace = AS_MEANT) -> tuple[RuleGroup, ...]:

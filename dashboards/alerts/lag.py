@@ -263,7 +263,7 @@ def _retention(pace: Pace) -> tuple[AlertRule, ...]:
 
 
 def _deliveries(pace: Pace) -> tuple[AlertRule, ...]:
-    """Of share groups. A record that was delivered once and is available again is normal, and no alert.
+    """The rules of share groups. A record that was delivered once and is available again is normal, and no alert.
 
     A counter may begin again with what the log still has, after a start without a checkpoint: so the finding, which
     goes by the times of the records, has to confirm that some were given up within the last hour.

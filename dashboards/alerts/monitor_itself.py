@@ -16,7 +16,7 @@ SHARDS = f"last_over_time({series(specs.SHARDS)}[5m])"
 """The shards of which there was a sample in 5 minutes: in a rolling restart one or other is away, but none so long."""
 
 DESCRIPTORS_SHARE = 0.8
-"""Of the file descriptors that a JVM may have. A leak then leaves a quarter of the time that it has taken."""
+"""The share of a JVM's limit of file descriptors. A leak then leaves a quarter of the time that it has taken."""
 
 ON_ITSELF = "on (cluster, instance, job)"
 """Matches what one groupwatch says of a cluster with what the same says: a cluster may have several, its shards."""

@@ -1,4 +1,4 @@
-"""Of all clusters, the share of which something is well: as every shard reports them."""
+"""The share of all clusters in which something is well, also if several shards report them."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from monitor.metrics.spec_types import MetricSpec
 
 
 def clusters_read() -> Panel:
-    """Of all clusters, the share that can be read."""
+    """The share of all clusters that can be read."""
     return cluster_share("Clusters read", specs.UP)
 
 
 def cluster_share(title: str, family: MetricSpec) -> Panel:
-    """Of all clusters, the share of which a family is 1."""
+    """The share of all clusters for which a family is 1."""
     return stat(
         title, described(family), "percentunit", f"avg({across('min', CLUSTER, family)})", marked=marked_below(1)
     )

@@ -117,7 +117,7 @@ def status_over_time() -> Panel:
 
 
 def failing_partitions() -> Panel:
-    """In how many partitions Burrow's rules see something wrong."""
+    """The number of partitions in which Burrow's rules see something wrong."""
     return counts("Partitions that stop, stall or rewind", specs.GROUP_FAILING_PARTITIONS, "status")
 
 

@@ -31,7 +31,7 @@ _NO_YES: Final = (Meaning("no", BAD), Meaning("yes", CALM))
 
 
 def ready() -> Panel:
-    """Of all clusters, the share whose groups are exposed."""
+    """The share of all clusters whose groups are exposed."""
     return cluster_share("Clusters ready", specs.READY)
 
 
@@ -48,7 +48,7 @@ def longest_batch() -> Panel:
 
 
 def findings_told() -> Panel:
-    """Of all clusters with a topic for findings, the share whose topic can be written."""
+    """The share of clusters with a topic for findings whose topic can be written."""
     return cluster_share("Findings published", specs.FINDINGS_UP)
 
 
@@ -265,7 +265,7 @@ BOARD: Final = Board(
 
 
 def _of_clusters(title: str, unit: str, family: MetricSpec, expr: str | None = None) -> Panel:
-    """Of a family, or an expression of it, the largest of a cluster: of several shards, that which is worst off."""
+    """The largest value of a family, or an expression of it, for each cluster: of several shards, the worst."""
     return graph(title, described(family), unit, Query(expr=across("max", CLUSTER, family, expr), legend=_CLUSTER))
 
 

@@ -125,7 +125,7 @@ def _sum(family: MetricSpec) -> str:
 
 
 def _cost(heading: str, family: MetricSpec, unit: str = "short") -> Column:
-    """Of the groups with most rebalances."""
+    """The costs of the groups with most rebalances."""
     rebalances = specs.GROUP_REBALANCES_TOTAL
     rows = f"topk({ROWS}, {summed(rebalances, GROUP, increased(rebalances, _CHOSEN_TIME))})"
     return Column(heading, f"{summed(family, GROUP, increased(family, _CHOSEN_TIME))} and {rows}", unit)

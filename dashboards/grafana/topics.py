@@ -20,7 +20,7 @@ _LAG_BYTES: Final = f"({summed(specs.PARTITION_LAG_BYTES, _READER)} or {summed(s
 _LAG_SECONDS: Final = (
     f"({across('max', _READER, specs.PARTITION_LAG_SECONDS)} or {across('max', _READER, specs.TOPIC_LAG_SECONDS)})"
 )
-"""Of partitions where they are given, else of the topic as a whole."""
+"""The lag of partitions where they are given, else of the topic as a whole."""
 
 _OFFSETS: Final = "Offsets count records in Kafka and RocketMQ, bytes in MetaQ. Transaction markers also take offsets."
 
@@ -124,5 +124,5 @@ BOARD: Final = Board(
 
 
 def _row_query(expr: str) -> str:
-    """Of the readers with most lag. A topic has a lag in records or in bytes."""
+    """The query for the groups with most lag. A topic has a lag in records or in bytes."""
     return f"({expr}) and topk({ROWS}, {_LAG} or {_LAG_BYTES})"

@@ -296,7 +296,7 @@ WHOLE: Final = Manual(
         INTERRUPTED,
     ),
 )
-"""Of the command itself."""
+"""The manual of the command itself."""
 
 
 def add_manuals(app: typer.Typer) -> None:

@@ -65,7 +65,7 @@ class PollingCollector(RetryingCollector):
         self._producer: KafkaProducer | None = None
         self._pass_ms = 0
         self._clock_told: str | None = None
-        """That this machine's clock is far ahead, as the brokers dated the newest complete pass."""
+        """The problem that this machine's clock is far ahead, as the brokers dated the newest complete pass."""
 
     def run(self, stop: threading.Event) -> None:
         """Make a pass now and then one every interval, until ``stop``; after failures, at longer intervals."""

@@ -278,7 +278,7 @@ class Arrivals:
 
 
 def _size_of(file: Path) -> int:
-    """Of a file that Ivy may just have renamed, 0."""
+    """The size of a file; 0 for one that Ivy may just have renamed."""
     try:
         return file.stat().st_size
     except FileNotFoundError:

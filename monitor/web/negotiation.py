@@ -1,4 +1,4 @@
-"""Which of the representations that are there a client wants, by its Accept and Accept-Encoding (RFC 9110, 12.5)."""
+"""Which of the available representations a client accepts, by its Accept and Accept-Encoding (RFC 9110, 12.5)."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ _PROPERTY: Final = "groupwatch.orders"
 
 
 class Unread(Value):
-    """That a partition of the offsets topic cannot be read now: a sentence, and since when (ms since the epoch).
+    """A partition of the offsets topic that cannot be read now: a sentence, and since when (ms since the epoch).
 
     ``was_read``: this process has read it until then. Otherwise it is not known for how long it has not been read.
     """
@@ -51,7 +51,7 @@ class BatchContext(Value):
     unread: dict[int, Unread] = msgspec.field(default_factory=dict)
 
     def unread_of(self, group: str) -> Unread | None:
-        """That the records of a group cannot be read now; None: they can.
+        """Why the records of a group cannot be read now; None: they can.
 
         >>> unread = {0: Unread(sentence="Gone.", since_ms=5)}
         >>> BatchContext(run="r", batch=1, now_ms=9, log_partitions=1, unread=unread).unread_of("orders").sentence

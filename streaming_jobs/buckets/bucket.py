@@ -68,10 +68,10 @@ class Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 WHOLE_GROUP_SOURCES: Final = frozenset({Source.ADMIN, Source.SYSTEM})
-"""Of these one collector reads all groups of a cluster."""
+"""The sources of which one collector reads all groups of a cluster."""
 
 MANY_OFFSETS: Final = 100
-"""Of a group with fewer committed offsets, it is not worth separating what has moved from the rest."""
+"""In a group with fewer committed offsets, it is not worth separating what has moved from the rest."""
 
 _ENTRIES: Final = msgspec.msgpack.Decoder(list[Entry])
 

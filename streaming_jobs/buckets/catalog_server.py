@@ -21,7 +21,7 @@ from typing import Final
 MAX_KEY_BYTES: Final = 200
 
 FETCH_LIMIT_S: Final = 60.0
-"""How long one catalog may take; a connection that takes longer is cut off, whoever is to blame."""
+"""How long one catalog may take; a connection that takes longer is cut off, whatever the cause."""
 
 HANDSHAKE_LIMIT_S: Final = 20.0
 """The time limit of the authentication of a connection."""
@@ -125,7 +125,7 @@ class CatalogServer:
 
 @contextlib.contextmanager
 def _close_after(connection: Connection, seconds: float) -> Iterator[None]:
-    """End the connection if the block takes longer; whoever waits for it then gets an error."""
+    """End the connection if the block takes longer; a thread that waits for it then gets an error."""
     with socket.socket(fileno=os.dup(connection.fileno())) as end:
         timer = threading.Timer(seconds, end.shutdown, (socket.SHUT_RDWR,))
         timer.daemon = True

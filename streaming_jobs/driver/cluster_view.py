@@ -53,7 +53,7 @@ class _GroupBytes(NamedTuple):
     moves: tuple[bytes, ...] = ()
 
     def moved(self, move: bytes) -> _GroupBytes:
-        """With one move more. Once they are as large as the state they are put into it."""
+        """The state with one move more. Once moves are as large as the state they are put into it."""
         moves = (*self.moves, move)
         if sum(map(len, moves)) <= len(self.whole):
             return _GroupBytes(self.whole, moves)

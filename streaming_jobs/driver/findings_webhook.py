@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 READ_WAIT_MS: Final = 500
 END_LIMIT_S: Final = 2.0
 SKIPPED_LINE_S: Final = 3_600.0
-"""The least time between two log lines about skipped records: whoever may write to the topic could fill the log."""
+"""The least time between two log lines about skipped records: writers to the topic could fill the log."""
 
 
 class Feed(Protocol):

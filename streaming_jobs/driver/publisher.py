@@ -208,7 +208,7 @@ class MicroBatchPublisher:
 
     @property
     def lateness(self) -> str | None:
-        """That no reading of the groups has come for long, as a sentence."""
+        """The problem that there was no poll of the groups for long, as a sentence."""
         late = self.readiness.lateness
         return late and f"Cluster {self.cluster}: {late}; they are not evaluated until then."
 

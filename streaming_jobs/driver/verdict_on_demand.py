@@ -17,7 +17,7 @@ from streaming_jobs.driver.cluster_view import ClusterView
 from streaming_jobs.driver.group_uses import GroupUseCache
 
 MAX_CACHED_GROUPS: Final = 20
-"""Of how many groups the standings are remembered."""
+"""How many groups' assignment views are remembered."""
 
 
 @dataclass(slots=True)

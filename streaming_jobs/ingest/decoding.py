@@ -91,7 +91,7 @@ class EventChunk:
     """The passes of which the records have all topics, and the end."""
 
     def begin_record(self, record: Record) -> None:
-        """What follows is in this record. Of commits, which come by column, it is not called."""
+        """What follows is in this record. This is not called for commits, which come by column."""
 
     def note_growth(self, places: LogPlaces) -> None:
         """This record shows that the brokers place groups by more partitions. A bucket learns it from its driver."""

@@ -69,7 +69,7 @@ def parts_by_partition(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
 
 
 def placed_groups(batch: pa.RecordBatch, places: LogPlaces) -> Iterator[PlacedGroup]:
-    """Of records of one partition, the groups whose place is open, each with the number by which they are there."""
+    """The groups in one partition's records whose place is open, each with the number by which they are there."""
     if not places.before or not batch.num_rows:
         return
     partition = batch.column("partition")[0].as_py()

@@ -122,13 +122,13 @@ class _BeforeTheFirstRead(StreamingQueryListener):
         self.is_planned = bool(sources)
 
     def onQueryProgress(self, event: QueryProgressEvent) -> None:  # noqa: N802 -- Spark's name
-        """Of other queries, while this one starts."""
+        """Do nothing: it is of another query, while this one starts."""
 
     def onQueryIdle(self, event: QueryIdleEvent) -> None:  # noqa: N802 -- Spark's name
-        """Of other queries, while this one starts."""
+        """Do nothing: it is of another query, while this one starts."""
 
     def onQueryTerminated(self, event: QueryTerminatedEvent) -> None:  # noqa: N802 -- Spark's name
-        """Of other queries, while this one starts."""
+        """Do nothing: it is of another query, while this one starts."""
 
 
 def _set_reader(source: Any, ends: LogEnds, is_ending: Callable[[], bool]) -> None:  # noqa: ANN401 -- Py4J has no types

@@ -139,11 +139,11 @@ class ClusterLogs:
         return 0
 
     def news(self) -> str | None:
-        """That there is a log, or a partition of one, that the query does not read, as the beginning of a sentence."""
+        """The news that the query does not read a log, or a partition of one, as the start of a sentence."""
         return self._grown_log() or self._new_share_log()
 
     def _grown_log(self) -> str | None:
-        """That a log has more partitions than the query reads, as the beginning of a sentence."""
+        """The news that a log has more partitions than the query reads, as the start of a sentence."""
         for topic, count in self._partitions.items():
             now = self.ends.partition_count(topic)
             if now > count:
@@ -151,7 +151,7 @@ class ClusterLogs:
         return None
 
     def _new_share_log(self) -> str | None:
-        """That there is a log of share state that the query does not read; None as long as the brokers are away."""
+        """The news that there is a log of share state that the query does not read; None while the brokers are away."""
         if self._share_partitions or not self.ends.partition_count(SHARE_STATE_TOPIC):
             return None
         with suppress(CollectorError):
@@ -251,5 +251,5 @@ class ClusterLogs:
 
 
 def only_first_partition(bounds: LogBounds) -> LogBounds:
-    """Of the events topic one partition is read, even if it has more."""
+    """The bounds of the one partition of the events topic that is read, even if it has more."""
     return msgspec.structs.replace(bounds, partitions=bounds.partitions[:1])

@@ -266,7 +266,7 @@ class ClusterWatch:
             query.gate.close()
 
     def _away_problem(self) -> str | None:
-        """That the cluster, or a broker of it, does not answer now, as a sentence. For any thread."""
+        """The problem that the cluster, or a broker of it, does not answer now, as a sentence. For any thread."""
         return self._target.problem or self._logs.problem()
 
     def _await_end(self, query: StreamingQuery) -> None:

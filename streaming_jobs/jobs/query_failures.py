@@ -43,7 +43,7 @@ class QueryFailures:
         return self._failed(self._checkpoint.lost) if self._checkpoint.lost else None
 
     def _replaced(self) -> CheckpointError | None:
-        """That a collector has met another system than the one that the checkpoint is of."""
+        """The error that a collector has met another system than the one that the checkpoint is of."""
         found = (each.source.replaced for each in self._target.collectors)
         sentence = next((each for each in found if each is not None), None)
         if sentence is None:

@@ -23,7 +23,7 @@ ASK_AFTER_MS: Final = 20_000
 ASK_AGAIN_MS: Final = 5_000
 
 WAITS_FOR_BROKERS: Final = "Getting offsets from"
-"""So Spark's word for it begins while a source asks where a log ends."""
+"""Spark's status begins so while a source looks up where a log ends."""
 
 JVM_IS_SILENT: Final = "Spark's JVM does not respond"
 BROKERS_ARE_SILENT: Final = "Spark's source waits for the brokers to say where the log ends"
@@ -46,7 +46,7 @@ class ReadingProblems:
         self.is_query_waiting = False
         """Whether ``of_query`` is a condition that the query waits for, such as a full disk."""
         self.lateness: Callable[[], str | None] = lambda: None
-        """That no reading of the groups has come for long, as a sentence."""
+        """The problem that there was no poll of the groups for long, as a sentence."""
         self.is_starting = False
         """Whether a query is being started."""
         self._stalled: str | None = None

@@ -38,11 +38,11 @@ class RecordingChunk(EventChunk):
     """The events of some records, with the times of these."""
 
     LONGEST_RUN_MS: ClassVar[int | None] = 75_000
-    """Of a run, only the first commit and the newest ones are named: in a backlog, hours would lie between these. That
-    of a minute is one run, also if the minute is a little late."""
+    """Only the first commit of a run and the newest ones are named: in a backlog, hours would lie between these. The
+    commits of a minute are one run, also if the minute is a little late."""
 
     groups: GroupChoice = ALL
-    """Of which groups events are recorded."""
+    """The groups whose events are recorded."""
     _recorded: dict[tuple[Entity, str], _Row] = field(default_factory=dict)
     _at_ms: int = 0
 

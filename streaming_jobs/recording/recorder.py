@@ -134,7 +134,7 @@ class Recorder:
         )
 
     def _slow_start(self) -> str | None:
-        """That the query has been starting for too long, as on a file system that hangs; any thread may ask."""
+        """The problem that the query has been starting for too long, as on a file system that hangs. For any thread."""
         since_s = self._starting_since_s
         if since_s is None or time.monotonic() - since_s <= LONGEST_BATCH_S:
             return None
@@ -228,7 +228,7 @@ class Recorder:
             log.warning("Cluster %s: %s Trying again in ten minutes.", self._cluster, self._upkeep_problem)
 
     def _record_settings(self, logs: RecordedLogs) -> None:
-        """By what groups are judged from now on, and of which cluster, if this has not been recorded yet.
+        """Record the settings by which groups are judged from now on, and the cluster, if they are not recorded yet.
 
         Raises:
             RecordingError: the recording is of another cluster.

@@ -41,7 +41,7 @@ NEVER_OLD: Final = (SETTINGS, REACH)
 """Tables of which only the newest rows count, however old these are. They have few."""
 
 FILES_A_DAY: Final = 4
-"""Into how many files a day is put together at most: of 100,000 group-partitions, they have 200 MB each."""
+"""How many files a day has at most after the upkeep: of 100,000 group-partitions, they have 200 MB each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +148,7 @@ class Upkeep:
         return True
 
     def write_states(self) -> int | None:
-        """The states after the newest portion; the time of that, None if there is none. Written once, whoever dies."""
+        """Write the states after the newest portion, once, even after a crash. Returns its time; None: none."""
         events = self._tables.read(EVENTS)
         recorded_ms = self._tables.only_value(EVENTS, F.max("recorded_ms"))
         if events is None or recorded_ms is None:
@@ -261,7 +261,7 @@ class Upkeep:
 
 
 def _order(table: Table) -> list[str]:
-    """By what the rows of a day are sorted: who asks for one group then reads a small part."""
+    """The columns by which the rows of a day are sorted: a query for one group then reads a small part."""
     names = [column.name for column in table.columns]
     wanted = ("entity", "name", "group_name", "topic", "partition_id", "recorded_ms", "from_ms", "at_ms", "until_ms")
     return [name for name in wanted if name in names]

@@ -25,8 +25,8 @@ log = logging.getLogger(__name__)
 LAYOUT_FILE: Final = "groupwatch-layout.json"
 
 LAYOUT_VERSION: Final = 1
-"""Of what the file says and of how Spark's state is laid out (streaming_jobs.buckets.store). What a
-state itself looks like has a version of its own (monitor.tracking.serialization)."""
+"""The version of the file's content and of the layout of Spark's state (streaming_jobs.buckets.store). The
+content of a state has a version of its own (monitor.tracking.serialization)."""
 
 OWNER_FILE: Final = "{path}+owner"
 """Beside the folder, which --rebuild moves away. No cluster's folder has a plus sign in its name."""
@@ -120,7 +120,7 @@ class Checkpoint:
 
     @property
     def buckets(self) -> int:
-        """Into how many buckets the groups are spread; known once the checkpoint is claimed."""
+        """The number of buckets into which the groups are spread; known once the checkpoint is claimed."""
         return self._buckets
 
     @property

@@ -15,7 +15,7 @@ from typing import Final
 log = logging.getLogger(__name__)
 
 SLEW: Final = 2
-"""Of what passes, one part in so many at most is added or left out to come nearer to the machine's clock."""
+"""At most one part in so many of the time that passes is added or left out, to approach the machine's clock."""
 
 MIN_LOGGED_STEP_NS: Final = 10 * 10**9
 """From this difference on the log says that the machine's clock was set."""

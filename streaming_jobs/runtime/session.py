@@ -257,7 +257,7 @@ def drivers_jvm(conf: Mapping[str, str]) -> str:
 
 
 def with_token_endpoints(conf: Mapping[str, str], urls: Sequence[str]) -> dict[str, str]:
-    """Spark's properties with these URLs allowed to the Kafka clients of driver and executors (Kafka 4.0 wants that).
+    """Spark's properties with these URLs allowed to the Kafka clients of driver and executors, as Kafka 4.0 requires.
 
     >>> conf = {"spark.executor.extraJavaOptions": "-Da=b"}
     >>> with_token_endpoints(conf, ["https://h/t"])["spark.executor.extraJavaOptions"]
@@ -328,7 +328,7 @@ def _show_to_driver(jars: Iterable[Path]) -> None:
 
 
 def jvm_pid(spark: SparkSession) -> int:
-    """The process of the driver's JVM, on this machine, whoever has started it."""
+    """The process of the driver's JVM, on this machine, whatever program has started it."""
     jvm: Any = spark._jvm
     return int(jvm.java.lang.ProcessHandle.current().pid())
 
@@ -342,7 +342,7 @@ def has_ended(spark: SparkSession) -> bool:
 
 
 def forget_files_to_delete(spark: SparkSession) -> None:
-    """Have the JVM of a local master forget which files it wants to delete at its end.
+    """Have the JVM of a local master forget which files it is to delete at its end.
 
     Spark notes the socket of every task there (``File.deleteOnExit``) and never takes it out: 65 MB a day. They are
     deleted already, and what else is noted lies in the run folder, which is removed as a whole.

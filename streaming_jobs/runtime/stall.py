@@ -16,7 +16,7 @@ FIRST_MS: Final = 120_000
 """The first micro-batch of a query starts its Python workers, loads the state, and reads a piece of the backlog."""
 
 ABANDON_FACTOR: Final = 10
-"""After so many times as long without a micro-batch the process ends, for whoever starts it again."""
+"""After so many times as long without a micro-batch the process ends, so that its supervisor starts it again."""
 
 REMEMBERED_BATCHES: Final = 10
 """How many batches count for the longest. The first of a query is none of them."""

@@ -285,10 +285,10 @@ class _Round:
         return seat.process.loads[seat.member_id] < self._share.size
 
     def _least_loaded_standby(self, task: _Task, *, new: bool = False) -> _Seat | None:
-        """Of the members that had the task as a standby one, the first that no later one is below, in both loads.
+        """The first of the members with the task as a standby one such that no later one is below it, in both loads.
 
-        ``new``: only if the process does not have the task yet. Of the first member that counts in the end, too, if
-        another one was chosen: that is the original's.
+        ``new``: only if the process does not have the task yet. The first member's process must not have it either,
+        whichever member is chosen: that is the original's behavior.
         """
         seats = self._previous_standby.get(task, ())
         if not seats:

@@ -20,7 +20,7 @@ from monitor.assignors.self_assignment import ClientShare
 
 
 class ByConfig(Strategy):
-    """Gives the configured queues to whoever asks. ``queues`` None: never configured."""
+    """Gives the configured queues to every client. ``queues`` None: never configured."""
 
     queues: tuple[MessageQueue, ...] | None = None
 

@@ -115,7 +115,7 @@ class _ThreadAnswer(Value):
 
 
 def _quirks_of_threads(case: kafka_zookeeper.Case, answer: Answer) -> list[Quirk]:
-    """Of partitions with a subscriber; nothing if the subscriptions' expressions cannot be read."""
+    """The quirks in partitions with a subscriber; none if the subscriptions' expressions cannot be read."""
     group = kafka_zookeeper.group_of(case)
     try:
         asked = threads_of(group).by_topic

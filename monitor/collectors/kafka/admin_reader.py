@@ -159,7 +159,7 @@ class AdminReader:
         return missing - self._select_gone(requests, sorted(suspected), listing)
 
     def _select_gone(self, requests: AdminRequests, groups: Sequence[str], listing: Listing) -> frozenset[str]:
-        """Of these, those whose coordinator is there and does not list them."""
+        """Those of these groups whose coordinator is there and does not list them."""
         if requests.newest(Api.FIND_COORDINATOR) is None:
             return frozenset(groups)  # brokers before 3.0, which accept one group a request
         return frozenset(

@@ -49,7 +49,7 @@ class GroupsResponse(Value):
 
 
 class FailedRequest(Value):
-    """That a question was not answered, and why. ``is_too_large``: the answer did not fit, fewer groups may."""
+    """A request without a response, and why. ``is_too_large``: the response did not fit, fewer groups may."""
 
     question: GroupsRequest
     error: str

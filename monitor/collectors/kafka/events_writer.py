@@ -154,7 +154,7 @@ def write_completion(producer: KafkaProducer, destination: str, completed: PassC
 
 
 def clock_problem(completed: PassCompleted, written: Written) -> str | None:
-    """That the clock of this machine is so far ahead of the brokers' that the pass is refused, as a sentence.
+    """The problem that this machine's clock is so far ahead of the brokers' that the pass is refused, as a sentence.
 
     None: it is not, or the brokers do not date the topic's records.
     """

@@ -40,7 +40,7 @@ class LeaderRequests:
 
     @property
     def throttling(self) -> str | None:
-        """That a broker has just throttled groupwatch's requests, as the beginning of a sentence. For any thread."""
+        """The problem that a broker has just throttled our requests, as the start of a sentence. For any thread."""
         throttled = self._throttled
         is_new = throttled is not None and time.monotonic() - throttled[0] <= THROTTLED_S
         return throttles(throttled[1]) if throttled is not None and is_new else None

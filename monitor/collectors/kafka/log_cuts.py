@@ -19,7 +19,7 @@ class LogCuts:
         self._leaders = leaders
         self._epochs: dict[Place, int] = {}
         self._cut: dict[Place, int] = {}
-        """Where logs were cut, until whoever reads them has gone back to there."""
+        """Where logs were cut, until their reader has gone back to there."""
         self._recreated: dict[Place, int] = {}
         """The starts of logs that were created again, until their ends have been requested."""
 

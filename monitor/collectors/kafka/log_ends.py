@@ -111,7 +111,7 @@ class LogEnds:
 
     @property
     def throttling(self) -> str | None:
-        """That a broker has just throttled groupwatch's requests, as the beginning of a sentence. For any thread."""
+        """The problem that a broker has just throttled our requests, as the start of a sentence. For any thread."""
         return self._requests.throttling
 
     def outages(self, topic: str) -> dict[int, Outage]:
@@ -158,7 +158,7 @@ class LogEnds:
             return manager.run(question, manager, about)
 
     def accept_new_topics(self) -> None:
-        """Take topics that were created again for what is to be read: whoever starts to read compares their ids.
+        """Take topics that were recreated for what is to be read: a query that starts compares their ids.
 
         What is known of a topic that is still the same stays: a cut that reading has yet to go back to, and the epochs.
         """
@@ -190,7 +190,7 @@ class LogEnds:
         return self._admin._manager  # each leader by itself, all at once: there is no public way
 
     async def _ends(self, manager: Any, read: Mapping[Place, int]) -> Ends:  # noqa: ANN401 -- as above
-        """Where the logs end for whoever reads them, and so where it has to go back to."""
+        """Where the logs end for their reader, and so where it has to go back to."""
         ends = await self._answered_ends(manager, read)
         known = self.silent
         silent = {place: known[place] for place in read if place not in ends}

@@ -13,7 +13,7 @@ OUTAGE_MS: Final = 3_000
 
 
 class Silence(Value, frozen=True):
-    """That a partition cannot be read: why, as the beginning of a sentence, and since when (ms since the epoch)."""
+    """A partition that cannot be read: why, as the start of a sentence, and since when (ms since the epoch)."""
 
     reason: str
     since_ms: int

@@ -63,7 +63,7 @@ _API_VERSIONS: Final = struct.pack(">ihhih", 10, 18, 0, 0, -1)
 know it closes the connection."""
 
 CERTIFICATE_REFUSED: Final = re.compile("ALERT.*(CERTIFICATE|UNKNOWN_CA)")
-"""OpenSSL's reasons for alerts by which a server refuses the certificate of a client, or wants one."""
+"""OpenSSL's reasons for alerts by which a server refuses the certificate of a client, or requires one."""
 
 _QUIET: Final = logging.CRITICAL + 1
 

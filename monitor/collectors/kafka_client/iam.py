@@ -45,7 +45,7 @@ class IamLogin(Value, frozen=True):
     """The region of the brokers; empty: that of the profile."""
 
     profile: str = ""
-    """Of AWS's configuration; empty: the default."""
+    """The profile in AWS's configuration; empty: the default."""
 
     role: str = ""
     """The ARN of a role to assume; empty: none."""

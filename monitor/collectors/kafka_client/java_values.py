@@ -48,7 +48,7 @@ REQUEST_MS: Final = 10_000
 """``request.timeout.ms`` of groupwatch's own clients, unless the properties say otherwise."""
 
 LONGEST_WAIT_MS: Final = 100
-"""So long a fetch of theirs may be waited for. kafka-python wants every request to be given more."""
+"""So long a fetch of theirs may be waited for. kafka-python requires a longer limit for every request."""
 
 FREE_TEXTS: Final = frozenset(
     {

@@ -48,7 +48,7 @@ class Store(Value, frozen=True):
 
     key_password: str
     certificate: str
-    """Of the key; empty: there is none."""
+    """The certificate of the key; empty: there is none."""
 
     others: tuple[str, ...]
     """Further certificates: the chain of the key, or those that are trusted."""

@@ -96,7 +96,7 @@ class TokenServer(ThreadingHTTPServer):
         return token
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Nothing: whoever sends nonsense to a port of loopback is no news."""
+        """Log nothing: a client that sends nonsense to a port of loopback is no news."""
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -1,4 +1,4 @@
-"""How the passes of a collector go: counted by its own thread, read by whoever shows it."""
+"""How the passes of a collector go: counted by its own thread, read by any other."""
 
 from __future__ import annotations
 

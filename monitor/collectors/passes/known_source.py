@@ -14,7 +14,7 @@ class KnownSource:
         self.expected: str | None = None
         """The id of what is to be read; None: of whatever is read first."""
         self.replaced: str | None = None
-        """That something else was read, as a sentence; nothing is read from then on."""
+        """The problem that something else was read, as a sentence; nothing is read from then on."""
 
     def require(self, found: str | None) -> None:
         """See that it is the same, before anything of it is written.

@@ -58,7 +58,7 @@ class GroupSeen(Value):
 
 
 class Moment(Value):
-    """Of which cluster a reading is, when its pass began, and when it looked at the groups (ms).
+    """The cluster of a poll, when its pass began, and when it looked at the groups (ms).
 
     ``partial``: the offsets of some broker are not known.
     """

@@ -16,7 +16,7 @@ CANDIDATES: Final = ("cooperative-sticky", "roundrobin")
 """The first wins where they are equal: it also moves the least, without stopping the group (KIP-429)."""
 
 MOST: Final = 5_000
-"""Of a group with more partitions nothing else is tried: a sticky assignor takes seconds for tens of thousands."""
+"""No other assignor is tried for a group with more partitions: a sticky one takes seconds for tens of thousands."""
 
 
 def alternative_to(group: GroupState, ownership: Ownership, balance: Balance) -> Alternative | None:

@@ -202,7 +202,7 @@ def is_even(members: Iterable[Member]) -> bool:
 
 
 def are_cut_evenly(members: Iterable[Member]) -> bool:
-    """Of every topic, its subscribers' numbers of partitions differ by one at most."""
+    """Whether the subscribers of every topic have numbers of its partitions that differ by one at most."""
     numbers: dict[str, list[int]] = {}
     for member in members:
         given = {entry.topic: len(entry.partitions) for entry in member.assigned}

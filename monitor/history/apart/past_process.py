@@ -136,7 +136,7 @@ class PastProcess:
             self._end()
 
     def _end(self) -> None:
-        """Leave nothing of the process; for whoever has the turn."""
+        """Leave nothing of the process. The caller has the turn."""
         process, self._process = self._process, None
         if process is None:
             return

@@ -105,7 +105,7 @@ def _ask(past: RecordedPast, question: Question) -> Any:  # noqa: ANN401 -- it d
 
 
 def _is_worn() -> bool:
-    """By what is in memory now: the most that ever was, as the system counts it, is that of the job at first."""
+    """Whether the process has too much in memory now. The system's peak would at first be that of the job."""
     try:
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
     except OSError:  # not every system has it

@@ -17,7 +17,7 @@ RHYTHM: Final = 9
 """The usual time between two commits is the median of so many."""
 
 FEWEST: Final = 3
-"""Of fewer, no time is usual."""
+"""With fewer gaps, no time is usual."""
 
 
 def commit_gaps(

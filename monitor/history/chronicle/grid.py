@@ -22,7 +22,7 @@ MOST_ROWS: Final = 720_000
 """How many partitions are judged at the most, all instants together: of a group with many, there are fewer instants."""
 
 LEAST_CHANGES: Final = 200
-"""Of a group with many partitions, so many changes of its members are judged all the same, the newest ones."""
+"""How many changes of its members are judged even for a group with many partitions: the newest ones."""
 
 _DAY_S: Final = 86_400
 _LENGTHS_S: Final = (

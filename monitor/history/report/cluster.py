@@ -17,7 +17,7 @@ MOST_COMMON: Final = 20
 """More things that hit groups have in common are left out."""
 
 KNOWN: Final = frozenset({Certainty.CERTAIN, Certainty.LIKELY})
-"""Of these, the client library of a member counts."""
+"""With these certainties, the client library of a member counts."""
 
 
 class GroupHit(Value):

@@ -30,7 +30,7 @@ NOT_THERE: Final = "n/a"
 """A value of a partition at an instant at which the group did not have it."""
 
 MOST_ALIKE: Final = 3
-"""Of findings of the same kind and reason, so many are listed."""
+"""How many findings of the same kind and reason are listed."""
 
 CLUSTER_NOTES: Final = (
     "groupwatch report CLUSTER GROUP has the timeline and the evidence of one group.",
@@ -248,7 +248,7 @@ def _findings(report: IncidentReport, clock: Clock) -> Section:
 
 
 def _longest_findings(findings: Sequence[FindingThen]) -> tuple[list[FindingThen], int]:
-    """Of each kind and reason the longest three in the order of time, and how many others there are."""
+    """The longest three of each kind and reason in the order of time, and how many others there are."""
     own: defaultdict[str, list[FindingThen]] = defaultdict(list)
     for each in sorted(findings, key=lambda each: each.opened_ms - each.until_ms):
         own[each.name].append(each)

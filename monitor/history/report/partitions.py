@@ -27,7 +27,7 @@ SHORTEST_GAP_MS: Final = 5_000
 """Shorter ones are not: by default, Kafka's Java client commits every 5 s."""
 
 MOST_OFFSETS: Final = 20
-"""Of so many partitions, offsets are evidence; the rest is counted."""
+"""The offsets of so many partitions are evidence; the rest is counted."""
 
 ABOUT_OWNERS: Final = frozenset({FindingKind.ORPHANED, FindingKind.UNATTENDED})
 

@@ -37,7 +37,7 @@ class People:
         return self._members.get(member_id, MemberThen(member_id))
 
     def identity(self, member: MemberThen) -> tuple[str, ...]:
-        """By what a member is the same after a restart."""
+        """What identifies a member across restarts."""
         return identity(member, self._alike)
 
     def names(self, members: Sequence[MemberThen]) -> str:

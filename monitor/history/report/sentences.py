@@ -85,7 +85,7 @@ def truncation_lines(chronicle: Chronicle) -> Iterator[ReportLine]:
 
 
 def phase_lines(chronicle: Chronicle) -> Iterator[ReportLine]:
-    """That the group lost its last member, was deleted, or has members after that."""
+    """The lines that the group lost its last member, was deleted, or has members after that."""
     for begun in chronicle.phases:
         if begun.phase in PHASES:
             yield ReportLine(begun.at_ms, PHASES[begun.phase])
@@ -95,7 +95,7 @@ def phase_lines(chronicle: Chronicle) -> Iterator[ReportLine]:
 
 
 def topic_words(each: TopicChanged) -> str:
-    """That a topic has another number of partitions, or is gone: when that was found.
+    """The words for a topic with another number of partitions, or one that is gone: when that was found.
 
     >>> [topic_words(TopicChanged(0, "t", 2, after)) for after in (3, 0)]
     ['Topic t grew from 2 to 3 partitions', 'Topic t was no longer there']
@@ -182,7 +182,7 @@ class Wording:
                 yield ReportLine(at_ms, f"{counted(len(left) - LISTED, 'more member')} left or timed out.")
 
     def departure(self, each: MemberLeft) -> str:
-        """That a member went, what it had, and what is known of why."""
+        """The sentence that a member went, what it had, and what is known of why."""
         if each.departure is Departure.REPLACED:
             return f"{self.who(each.member)} restarted as a static member and kept its partitions."
         head = f"{self.who(each.member)} {GONE[each.departure]}"
@@ -211,7 +211,7 @@ class Wording:
             yield ReportLine(at_ms, f"{self.people.names([each.member for each in came])} {verb}.")
 
     def hung(self, each: MemberHung) -> str:
-        """That a member committed nothing, from when to when."""
+        """The sentence that a member committed nothing, from when to when."""
         name, of = self.who(each.member), places(each.partitions) if each.partitions else "its partitions"
         until = self._until(each.from_ms, each.until_ms, each.is_over)
         head = f"{name} had no commits in {of} {until}, although there was lag."
@@ -267,7 +267,7 @@ class Wording:
                 yield ReportLine(gap.from_ms, self.not_committed(gap))
 
     def not_committed(self, each: NotCommitted) -> str:
-        """That partitions had no commits, from when to when."""
+        """The sentence that partitions had no commits, from when to when."""
         until = self._until(each.from_ms, each.until_ms, each.until_ms is not None)
         text = f"{places(each.partitions)} had no commits {until}"
         if each.records is None:
@@ -275,7 +275,7 @@ class Wording:
         return f"{text}; the {BACKLOG} {counted(each.records, self._report.unit)}."
 
     def rewind(self, each: RewindThen) -> str:
-        """That a committed offset went back, and which records are delivered again by that: of a cut log, not all."""
+        """The sentence that an offset went back, and which records are delivered again: not all if the log was cut."""
         count = counted(each.before - each.after, self._report.unit)
         span = f"offsets {grouped(each.after)} to {grouped(each.before - 1)}"
         where = partition(TopicPartition(each.topic, each.partition))

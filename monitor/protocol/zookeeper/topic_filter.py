@@ -16,7 +16,7 @@ from monitor.model.patterns import NamePattern, PatternError
 from monitor.protocol.wire.errors import DecodeError
 
 INTERNAL_TOPICS: Final = frozenset(["__consumer_offsets"])
-"""Never on a list, unless a consumer sets ``exclude.internal.topics`` so, which its registration does not have."""
+"""Never on a list, unless a consumer has ``exclude.internal.topics=false``, which its registration does not show."""
 
 LONGEST: Final = 10_000
 """Characters of a registered expression that is still looked at."""

@@ -49,7 +49,7 @@ def removal_cause(member: Member, removed_ms: int) -> RebalanceCause:
 
 
 def has_subscription_changed(before: Member, after: Member) -> bool:
-    """Whether the member wants other topics than it did."""
+    """Whether the member subscribes to other topics than before."""
     return set(before.topics) != set(after.topics) or before.regex != after.regex
 
 

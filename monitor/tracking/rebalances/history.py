@@ -16,8 +16,8 @@ Whether a storm continues takes twenty minutes of them, and its start even more:
 120 bytes of stored state, so a group that rebalances without end has 5 kB for it, and 10,000 such groups 50 MB."""
 
 MAX_EARLIER_ENDS: Final = 1_000
-"""Of how many older ones it is kept when they ended, 9 bytes each: a storm that is only just one (20 in 10 minutes) is
-remembered for 8 hours by that, and one of a rebalance every 5 s for an hour and a half."""
+"""How many older rebalances keep their end time, in 9 bytes each. That remembers a storm that is only just one (20 in
+10 minutes) for 8 hours, and one of a rebalance every 5 s for an hour and a half."""
 
 QUIET_PERIOD_MS: Final = 3_600_000
 """What came before an hour without a rebalance is of the past: nothing is kept of it beyond the history, so the groups
@@ -35,7 +35,7 @@ def ordered_causes(causes: Iterable[RebalanceCause]) -> tuple[RebalanceCause, ..
 
 
 def stopped_members(rebalance: Rebalance) -> bool:
-    """Whether any member had to stop for it: no other member notices a static member that takes its place (KIP-345)."""
+    """Whether any member had to stop for it: no one notices a static member that takes its place again (KIP-345)."""
     return rebalance.causes != (RebalanceCause.STATIC_RESTART,)
 
 

@@ -25,12 +25,12 @@ class RebalanceCost(Value):
     burst: int = 0
 
     def and_after(self, pause_ms: int, burst: int) -> RebalanceCost:
-        """With one partition more."""
+        """The cost with one partition more."""
         return RebalanceCost(self.partitions + 1, self.pause_ms + pause_ms, self.burst + burst)
 
 
 class Handover(Value):
-    """That a partition got a new owner, and until when the one before it may have read it (None: not known)."""
+    """A partition's change of owner, and until when its old owner may have read it (None: not known)."""
 
     gained_ms: int
     stopped_ms: int | None

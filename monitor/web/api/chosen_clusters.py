@@ -23,7 +23,7 @@ _HINT: Final = "With partial=1, the response leaves them out."
 
 
 class ChosenClusters(Value):
-    """Of the chosen ones those whose groups are ``known``, and the others; ``are_all``: no parameter chose."""
+    """The chosen clusters whose groups are ``known``, and the others; ``are_all``: no parameter chose."""
 
     known: tuple[ClusterSnapshot, ...]
     left_out: tuple[ClusterSnapshot, ...]

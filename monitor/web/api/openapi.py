@@ -137,7 +137,7 @@ def _schemas() -> Json:
 
 
 def _described(struct: type[msgspec.Struct] | None, schema: Json) -> Json:
-    """With what each field of a struct means in place of the docstring, which is for who reads the code."""
+    """The schema with the text of each field of a struct. The docstring is left out: it is for readers of the code."""
     properties = schema.get("properties")
     rest = {key: value for key, value in schema.items() if key not in ("properties", "description")}
     if struct is None or not isinstance(properties, dict):

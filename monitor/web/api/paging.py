@@ -1,4 +1,4 @@
-"""Lists in pages: what a query wants of a list, and the response with the address of the rest."""
+"""Lists in pages: the part of a list that a query selects, and the response with the address of the rest."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ class JsonAnswer:
 
     @property
     def packed(self) -> bytes:
-        """The body in gzip. It is compressed once, whoever asks."""
+        """The body in gzip. It is compressed once for all requests."""
         with self._lock:
             if self._packed is None:
                 squeeze = zlib.compressobj(_LEVEL, zlib.DEFLATED, _GZIP)

@@ -47,7 +47,7 @@ Runner = Callable[[Callable[[], Response]], Awaitable[Response]]
 
 _LINES_OF_JSON: Final = "application/x-ndjson"
 _TAKING_TURNS: Final = frozenset({"group", "explain", "what-if", "snapshot-of-group", "topics", "topic", "unused"})
-"""Of a huge group, or of many groups, these take a second or so; else a few milliseconds."""
+"""These take a second or so for a huge group, or for many groups; else a few milliseconds."""
 
 _OF_THE_PAST: Final = frozenset({"story", "report"})
 """These are about the past only; some others are if they name an instant."""

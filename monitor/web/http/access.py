@@ -16,7 +16,7 @@ OPEN_PATHS: Final = frozenset({"/healthz", "/readyz"})
 
 
 class RequiresCredentials:
-    """Answers 401 to whoever shows none that count, and 429 to whoever was wrong too often."""
+    """Answers 401 to a client without valid credentials, and 429 to one that was wrong too often."""
 
     def __init__(self, app: ASGIApp, access: Callable[[], Access], checker: Checker) -> None:
         """``access`` gives the newest."""

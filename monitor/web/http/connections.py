@@ -63,7 +63,7 @@ class Connection:
         self._full_since: float | None = None
         self._closing_since: float | None = None
         self.unsent_bytes = 0
-        """Of an answer, what has not been handed to the transport."""
+        """The part of a response that has not been handed to the transport."""
 
     def secured(self, transport: Ends) -> None:
         """TLS's greetings have been exchanged; ``transport`` is the one inside. It may be closing for ever."""

@@ -171,7 +171,7 @@ def _target_bytes(scope: Scope) -> int:
 
 
 def _head_bytes(scope: Scope) -> int:
-    """Of the address and of the lines of all headers, as they are usually written: a colon, a space, a line's end."""
+    """The size of the address and of all headers' lines, as usually written: a colon, a space, a line's end."""
     return _target_bytes(scope) + sum(len(name) + len(value) + 4 for name, value in scope["headers"])
 
 

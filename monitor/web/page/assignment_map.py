@@ -21,13 +21,13 @@ MOST_COLUMNS: Final = 48
 """A topic with more partitions is no table: it would not fit on a screen."""
 
 MOST_ROWS: Final = 64
-"""Nor is one that more members have a part in."""
+"""Nor is a topic with more members drawn as a table."""
 
 MOST_TILES: Final = 4_000
 """A page that draws more is slow to look at. What goes beyond is drawn topic by topic, on request."""
 
 MOST_UNFOLDED: Final = 400
-"""Of a group with more partitions, topics where all is as expected are folded."""
+"""In a group with more partitions, topics where all is as expected are folded."""
 
 
 class Mark(StrEnum):

@@ -11,7 +11,7 @@ LISTED: Final = 200
 """So many partitions are listed; those with records that were delivered without success come first."""
 
 WIDTH: Final = 1000
-"""Of a strip, in its own units."""
+"""The width of a strip, in its own units."""
 
 WORDS: Final = {
     "waiting": "waiting",

@@ -1,4 +1,4 @@
-"""The members of a group as its page names them wherever it speaks of them: by a number and a name."""
+"""The members of a group as its page always names them: by a number and a name."""
 
 from __future__ import annotations
 

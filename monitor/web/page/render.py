@@ -69,7 +69,7 @@ SLOW_REFRESH_S: Final = 60
 """The same for a page that lists everything, which may be thousands of rows."""
 
 MOST_NAME: Final = 80
-"""Of a longer name, a table shows the beginning; all of it is on the page of the group, and where a pointer rests."""
+"""A table shows only the start of a longer name; all of it is on the page of the group, and where a pointer rests."""
 
 
 class Pages:

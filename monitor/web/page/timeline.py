@@ -144,7 +144,7 @@ def _zooms(address: GroupAddress, story: GroupStory) -> Iterator[Zoom]:
 
 
 def _highest(story: GroupStory) -> Sequence[LagThen]:
-    """Of each part of the time, the point with the largest lag."""
+    """The point with the largest lag in each part of the time."""
     known = [point for point in story.lag if point.lag is not None]
     span = TimeRange(story.since_ms, story.until_ms + 1)
     parts = groupby(known, lambda point: int(span.place(point.at_ms) * LINKED_POINTS))

@@ -154,7 +154,7 @@ def _has_text(unused: Unused, search: str) -> bool:
 
 
 def _with_unused(page: TopicsPage, found: Iterable[Unused], limit: int | None) -> TopicsPage:
-    """With what could be deleted, as far as it is shown: each is checked with the newest state of its group."""
+    """The page with what could be deleted, as far as shown: each is checked with the newest state of its group."""
     shown = list(islice(found, None if limit is None else limit + 1))
     lines = [UnusedLine(each, GroupAddress(each.cluster, each.group).under(PAGE)) for each in shown[:limit]]
     return replace(page, unused=tuple(lines), has_more_unused=len(shown) > len(lines), is_unused=True)

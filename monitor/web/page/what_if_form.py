@@ -28,10 +28,10 @@ MOST_ROWS: Final = 200
 """Longer tables are cut; the command ``groupwatch what-if --json`` has all."""
 
 LISTED_MEMBERS: Final = 500
-"""Of so many members, those to go without can be chosen in a list."""
+"""With up to so many members, those to go without can be chosen in a list."""
 
 _ONE_VALUE: Final = ("assignor", "leader", "members", "grown", "to")
-"""Of these the form has one field each. An address may say more, of which all but one would count for nothing."""
+"""The form has one field for each of these. In an address that has more of one, all but one would count for nothing."""
 
 
 class WhatIfForm(Value):

@@ -96,7 +96,7 @@ class GroupFinder:
         return found
 
     def listed(self, request: Request, prefix: str) -> GroupSummary:
-        """That group as it is listed: nothing is judged for it."""
+        """The group as it is listed: nothing is judged for it."""
         address = address_of(request, prefix)
         groups = self._ready(address.cluster).groups
         place = bisect_left(groups, address.group, key=lambda each: each.group)

@@ -83,7 +83,7 @@ class _Claims(Value):
     owners: dict[TopicPartition, int]
     contested: frozenset[TopicPartition]
     claimants: dict[TopicPartition, frozenset[int]]
-    """Of what is owned or contested: all that claim it, whether their word counts or not."""
+    """All members that claim an owned or contested partition, whether their claim counts or not."""
 
     def is_withheld(self, place: TopicPartition, taker: int) -> bool:
         """Whether the taker, to which the partition should go, has to wait for a claimant that does not get it."""

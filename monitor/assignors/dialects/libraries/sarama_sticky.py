@@ -90,7 +90,7 @@ def _origins(claims: Claims) -> Origins:
 
 
 def _earlier_owners(claims: Claims) -> frozenset[tuple[TopicPartition, str]]:
-    """To whom a partition may go back: those that claim it for a generation before the newest."""
+    """The members to which a partition may go back: those that claim it for a generation before the newest."""
     return frozenset(
         (place, claim.member) for place, own in claims.items() for claim in own if claim.generation < own[0].generation
     )

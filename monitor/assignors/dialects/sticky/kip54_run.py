@@ -161,7 +161,7 @@ class Run(ABC):
             self._standing.shrank(rank)
 
     def give(self, place: int, rank: int) -> None:
-        """The member gets a place, whoever else may hold it."""
+        """The member gets a place, even if another one holds it."""
         self.lists[rank].append(place)
         self.owner[place] = rank
 

@@ -81,7 +81,7 @@ def levelling_path(rows: Rows, loads: Mapping[str, int], held: Mapping[Cell, int
 
 
 class _Reach:
-    """From which members a partition can be drawn to whom. Each member is reached once, from the first that can."""
+    """The members from which partitions can move, and to which. Each is reached once, from the first that can."""
 
     def __init__(self, rows: Rows, held: Mapping[Cell, int]) -> None:
         self._rows = rows

@@ -30,7 +30,7 @@ def last_claimants(group: Group) -> dict[TopicPartition, str]:
 
 
 def sole_claimants(claimants: Mapping[TopicPartition, str]) -> dict[TopicPartition, Claimants]:
-    """Of each partition only this claim counts."""
+    """The claimants if only this claim of each partition counts."""
     alone = {place: frozenset({member}) for place, member in claimants.items()}
     return {place: Claimants(all=names, believed=names) for place, names in alone.items()}
 

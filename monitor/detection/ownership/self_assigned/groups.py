@@ -120,7 +120,7 @@ def offered(group: GroupState, partitions: Partitions) -> tuple[Candidate, ...]:
 
 
 def partitions_now(catalog: Catalog, topics: frozenset[str]) -> Partitions:
-    """Of these topics, the partitions that exist; without topics that have none."""
+    """The partitions of these topics that exist now; without topics that have none."""
     known = (catalog.topics[topic] for topic in sorted(topics) if topic in catalog.topics)
     return {state.topic: tuple([p.partition for p in state.partitions]) for state in known if state.partitions}
 

@@ -28,7 +28,7 @@ Partitions = Mapping[str, Sequence[PartitionId]]
 """Partitions by topic."""
 
 MOST_DIGITS: Final = 10
-"""Of a queue's number, which is an int of Java."""
+"""The digits of a queue's number, which is an int of Java."""
 
 WITHOUT_ARGUMENTS: Final = (Averagely, AveragelyByCircle)
 """Strategies whose result depends on queues and clients alone. The arguments of the others cannot be queried."""

@@ -33,7 +33,7 @@ class Holdings:
         return [len(places) for places in self.lists]
 
     def give(self, place: int, rank: int) -> None:
-        """The member gets a partition, whoever else may hold it."""
+        """The member gets a partition, even if another one holds it."""
         self.lists[rank].append(place)
         self.owner[place] = rank
 
