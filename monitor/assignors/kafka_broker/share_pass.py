@@ -14,9 +14,9 @@ Steps:
    its due leaves the circle. A partition that no member in the circle can take, after all were tried, is left as it
    is.
 
-Quirks. When a partition still lacks readers at the moment when the last member leaves the circle, the original looks
-for the next one in an empty circle and fails. After a whole turn of the circle in which no member could take anything,
-no further partition is given away, though a member may have room for it.
+Quirks. If a partition still lacks readers when the last member leaves the circle, the original looks for the next one
+in an empty circle and fails. After a whole turn of the circle in which no member could take anything, the original
+gives away no further partition. A member may have room for one all the same.
 """
 
 from __future__ import annotations

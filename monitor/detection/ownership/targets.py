@@ -8,7 +8,7 @@ fits is enough.
 ``range`` is a function of members and topics, so the targets must equal its result. Brokers before 4.1, which write no
 hash of the topics, may have kept partitions where they were, and need only have cut every topic evenly. ``uniform``
 keeps what members had before, which the log no longer has. So its targets have to be complete and even, with one owner
-each, and a replay with the targets as the members' partitions may move nothing (KAFKA-18688). If members subscribe to
+each. A replay with the targets as the members' partitions may move nothing (KAFKA-18688). If members subscribe to
 different topics, releases differ in how even they get (KAFKA-17710): there, evenness is not judged.
 """
 

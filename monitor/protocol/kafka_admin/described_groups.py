@@ -171,8 +171,8 @@ def _reconciliation(
     """The member's reconciliation, which the broker does not report, but which follows from its own rules.
 
     A member that has reached the epoch of the targets has revoked what it had to, and waits for what it lacks. One
-    that has not, and owns more than it is to own, has to revoke the rest. The broker requests that with its next
-    heartbeat, seconds after the targets were chosen.
+    that has not, and owns more than it is to own, has to revoke the rest. The broker requests that in the response to
+    its next heartbeat, seconds after the targets were chosen.
     """
     beyond, kept = _subtract(assigned, target), assigned
     state = MemberState.STABLE

@@ -1,8 +1,8 @@
 """How long rebalances of classic groups took: the log has when one ended, a collector from when to when it saw it.
 
 The log has the broker's clock and an observation the collector's, and no data shows how far they are apart. But a
-rebalance that is seen to end must have an end in the log. Take an end at 100 s in the log, and a group that was last
-seen to rebalance at 104 s and not any more at 105 s. Then the collector's clock is 4 to 5 s ahead. If two ends are near
+rebalance that is seen to end must have an end in the log. For example, its end in the log is at 100 s. It was last
+seen at 104 s, and not any more at 105 s. Then the collector's clock is 4 to 5 s ahead. If two ends are near
 each other, either may be that of the observation; both are possible until another observation fits only one of them.
 But where clocks that agree fit, they are taken to agree. So for every offset that all observations allow, each
 rebalance that lies within an observation began between two bounds. The result is the span from the least to the

@@ -11,9 +11,9 @@ Steps:
 4. *Balance*, over the line again and again until a whole round moves nothing. If the owner of a partition holds two
    partitions more than its earlier owner, it goes back there. Else, if it holds two more than some subscriber, it gives
    one of the topic to the subscriber with the fewest: this one, or one that came from there before (``movements``).
-      What was handed out in step 3 has a first turn, unless a member lost something in step 1.
-   5. *Decide*: if a member owned something before and the second turn moved some, its result counts only if it is more
-      even than the state before step 4, by the sum of all differences between two members.
+   What was handed out in step 3 has a first turn, unless a member lost something in step 1.
+5. *Decide*: if a member owned something before and the second turn moved some, its result counts only if it is more
+   even. The measure, against the state before step 4, is the sum of all differences between two members.
 
 Members that hold everything they could ever get, and nothing that anybody else could get, take no part in 4 and 5.
 The original stops as soon as a group is balanced, and it looks before every partition. That makes a difference only in

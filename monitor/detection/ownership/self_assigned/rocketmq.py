@@ -1,7 +1,7 @@
 """RocketMQ: each member takes its share of every topic's queues by its own strategy, over all members of the group.
 
-What a client does every 20 s (``RebalanceImpl.rebalanceByTopic``, 4.9 and 5.x): for each topic that it subscribes to,
-it sorts the topic's queues and the ids of *all* clients of the group, and computes its own share by its strategy.
+Every 20 s, a client goes through the topics that it subscribes to (``RebalanceImpl.rebalanceByTopic``, 4.9 and 5.x).
+It sorts each topic's queues and the ids of *all* clients of the group, and computes its own share by its strategy.
 Nothing checks that the shares fit together. So if a client does not subscribe to a topic, its share of that topic has
 no owner; and if two clients have different strategies, some queues are taken twice and others never.
 """
