@@ -46,6 +46,11 @@ STORED: Final = {
         "cluster STRING, day STRING, group_name STRING, topic STRING, partition_id STRING, at_ms LONG, "
         "before_offset LONG, after_offset LONG"
     ),
+    "skips": (
+        "cluster STRING, day STRING, group_name STRING, topic STRING, partition_id STRING, at_ms LONG, cause STRING, "
+        "before_offset LONG, after_offset LONG, at_least LONG, at_most LONG, owner STRING, client_id STRING, "
+        "host STRING"
+    ),
     "group_minutes": (
         "cluster STRING, day STRING, group_name STRING, at_ms LONG, group_kind STRING, state STRING, "
         "generation LONG, members INT, partitions INT, orphaned_partitions INT, lag LONG, lag_ms LONG, "
