@@ -11,7 +11,7 @@ from monitor.history.chronicle.writer import COSTS_KNOWN_MS
 from monitor.history.report.facts import ReportLine
 from monitor.history.report.findings import finding_of, finding_spans
 from monitor.history.report.rebalances import rebalance_lines, rebalances_then
-from monitor.history.report.sentences import is_told, phase_lines, skip_words, truncation_lines
+from monitor.history.report.sentences import is_told, phase_lines, rewind_lines, skip_words, truncation_lines
 from monitor.messages.formatting import lasted
 from monitor.messages.units import unit_of
 from monitor.model import FindingKind, Value
@@ -35,7 +35,7 @@ class Happened(Value):
     """When it happened (ms since the epoch)."""
     about: HappenedKind
     """What it is about: a rebalance, a finding that opened or closed, the group itself, a log that went back, or a
-    commit that passed records."""
+    commit that went back or passed records."""
     sentence: str
     finding: str | None = None
     """The kind and reason of the finding."""
@@ -79,6 +79,7 @@ def story_of(chronicle: Chronicle) -> GroupStory:
         *_told(HappenedKind.LOG, truncation_lines(chronicle)),
         *_told(HappenedKind.GROUP, phase_lines(chronicle)),
         *_told(HappenedKind.REBALANCE, rebalances),
+        *_told(HappenedKind.COMMIT, rewind_lines(chronicle)),
         *_told(HappenedKind.COMMIT, _skips(chronicle)),
         *_findings(chronicle),
     )

@@ -275,6 +275,8 @@ class RewindsRow(GroupRow):
     """The committed offset before."""
     after: int = field(name="after_offset")
     """The committed offset after."""
+    cause: str | None
+    """Why: deleted, reset, rebalance, out_of_order, or unknown; null: of an older groupwatch."""
 
 
 class SkipsRow(GroupRow):

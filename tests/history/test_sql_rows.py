@@ -43,6 +43,7 @@ from monitor.model import (
     Phase,
     Rebalance,
     RebalanceCause,
+    RewindCause,
     TopicPartitions,
 )
 from monitor.model.findings import Severity
@@ -103,7 +104,7 @@ CHRONICLE = Chronicle(
         ),
     ),
     changes=(MembersChanged(AT, 7, joined=(MEMBER,), left=(MemberThen("m-0"),)),),
-    rewinds=(RewindThen(AT, "t", 1, before=30, after=20),),
+    rewinds=(RewindThen(AT, "t", 1, before=30, after=20, cause=RewindCause.RESET),),
     members=(MEMBER,),
     skips=(
         SkipThen(AT, "t", 1, SkipCause.RETENTION, before=30, after=900, at_least=500, at_most=870, owner="m-1"),
@@ -162,7 +163,10 @@ ROWS: dict[Table, list[dict[str, Any]]] = {
         | {"member_id": "m-0", "instance_id": None, "client_id": "", "host": "", "library": "unknown"},
         PLACE | {"at_ms": AT, "change": "joined", "generation": 7} | NAMES,
     ],
-    REWINDS: [PLACE | {"topic": "t", "partition_id": "1", "at_ms": AT, "before_offset": 30, "after_offset": 20}],
+    REWINDS: [
+        PLACE
+        | {"topic": "t", "partition_id": "1", "at_ms": AT, "before_offset": 30, "after_offset": 20, "cause": "reset"}
+    ],
     SKIPS: [
         PLACE
         | {"topic": "t", "partition_id": "1", "at_ms": AT, "cause": "retention", "before_offset": 30}

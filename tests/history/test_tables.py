@@ -44,7 +44,7 @@ STORED: Final = {
     ),
     "rewinds": (
         "cluster STRING, day STRING, group_name STRING, topic STRING, partition_id STRING, at_ms LONG, "
-        "before_offset LONG, after_offset LONG"
+        "before_offset LONG, after_offset LONG, cause STRING"
     ),
     "skips": (
         "cluster STRING, day STRING, group_name STRING, topic STRING, partition_id STRING, at_ms LONG, cause STRING, "

@@ -11,6 +11,7 @@ from monitor.model import (
     PartitionId,
     Phase,
     Rebalance,
+    RewindCause,
     Value,
 )
 from monitor.model.findings import Severity
@@ -148,6 +149,8 @@ class RewindThen(Value):
     """The committed offset before."""
     after: int
     """The committed offset after."""
+    cause: RewindCause = RewindCause.UNKNOWN
+    """Why, as far as the log shows."""
 
 
 class SkipThen(Value):

@@ -231,7 +231,8 @@ class _Follower:
         for offset in group.offsets:
             last = offset.last_rewind
             if last is not None:
-                self._rewinds.add(RewindThen(last.at_ms, offset.topic, offset.partition, last.before, last.after))
+                place = offset.topic, offset.partition
+                self._rewinds.add(RewindThen(last.at_ms, *place, last.before, last.after, last.cause))
 
     def _note_logs(self, verdict: GroupVerdict, catalog: Catalog) -> None:
         """The truncations of logs in which the group has partitions, as far as they are confirmed by now."""

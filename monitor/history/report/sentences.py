@@ -33,8 +33,10 @@ from monitor.history.report.restarts import Restart, folded_restarts
 from monitor.history.report.times import Clock, duration_text, time_between
 from monitor.messages.formatting import counted, grouped
 from monitor.messages.names import LISTED, partition, places, seconds, shown
+from monitor.messages.rewinds import CAUSES
 from monitor.messages.truncation import truncation_sentence
-from monitor.model import KINDS, FindingKind, Phase, TopicPartition
+from monitor.messages.units import unit_of
+from monitor.model import KINDS, FindingKind, Phase, RewindCause, TopicPartition
 from monitor.model.jumps import SkipCause
 
 MOST_LINES: Final = 500
@@ -84,6 +86,26 @@ def truncation_lines(chronicle: Chronicle) -> Iterator[ReportLine]:
     for cut in chronicle.truncations:
         place = TopicPartition(cut.topic, cut.partition)
         yield ReportLine(cut.at_ms, truncation_sentence(place, cut.before, cut.after))
+
+
+def rewind_lines(chronicle: Chronicle) -> Iterator[ReportLine]:
+    """The commits that went back."""
+    for each in chronicle.rewinds:
+        yield ReportLine(each.at_ms, _rewind_words(each, chronicle))
+
+
+def _rewind_words(each: RewindThen, chronicle: Chronicle) -> str:
+    """That a committed offset went back, and which records are delivered again by that: of a cut log, not all."""
+    count = counted(each.before - each.after, unit_of(chronicle.kind))
+    span = f"offsets {grouped(each.after)} to {grouped(each.before - 1)}"
+    where = partition(TopicPartition(each.topic, each.partition))
+    head = f"The committed offset of {where} went back from {grouped(each.before)} to {grouped(each.after)}"
+    if is_with_its_log(each, chronicle.truncations):
+        return f"{head}, as its log did: the records there before are gone."
+    head += CAUSES[each.cause]
+    if each.cause is RewindCause.OUT_OF_ORDER:
+        return f"{head}. Then no record is delivered again."
+    return f"{head}: {count} ({span}) are delivered again."
 
 
 def is_told(skip: SkipThen) -> bool:
@@ -165,7 +187,7 @@ class Wording:
             *self._commits(),
             *self._missing_owners(),
             *(ReportLine(each.from_ms, self._owned_twice(each)) for each in self._report.owned_twice),
-            *(ReportLine(each.at_ms, self.rewind(each)) for each in self._report.rewinds),
+            *rewind_lines(self._chronicle),
             *(ReportLine(each.at_ms, skip_words(each)) for each in self._report.skips if is_told(each)),
             *(ReportLine(each.at_ms, self._loss(each.records)) for each in self._report.lost),
             *self._findings(),
@@ -297,16 +319,6 @@ class Wording:
         if each.records is None:
             return f"{text}."
         return f"{text}; the {BACKLOG} {counted(each.records, self._report.unit)}."
-
-    def rewind(self, each: RewindThen) -> str:
-        """That a committed offset went back, and which records are delivered again by that: of a cut log, not all."""
-        count = counted(each.before - each.after, self._report.unit)
-        span = f"offsets {grouped(each.after)} to {grouped(each.before - 1)}"
-        where = partition(TopicPartition(each.topic, each.partition))
-        head = f"The committed offset of {where} went back from {grouped(each.before)} to {grouped(each.after)}"
-        if is_with_its_log(each, self._report.truncations):
-            return f"{head}, as its log did: the records there before are gone."
-        return f"{head}: {count} ({span}) are delivered again."
 
     def _loss(self, records: int | None) -> str:
         count = "Records" if records is None else f"At most {counted(records, self._report.unit)}"

@@ -95,7 +95,8 @@ def _member_changes(chronicle: Chronicle) -> Iterator[MemberChangesRow]:
 
 def _rewinds(chronicle: Chronicle) -> Iterator[RewindsRow]:
     for each in chronicle.rewinds:
-        yield build_from(RewindsRow, each, **_place(chronicle, each.at_ms), partition=str(each.partition))
+        place = _place(chronicle, each.at_ms)
+        yield build_from(RewindsRow, each, **place, partition=str(each.partition), cause=each.cause.value)
 
 
 def _skips(chronicle: Chronicle) -> Iterator[SkipsRow]:
