@@ -11,6 +11,7 @@ from monitor.explain.owner import why
 from monitor.explain.statements import About, Explanation, Judged, Statement, findings_told, judged, metadata_told
 from monitor.messages.formatting import age, counted
 from monitor.messages.names import era, listed, owner, ranges, shown, shown_group
+from monitor.messages.rewinds import CAUSES
 from monitor.messages.truncation import truncation_sentence
 from monitor.messages.units import unit_of
 from monitor.model import KINDS, CommittedOffset, MemberVerdict, PartitionId, PartitionVerdict, TopicPartition
@@ -130,7 +131,10 @@ def _offsets(known: Judged, row: PartitionVerdict) -> Statement:
         text += f"; an open transaction starts at offset {row.stable}"
     if commit.rewinds:
         text += f"; the committed offset moved back {counted(commit.rewinds, 'time')}"
-    if commit.last_rewind is not None and arrived_late(known.group, row.owners, commit, row.end):
+    is_late = commit.last_rewind is not None and arrived_late(known.group, row.owners, commit, row.end)
+    if commit.last_rewind is not None and not is_late and CAUSES[commit.last_rewind.cause]:
+        text += f", the last time{CAUSES[commit.last_rewind.cause]}"
+    if commit.last_rewind is not None and is_late:
         text += f"; the newest commits arrived out of order, and up to {commit.last_rewind.before} all is committed"
     return Statement(about=About.OFFSETS, sentence=f"{text}{_attempts(commit)}.", since_ms=committed_ms)
 

@@ -261,7 +261,7 @@ def _with_rewinds_until(run: CommitRun, at_ms: int) -> CommitRun:
 def _rewinds_of(commits: Sequence[CommitPoint]) -> Iterator[Rewind]:
     for before, after in pairwise(commits):
         if after.offset < before.offset:
-            yield Rewind(after.committed_ms, before.offset, after.offset)
+            yield Rewind(after.committed_ms, before.offset, after.offset, before_ms=before.committed_ms)
 
 
 def _with_rewinds(run: CommitRun, rewinds: Sequence[Rewind]) -> CommitRun:

@@ -7,13 +7,14 @@ from enum import StrEnum
 from operator import attrgetter
 
 from monitor.history.chronicle.values import Chronicle
+from monitor.history.chronicle.writer import COSTS_KNOWN_MS
 from monitor.history.report.facts import ReportLine
 from monitor.history.report.findings import finding_of, finding_spans
 from monitor.history.report.rebalances import rebalance_lines, rebalances_then
-from monitor.history.report.sentences import phase_lines, truncation_lines
+from monitor.history.report.sentences import is_told, phase_lines, rewind_lines, skip_words, truncation_lines
 from monitor.messages.formatting import lasted
 from monitor.messages.units import unit_of
-from monitor.model import Value
+from monitor.model import FindingKind, Value
 
 
 class HappenedKind(StrEnum):
@@ -24,6 +25,7 @@ class HappenedKind(StrEnum):
     CLOSED = "closed"
     GROUP = "group"
     LOG = "log"
+    COMMIT = "commit"
 
 
 class Happened(Value):
@@ -32,7 +34,8 @@ class Happened(Value):
     at_ms: int
     """When it happened (ms since the epoch)."""
     about: HappenedKind
-    """What it is about: a rebalance, a finding that opened or closed, the group itself, or a log that went back."""
+    """What it is about: a rebalance, a finding that opened or closed, the group itself, a log that went back, or a
+    commit that went back or passed records."""
     sentence: str
     finding: str | None = None
     """The kind and reason of the finding."""
@@ -76,6 +79,8 @@ def story_of(chronicle: Chronicle) -> GroupStory:
         *_told(HappenedKind.LOG, truncation_lines(chronicle)),
         *_told(HappenedKind.GROUP, phase_lines(chronicle)),
         *_told(HappenedKind.REBALANCE, rebalances),
+        *_told(HappenedKind.COMMIT, rewind_lines(chronicle)),
+        *_told(HappenedKind.COMMIT, _skips(chronicle)),
         *_findings(chronicle),
     )
     within = range(chronicle.since_ms + 1, chronicle.until_ms + 1)
@@ -99,6 +104,14 @@ def _lags(chronicle: Chronicle) -> tuple[LagThen, ...]:
 
 def _told(about: HappenedKind, lines: Iterable[ReportLine]) -> Iterator[Happened]:
     return (Happened(line.at_ms, about, line.sentence) for line in lines)
+
+
+def _skips(chronicle: Chronicle) -> Iterator[ReportLine]:
+    """The skips that no finding tells which opened by them: one that is open already tells of others."""
+    own = [span for span in chronicle.findings if span.told.kind == FindingKind.SKIPPED and not span.was_open]
+    for each in filter(is_told, chronicle.skips):
+        if not any(0 <= span.told.opened_ms - each.at_ms <= COSTS_KNOWN_MS for span in own):
+            yield ReportLine(each.at_ms, skip_words(each))
 
 
 def _findings(chronicle: Chronicle) -> Iterator[Happened]:

@@ -275,6 +275,31 @@ class RewindsRow(GroupRow):
     """The committed offset before."""
     after: int = field(name="after_offset")
     """The committed offset after."""
+    cause: str | None
+    """Why: deleted, reset, rebalance, out_of_order, or unknown; null: of an older groupwatch."""
+
+
+class SkipsRow(GroupRow):
+    """A commit that passed records, which the group did not read, or perhaps not; once for each such commit."""
+
+    topic: str
+    partition: str = field(name="partition_id")
+    at_ms: int
+    cause: str
+    """Why, as far as it is known: retention, rebalance, or new_partition."""
+    before: int = field(name="before_offset")
+    """The committed offset before; 0: nothing was committed."""
+    after: int = field(name="after_offset")
+    at_least: int
+    """So many of the records between were not read, at least."""
+    at_most: int
+    """So many of the records between were not read, at most."""
+    owner: str | None
+    """The member id of the owner then; null: not known."""
+    client_id: str | None
+    """Its client id; null: not known."""
+    host: str | None
+    """Its host; null: not known."""
 
 
 class GroupMinutesRow(GroupRow):
@@ -345,6 +370,7 @@ FINDING_MEMBERS: Final = TypedTable("finding_members", FindingMembersRow)
 REBALANCES: Final = TypedTable("rebalances", RebalancesRow)
 MEMBER_CHANGES: Final = TypedTable("member_changes", MemberChangesRow)
 REWINDS: Final = TypedTable("rewinds", RewindsRow)
+SKIPS: Final = TypedTable("skips", SkipsRow)
 GROUP_MINUTES: Final = TypedTable("group_minutes", GroupMinutesRow)
 PARTITION_MINUTES: Final = TypedTable("partition_minutes", PartitionMinutesRow)
 
@@ -356,7 +382,16 @@ CLOCK: Final = next(column for column in EVENTS.columns if column.name == "clock
 RECORDED: Final = (EVENTS, STATES, SETTINGS, REACH)
 """What is recorded: all else follows from these."""
 
-TOLD: Final = (FINDINGS, FINDING_MEMBERS, REBALANCES, MEMBER_CHANGES, REWINDS, GROUP_MINUTES, PARTITION_MINUTES)
+TOLD: Final = (
+    FINDINGS,
+    FINDING_MEMBERS,
+    REBALANCES,
+    MEMBER_CHANGES,
+    REWINDS,
+    SKIPS,
+    GROUP_MINUTES,
+    PARTITION_MINUTES,
+)
 """What follows, for questions in SQL."""
 
 TABLES: Final = (*RECORDED, *TOLD, EVALUATED)

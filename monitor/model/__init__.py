@@ -19,7 +19,7 @@ from monitor.model.client_libraries import (
     LibraryMembers,
     LibraryUse,
 )
-from monitor.model.commits import CommitPoint, Rewind, Standstill
+from monitor.model.commits import CommitPoint, Rewind, RewindCause, Standstill
 from monitor.model.connect import (
     CONNECT,
     THE_CONNECTOR,
@@ -385,6 +385,7 @@ __all__ = [
     "ReleasedPartitions",
     "ResolvedRegex",
     "Rewind",
+    "RewindCause",
     "Shard",
     "ShareBatch",
     "ShareConfig",

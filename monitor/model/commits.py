@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 import msgspec
 
 from monitor.model.values import Value
@@ -14,12 +16,31 @@ class CommitPoint(msgspec.Struct, frozen=True, array_like=True, gc=False):
     offset: int
 
 
+class RewindCause(StrEnum):
+    """Why the committed offset of a partition went back, as far as the log can tell."""
+
+    DELETED = "deleted"
+    """The offset had been deleted, or had expired; the next commit was a lower one."""
+    RESET = "reset"
+    """The group had no members: an administrator has reset the offset, or a tool keeps it."""
+    REBALANCE = "rebalance"
+    """A rebalance ended between the two commits: the owner began at an older offset."""
+    OUT_OF_ORDER = "out_of_order"
+    """Two commits of one owner, at most a second apart: most likely, the older one arrived last."""
+    UNKNOWN = "unknown"
+
+
 class Rewind(Value, array_like=True):
-    """A commit of an offset lower than the one committed before it: records will be delivered again."""
+    """A commit of an offset lower than the one committed before it: records will be delivered again.
+
+    ``before_ms`` is when the one before it was committed; None: not known, or the cause follows from it already.
+    """
 
     at_ms: int
     before: int
     after: int
+    before_ms: int | None = None
+    cause: RewindCause = RewindCause.UNKNOWN
 
 
 class Standstill(msgspec.Struct, frozen=True, array_like=True, gc=False):

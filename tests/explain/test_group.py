@@ -16,6 +16,8 @@ from monitor.model import (
     Phase,
     Rebalance,
     RebalanceCause,
+    Rewind,
+    RewindCause,
     TopicPartitions,
     Truncations,
     UnreadCommit,
@@ -318,6 +320,11 @@ def test_lag_and_rewinds_of_a_partition_are_told():
         "The committed offset is 90, committed 30 s ago; the lag is 10 records, the oldest 3 min 20 s old; the "
         "committed offset moved back 2 times."
     ]
+    reset = Rewind(NOW - 60_000, 95, 85, cause=RewindCause.RESET)
+    after_it = replace(state, offsets=(replace(state.offsets[0], last_rewind=reset),))
+    assert told(of_partition(after_it, "t", 0))[About.OFFSETS][0].endswith(
+        "; the committed offset moved back 2 times, the last time by a reset while the group had no members."
+    )
     written, empty = topic("t", 1), topic("t", 4, end=0)
     alone = catalog(replace(empty, partitions=(*written.partitions, *empty.partitions[1:])))
     assert told(of_group(state, alone))[About.LAG] == [

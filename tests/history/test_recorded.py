@@ -187,9 +187,9 @@ def test_of_commits_that_are_all_named_every_rewind_is_known_at_its_time():
     cut = {at_s: next(until([RecordedEvent(8_000, run)], at_s * 1_000)) for at_s in (0, 2, 4, 6)}
     assert {at_s: (each.rewinds, each.rewound, each.last_rewind) for at_s, each in cut.items()} == {
         0: (0, 0, None),
-        2: (1, 5, Rewind(1_000, 20, 15)),
-        4: (2, 10, Rewind(3_000, 16, 11)),
-        6: (3, 15, Rewind(5_000, 30, 25)),
+        2: (1, 5, Rewind(1_000, 20, 15, before_ms=0)),
+        4: (2, 10, Rewind(3_000, 16, 11, before_ms=2_000)),
+        6: (3, 15, Rewind(5_000, 30, 25, before_ms=4_000)),
     }
 
 

@@ -432,6 +432,38 @@ def test_a_commit_that_goes_back_is_told_with_the_offsets_that_are_delivered_aga
     )
 
 
+def went_back(at_s: float, *, is_empty: bool = False) -> IncidentReport:
+    """Partition 0 is committed at 160 at second 60, and then at 100."""
+    made = Made(200)
+    made.poll()
+    made.assign(5, 1, {"a": [0, 1]})
+    made.commits(range(10, 61, 5), 0, 1)
+    if is_empty:
+        made.assign(61, 2, {})
+    made.commit(at_s, 0, 100)
+    made.assign(90, 3, {"a": [0, 1]})
+    made.commits(range(95, 201, 5), 0, 1)
+    return report_on(made)
+
+
+def test_a_reset_is_told_as_the_cause_of_what_is_delivered_again():
+    report = went_back(70, is_empty=True)
+    assert report.redelivered == 60
+    assert [line.sentence for line in report.timeline if "went back" in line.sentence] == [
+        "The committed offset of partition 0 of t went back from 160 to 100 by a reset while the group had no members: "
+        "60 records (offsets 100 to 159) are delivered again."
+    ]
+
+
+def test_commits_out_of_order_deliver_nothing_again():
+    report = went_back(60.02)
+    assert report.redelivered == 0
+    assert [line.sentence for line in report.timeline if "went back" in line.sentence] == [
+        "The committed offset of partition 0 of t went back from 160 to 100 as two commits of its owner most likely "
+        "arrived out of order. Then no record is delivered again."
+    ]
+
+
 def test_a_log_that_went_back_is_told_with_what_is_gone_and_no_record_of_it_as_delivered_again():
     """Partition 0 is truncated by 120 records at 65; its consumer is reset to 46 at 67. The poll at 70 sees 50."""
     made = Made(200)

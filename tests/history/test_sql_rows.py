@@ -18,6 +18,7 @@ from monitor.history.chronicle.values import (
     MemberThen,
     PartitionPoint,
     RewindThen,
+    SkipThen,
 )
 from monitor.history.delta_reader import DeltaReader
 from monitor.history.delta_sql import DeltaSqlTables
@@ -32,6 +33,7 @@ from monitor.history.tables import (
     PARTITION_MINUTES,
     REBALANCES,
     REWINDS,
+    SKIPS,
     Table,
 )
 from monitor.model import (
@@ -41,9 +43,11 @@ from monitor.model import (
     Phase,
     Rebalance,
     RebalanceCause,
+    RewindCause,
     TopicPartitions,
 )
 from monitor.model.findings import Severity
+from monitor.model.jumps import SkipCause
 from streaming_jobs.recording.arrow import arrow_schema
 
 MIDNIGHT = 1_795_305_600_000
@@ -100,8 +104,12 @@ CHRONICLE = Chronicle(
         ),
     ),
     changes=(MembersChanged(AT, 7, joined=(MEMBER,), left=(MemberThen("m-0"),)),),
-    rewinds=(RewindThen(AT, "t", 1, before=30, after=20),),
+    rewinds=(RewindThen(AT, "t", 1, before=30, after=20, cause=RewindCause.RESET),),
     members=(MEMBER,),
+    skips=(
+        SkipThen(AT, "t", 1, SkipCause.RETENTION, before=30, after=900, at_least=500, at_most=870, owner="m-1"),
+        SkipThen(AT, "t", 2, SkipCause.NEW_PARTITION, before=0, after=900, at_least=0, at_most=900),
+    ),
 )
 
 PLACE = {"cluster": "k", "day": "2026-11-22", "group_name": "g"}
@@ -155,7 +163,18 @@ ROWS: dict[Table, list[dict[str, Any]]] = {
         | {"member_id": "m-0", "instance_id": None, "client_id": "", "host": "", "library": "unknown"},
         PLACE | {"at_ms": AT, "change": "joined", "generation": 7} | NAMES,
     ],
-    REWINDS: [PLACE | {"topic": "t", "partition_id": "1", "at_ms": AT, "before_offset": 30, "after_offset": 20}],
+    REWINDS: [
+        PLACE
+        | {"topic": "t", "partition_id": "1", "at_ms": AT, "before_offset": 30, "after_offset": 20, "cause": "reset"}
+    ],
+    SKIPS: [
+        PLACE
+        | {"topic": "t", "partition_id": "1", "at_ms": AT, "cause": "retention", "before_offset": 30}
+        | {"after_offset": 900, "at_least": 500, "at_most": 870, "owner": "m-1", "client_id": "c", "host": "/h"},
+        PLACE
+        | {"topic": "t", "partition_id": "2", "at_ms": AT, "cause": "new_partition", "before_offset": 0}
+        | {"after_offset": 900, "at_least": 0, "at_most": 900, "owner": None, "client_id": None, "host": None},
+    ],
     GROUP_MINUTES: [
         PLACE
         | {

@@ -103,6 +103,21 @@ def test_a_log_that_went_back_is_told_and_so_are_the_offsets_beyond_its_end_unti
     assert [lags[second] for second in (61, 70, 80, 110, 120, 130, 131)] == [5, None, None, None, 5, 15, 15]
 
 
+def test_a_commit_that_went_back_is_told_with_its_cause():
+    """At 130 a rebalance ends that both members notice; the new owner of partition 0 begins at 100 again."""
+    joining = [joined(5, 1, {"a": [0, 1]}), joined(130, 2, {"a": [1], "b": [0]})]
+    made = recording(*joining, *[commit(at_s, 0, 100 + at_s) for at_s in (20, 60, 120)], commit(140, 0, 100))
+    found = tell_story(made, "c", "g", START + 10_000, START + 200_000)
+    assert found is not None
+    assert [(each.at_ms - START, each.sentence) for each in found.happened if each.about.value == "commit"] == [
+        (
+            140_000,
+            "The committed offset of partition 0 of t went back from 220 to 100 with the first commit after a "
+            "rebalance: 120 records (offsets 100 to 219) are delivered again.",
+        )
+    ]
+
+
 def story(since: int, until: int) -> GroupStory:
     found = tell_story(HISTORY, "c", "g", START + since * 1_000, START + until * 1_000)
     assert found is not None

@@ -44,7 +44,12 @@ STORED: Final = {
     ),
     "rewinds": (
         "cluster STRING, day STRING, group_name STRING, topic STRING, partition_id STRING, at_ms LONG, "
-        "before_offset LONG, after_offset LONG"
+        "before_offset LONG, after_offset LONG, cause STRING"
+    ),
+    "skips": (
+        "cluster STRING, day STRING, group_name STRING, topic STRING, partition_id STRING, at_ms LONG, cause STRING, "
+        "before_offset LONG, after_offset LONG, at_least LONG, at_most LONG, owner STRING, client_id STRING, "
+        "host STRING"
     ),
     "group_minutes": (
         "cluster STRING, day STRING, group_name STRING, at_ms LONG, group_kind STRING, state STRING, "

@@ -257,8 +257,9 @@ WRITTEN = [json.loads(line) for line in _WRITTEN.read_text(encoding="utf-8").spl
 """States as they were written when the format was pinned, with what they held (msgspec.to_builtins of the state).
 
 Until version 0.1.0 the format had the number 2: of the bytes that were written then, only the number was changed.
-``written_now``: the number of commits, the jump, the attempts and the standstill now follow each offset, and the number
-of fields of a partition has another form; who does not know them passes them over."""
+``written_now``: the number of commits, the jump, the attempts and the standstill now follow each offset, and the cause
+each commit that went back. The number of fields of a partition has another form. Who does not know them passes them
+over."""
 DECODERS = {"GroupState": decode_group_state, "TopicState": decode_topic_state, "SourceState": decode_source_state}
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -17,13 +18,17 @@ from monitor.history.chronicle.values import (
     MemberThen,
     OwnerSpan,
     PartitionPoint,
+    SkipThen,
     TopicChanged,
 )
+from monitor.history.tables import build_from
 from monitor.model import (
     Catalog,
+    CommittedOffset,
     Finding,
     FindingNews,
     FindingRecord,
+    GroupState,
     GroupSummary,
     GroupVerdict,
     Member,
@@ -31,6 +36,7 @@ from monitor.model import (
     OrphanReason,
     TopicPartition,
 )
+from monitor.model.jumps import Skip
 
 
 class _Open(NamedTuple):
@@ -207,6 +213,55 @@ class TopicFollower:
             elif now is not None and now != count:
                 seen = [each.first_seen_ms for each in catalog.topics[name].partitions[count:]]
                 self.changes.append(TopicChanged(max([*seen]) if seen else at_ms, name, count, now))
+
+
+class SkipFollower:
+    """The skips of a group: each jump once, however often verdicts name it.
+
+    Polls that come later raise the lower bound of a jump, and name its cause. What is known of the past of a log is
+    bounded, so a lower bound stays that a verdict had once.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[TopicPartition, int], Skip] = {}
+
+    def take(self, verdict: GroupVerdict, group: GroupState) -> None:
+        """The verdict at the next instant, and the group that it was made of."""
+        if not verdict.skips and not self._known:
+            return
+        committed = {TopicPartition(each.topic, each.partition): each for each in group.offsets}
+        refuted = [key for key, skip in self._known.items() if _is_refuted(skip, committed.get(key[0]))]
+        for key in refuted:
+            del self._known[key]
+        for skip in verdict.skips:
+            key = TopicPartition(skip.topic, skip.partition), skip.at_ms
+            known = self._known.get(key)
+            if known is None or known.at_least <= skip.at_least:
+                self._known[key] = skip
+
+    def skips(self, since_ms: int, until_ms: int, owners: Sequence[OwnerSpan]) -> tuple[SkipThen, ...]:
+        """Those of commits in this time, in its order, with who owned the partition then."""
+        found = [each for each in self._known.values() if since_ms < each.at_ms <= until_ms]
+        told = [build_from(SkipThen, each, after=each.offset, owner=_owner_then(each, owners)) for each in found]
+        return tuple(sorted(told, key=lambda each: (each.at_ms, each.topic, str(each.partition))))
+
+
+def _is_refuted(skip: Skip, now: CommittedOffset | None) -> bool:
+    """Whether the group went back to before the commit: then it reads the records after all."""
+    if now is None:
+        return False
+    if now.offset < skip.offset:
+        return True
+    if now.jump is None:
+        return True
+    return now.jump.at_ms != skip.at_ms and (now.jump.before or 0) < skip.offset
+
+
+def _owner_then(skip: Skip, owners: Sequence[OwnerSpan]) -> str | None:
+    place = skip.topic, skip.partition
+    then = [each for each in owners if (each.topic, each.partition) == place and each.from_ms <= skip.at_ms]
+    last = max(then, key=attrgetter("from_ms"), default=None)
+    return last.owners[0] if last is not None and last.owners and skip.at_ms <= last.until_ms else None
 
 
 class ExtremeFollower:

@@ -11,9 +11,11 @@ from monitor.model import (
     PartitionId,
     Phase,
     Rebalance,
+    RewindCause,
     Value,
 )
 from monitor.model.findings import Severity
+from monitor.model.jumps import SkipCause
 
 
 class FindingSpan(Value):
@@ -147,6 +149,32 @@ class RewindThen(Value):
     """The committed offset before."""
     after: int
     """The committed offset after."""
+    cause: RewindCause = RewindCause.UNKNOWN
+    """Why, as far as the log shows."""
+
+
+class SkipThen(Value):
+    """A commit that passed records, which the group did not read, or perhaps not.
+
+    A jump is known with its commit, and its cause with the polls after it.
+    """
+
+    at_ms: int
+    """When it was committed (ms since the epoch)."""
+    topic: str
+    partition: PartitionId
+    cause: SkipCause
+    """Why the group passed the records, as far as that is known."""
+    before: int
+    """The committed offset before; 0: nothing was committed."""
+    after: int
+    """The offset that it committed."""
+    at_least: int
+    """So many of the records between were not read, at least."""
+    at_most: int
+    """So many of the records between were not read, at most."""
+    owner: str | None = None
+    """The member id of the owner that committed; null: not known."""
 
 
 class TopicChanged(Value):
@@ -198,7 +226,8 @@ class Chronicle(Value):
     ``points`` are the steps at which it was judged, the first instant and the last; ``partition_points`` those of its
     partitions, where they are asked for. ``members`` are all that there were. ``rebalances`` ended in that time. Of
     ``rewinds``, the newest of each partition between two steps is told; ``redelivered`` counts the records of all of
-    them.
+    them. ``skips`` are the jumps of commits that counted as skips, as they are known by the end of the chronicle, or
+    two minutes later.
 
     ``extremes`` are all partitions at the first instant, at the one with the most lag (``peak``: the group then; it
     need not be one of the steps), and at the last. ``gaps`` are there where they are asked for
@@ -229,3 +258,4 @@ class Chronicle(Value):
     truncations: tuple[LogTruncated, ...] = ()
     step_ms: int = 0
     is_connect: bool = False
+    skips: tuple[SkipThen, ...] = ()

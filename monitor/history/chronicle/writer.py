@@ -9,12 +9,13 @@ from monitor.history.chronicle.followers import (
     FindingFollower,
     MemberFollower,
     OwnerFollower,
+    SkipFollower,
     TopicFollower,
     group_point,
     partition_points,
 )
 from monitor.history.chronicle.grid import Steps, step_ms
-from monitor.history.chronicle.judging import Judged, Seen, judged_instants
+from monitor.history.chronicle.judging import Judge, Judged, Seen, judged_instants
 from monitor.history.chronicle.lag_peak import peak_ms
 from monitor.history.chronicle.values import (
     Chronicle,
@@ -38,7 +39,8 @@ from monitor.model import (
 )
 
 COSTS_KNOWN_MS: Final = 120_000
-"""What a rebalance cost is known with the first commits after it; by then there were some, or there are none soon."""
+"""What a rebalance cost is known with the first commits after it; by then there were some, or there are none soon. What
+a jump skipped is known with the polls after it."""
 
 
 def write_chronicle(
@@ -69,8 +71,16 @@ def write_chronicle(
     for judged in judged_instants(walk, (since_ms, until_ms), steps, asked_ms):
         if judged.at_ms <= until_ms:
             follower.take(judged, is_step=judged.at_ms % steps.apart_ms == 0 or judged.at_ms in (since_ms, until_ms))
-    follower.take_costs(walk.state(min(walk.until_ms, until_ms + COSTS_KNOWN_MS)))
+    later_ms = min(walk.until_ms, until_ms + COSTS_KNOWN_MS)
+    follower.take_costs(walk.state(later_ms))
+    if later_ms > until_ms and _has_jumped(walk.state(until_ms), since_ms):
+        last_ms = min(walk.until_ms, steps.ceiling(until_ms))
+        follower.take_skips(Judge(walk).at(max(later_ms, last_ms)).seen)
     return follower.chronicle(until_ms)
+
+
+def _has_jumped(group: GroupState | None, since_ms: int) -> bool:
+    return any(each.jump is not None and each.jump.at_ms > since_ms for each in group.offsets) if group else False
 
 
 def chronicle_of(  # noqa: PLR0913, PLR0917 -- as GroupWalk
@@ -114,6 +124,7 @@ class _Follower:
         self._members = MemberFollower()
         self._topics = TopicFollower()
         self._extremes = ExtremeFollower()
+        self._skips = SkipFollower()
         self._redelivered: tuple[int, int] | None = None
         self._phase: tuple[Phase | None, bool] = (None, False)
         self._phases: list[PhaseBegun] = []
@@ -150,6 +161,7 @@ class _Follower:
         self._members.take(at_ms, verdict, seen.view.group.members)
         self._topics.take(at_ms, seen.catalog, seen.view)
         self._extremes.take(verdict)
+        self._skips.take(verdict, group)
         self._note_group(group)
         self._note_logs(verdict, seen.catalog)
 
@@ -165,6 +177,11 @@ class _Follower:
             if _key(rebalance) in self._rebalances:
                 self._rebalances[_key(rebalance)] = rebalance
 
+    def take_skips(self, seen: Seen | None) -> None:
+        """The verdict a while after the last instant: polls have shown by then what retention had removed."""
+        if seen is not None:
+            self._skips.take(seen.verdict, seen.inputs.group)
+
     def chronicle(self, until_ms: int) -> Chronicle | None:
         """What was noted; None: there was no such group."""
         if self._kind is None:
@@ -172,6 +189,7 @@ class _Follower:
         since_ms = self._since_ms
         ended = [each for each in self._rebalances.values() if since_ms < (each.ended_ms or 0) <= until_ms]
         rewinds = [each for each in self._rewinds if since_ms < each.at_ms <= until_ms]
+        owners = self._owners.spans(until_ms)
         cut = [each for each in self._truncations if since_ms < each.at_ms <= until_ms]
         return Chronicle(
             cluster=self._cluster,
@@ -187,7 +205,8 @@ class _Follower:
             rebalances=tuple(sorted(ended, key=lambda each: (each.ended_ms or 0, each.generation))),
             changes=tuple(self._members.changes),
             phases=tuple(self._phases),
-            owners=self._owners.spans(until_ms),
+            owners=owners,
+            skips=self._skips.skips(since_ms, until_ms, owners),
             rewinds=tuple(sorted(rewinds, key=lambda each: (each.at_ms, each.topic, str(each.partition)))),
             members=tuple(self._members.known.values()),
             topics=tuple(self._topics.changes),
@@ -212,7 +231,8 @@ class _Follower:
         for offset in group.offsets:
             last = offset.last_rewind
             if last is not None:
-                self._rewinds.add(RewindThen(last.at_ms, offset.topic, offset.partition, last.before, last.after))
+                place = offset.topic, offset.partition
+                self._rewinds.add(RewindThen(last.at_ms, *place, last.before, last.after, last.cause))
 
     def _note_logs(self, verdict: GroupVerdict, catalog: Catalog) -> None:
         """The truncations of logs in which the group has partitions, as far as they are confirmed by now."""

@@ -124,6 +124,7 @@ def _facts(chronicle: Chronicle, asked_until_ms: int, every_ms: int) -> Incident
         deleted_ms=gone[-1] if gone else None,
         unit=unit_of(chronicle.kind),
         is_connect=chronicle.is_connect,
+        skips=chronicle.skips,
     )
     return _with_evidence(report, chronicle)
 

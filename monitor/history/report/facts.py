@@ -5,7 +5,15 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Final
 
-from monitor.history.chronicle.values import GroupPoint, LogTruncated, MemberThen, OwnerSpan, RewindThen, TopicChanged
+from monitor.history.chronicle.values import (
+    GroupPoint,
+    LogTruncated,
+    MemberThen,
+    OwnerSpan,
+    RewindThen,
+    SkipThen,
+    TopicChanged,
+)
 from monitor.model import GroupKind, PartitionId, RebalanceCause, TopicPartition, Value
 from monitor.model.findings import Severity
 
@@ -374,3 +382,5 @@ class IncidentReport(Value):
     """The unit of offsets and lag."""
     is_connect: bool = False
     """Whether the group is a Connect cluster, which has no lag of its own."""
+    skips: tuple[SkipThen, ...] = ()
+    """Commits that passed records, which the group did not read, or perhaps not."""

@@ -7,7 +7,8 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Final
 
-from monitor.history.chronicle.values import Chronicle, MemberThen, RewindThen, TopicChanged
+from monitor.detection.rules.skipped import FEWEST
+from monitor.history.chronicle.values import Chronicle, MemberThen, RewindThen, SkipThen, TopicChanged
 from monitor.history.report.facts import (
     Departure,
     IncidentReport,
@@ -32,8 +33,11 @@ from monitor.history.report.restarts import Restart, folded_restarts
 from monitor.history.report.times import Clock, duration_text, time_between
 from monitor.messages.formatting import counted, grouped
 from monitor.messages.names import LISTED, partition, places, seconds, shown
+from monitor.messages.rewinds import CAUSES
 from monitor.messages.truncation import truncation_sentence
-from monitor.model import KINDS, FindingKind, Phase, TopicPartition
+from monitor.messages.units import unit_of
+from monitor.model import KINDS, FindingKind, Phase, RewindCause, TopicPartition
+from monitor.model.jumps import SkipCause
 
 MOST_LINES: Final = 500
 """A timeline with more lines is cut: JSON has all facts."""
@@ -82,6 +86,47 @@ def truncation_lines(chronicle: Chronicle) -> Iterator[ReportLine]:
     for cut in chronicle.truncations:
         place = TopicPartition(cut.topic, cut.partition)
         yield ReportLine(cut.at_ms, truncation_sentence(place, cut.before, cut.after))
+
+
+def rewind_lines(chronicle: Chronicle) -> Iterator[ReportLine]:
+    """The commits that went back."""
+    for each in chronicle.rewinds:
+        yield ReportLine(each.at_ms, _rewind_words(each, chronicle))
+
+
+def _rewind_words(each: RewindThen, chronicle: Chronicle) -> str:
+    """The sentence that an offset went back, and which records are delivered again: not all if the log was cut."""
+    count = counted(each.before - each.after, unit_of(chronicle.kind))
+    span = f"offsets {grouped(each.after)} to {grouped(each.before - 1)}"
+    where = partition(TopicPartition(each.topic, each.partition))
+    head = f"The committed offset of {where} went back from {grouped(each.before)} to {grouped(each.after)}"
+    if is_with_its_log(each, chronicle.truncations):
+        return f"{head}, as its log did: the records there before are gone."
+    head += CAUSES[each.cause]
+    if each.cause is RewindCause.OUT_OF_ORDER:
+        return f"{head}. Then no record is delivered again."
+    return f"{head}: {count} ({span}) are delivered again."
+
+
+def is_told(skip: SkipThen) -> bool:
+    """Whether a line names the skip: every consumer that restarts reads a few records at once."""
+    return skip.at_least > 0 or skip.at_most >= FEWEST
+
+
+def skip_words(each: SkipThen) -> str:
+    """The sentence that a commit passed records, and how many of them were not read."""
+    where = partition(TopicPartition(each.topic, each.partition))
+    went, most = f"from {grouped(each.before)} to {grouped(each.after)}", counted(each.at_most, "record")
+    match each.cause:
+        case SkipCause.RETENTION if each.at_least:
+            why = f"Retention removed records in {where} before the group read them"
+            bounds = f"At least {grouped(each.at_least)} and at most {most} were not read."
+            return f"{why}: its committed offset went {went}. {bounds}"
+        case SkipCause.NEW_PARTITION:
+            head = f"The first commit in {where}, which is new, passed {most}."
+        case _:
+            head = f"After a rebalance, the first commit in {where} went {went}."
+    return f"{head} The group read these records, or skipped them: commits do not tell."
 
 
 def phase_lines(chronicle: Chronicle) -> Iterator[ReportLine]:
@@ -142,7 +187,8 @@ class Wording:
             *self._commits(),
             *self._missing_owners(),
             *(ReportLine(each.from_ms, self._owned_twice(each)) for each in self._report.owned_twice),
-            *(ReportLine(each.at_ms, self.rewind(each)) for each in self._report.rewinds),
+            *rewind_lines(self._chronicle),
+            *(ReportLine(each.at_ms, skip_words(each)) for each in self._report.skips if is_told(each)),
             *(ReportLine(each.at_ms, self._loss(each.records)) for each in self._report.lost),
             *self._findings(),
             *self._lag(),
@@ -274,16 +320,6 @@ class Wording:
             return f"{text}."
         return f"{text}; the {BACKLOG} {counted(each.records, self._report.unit)}."
 
-    def rewind(self, each: RewindThen) -> str:
-        """The sentence that an offset went back, and which records are delivered again: not all if the log was cut."""
-        count = counted(each.before - each.after, self._report.unit)
-        span = f"offsets {grouped(each.after)} to {grouped(each.before - 1)}"
-        where = partition(TopicPartition(each.topic, each.partition))
-        head = f"The committed offset of {where} went back from {grouped(each.before)} to {grouped(each.after)}"
-        if is_with_its_log(each, self._report.truncations):
-            return f"{head}, as its log did: the records there before are gone."
-        return f"{head}: {count} ({span}) are delivered again."
-
     def _loss(self, records: int | None) -> str:
         count = "Records" if records is None else f"At most {counted(records, self._report.unit)}"
         return f"{count} were removed by retention before the group had committed them."
@@ -294,7 +330,8 @@ class Wording:
         """Those that the facts do not tell, with their times. One is known to be over with the next evaluation."""
         for each in self._report.findings:
             is_hung = (each.kind, each.reason) == (FindingKind.LAG, NOT_COMMITTING) and bool(self._report.hung)
-            if each.kind not in TOLD_BY_FACTS and not is_hung:
+            is_skip = each.kind == FindingKind.SKIPPED and any(map(is_told, self._report.skips))
+            if each.kind not in TOLD_BY_FACTS and not is_hung and not is_skip:
                 until = self._until(each.since_ms, each.until_ms, each.is_over)
                 yield ReportLine(max(each.since_ms, self._report.since_ms), f"{each.sentence} This lasted {until}.")
 

@@ -14,6 +14,7 @@ from monitor.history.tables import (
     PARTITION_MINUTES,
     REBALANCES,
     REWINDS,
+    SKIPS,
     FindingMembersRow,
     FindingsRow,
     GroupMinutesRow,
@@ -21,6 +22,7 @@ from monitor.history.tables import (
     PartitionMinutesRow,
     RebalancesRow,
     RewindsRow,
+    SkipsRow,
     Table,
     build_from,
     day_of,
@@ -93,7 +95,23 @@ def _member_changes(chronicle: Chronicle) -> Iterator[MemberChangesRow]:
 
 def _rewinds(chronicle: Chronicle) -> Iterator[RewindsRow]:
     for each in chronicle.rewinds:
-        yield build_from(RewindsRow, each, **_place(chronicle, each.at_ms), partition=str(each.partition))
+        place = _place(chronicle, each.at_ms)
+        yield build_from(RewindsRow, each, **place, partition=str(each.partition), cause=each.cause.value)
+
+
+def _skips(chronicle: Chronicle) -> Iterator[SkipsRow]:
+    known = {member.member_id: member for member in chronicle.members}
+    for each in chronicle.skips:
+        owner = known.get(each.owner or "")
+        yield build_from(
+            SkipsRow,
+            each,
+            **_place(chronicle, each.at_ms),
+            partition=str(each.partition),
+            cause=each.cause.value,
+            client_id=None if owner is None else owner.client_id,
+            host=None if owner is None else owner.host,
+        )
 
 
 def _group_minutes(chronicle: Chronicle) -> Iterator[GroupMinutesRow]:
@@ -115,6 +133,7 @@ _TELLERS: Final[Mapping[Table, Callable[[Chronicle], Iterator[Value]]]] = {
     REBALANCES: _rebalances,
     MEMBER_CHANGES: _member_changes,
     REWINDS: _rewinds,
+    SKIPS: _skips,
     GROUP_MINUTES: _group_minutes,
     PARTITION_MINUTES: _partition_minutes,
 }

@@ -169,4 +169,4 @@ def _select_points(at_ms: Column, same: NDArray[np.bool_], ends: Column) -> NDAr
 
 
 def _rewind(row: int, at_ms: Column, offset: Column) -> Rewind:
-    return Rewind(at_ms=int(at_ms[row]), before=int(offset[row - 1]), after=int(offset[row]))
+    return Rewind(int(at_ms[row]), int(offset[row - 1]), int(offset[row]), before_ms=int(at_ms[row - 1]))

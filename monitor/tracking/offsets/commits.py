@@ -30,6 +30,7 @@ from monitor.tracking.offsets.precedence import (
     with_attempt,
     with_attempts,
 )
+from monitor.tracking.offsets.rewinds import with_cause
 from monitor.tracking.offsets.topic_identity import CommittedTopics
 from monitor.tracking.rebalances.impact import NO_COST, pause_ms
 
@@ -83,6 +84,7 @@ class OffsetsDraft:
             after, first, at_ms = _after_run(before, event), event.first.offset, event.first.committed_ms
             if event.rewound:
                 self._redeliver_inside(before, event)
+                after = self._with_cause(after)
         else:
             after, first, at_ms = _after(before, event), event.offset, event.committed_ms
         if self.readers is not None:
@@ -90,6 +92,8 @@ class OffsetsDraft:
         if before is None:
             self._known[place] = after
             return
+        if first < before.offset:
+            after = self._with_cause(after)
         self._known[place] = _with_attempts(before, after, event) if after.listed_ms else after
         if first < before.offset:
             self._redeliver(before, Rewind(at_ms, before.offset, first))
@@ -136,6 +140,13 @@ class OffsetsDraft:
         if jump is None and passed > 0 and not readers.are_none:
             self.fastest = max(self.fastest, pace_between(CommitPoint(before.committed_ms, before.offset), commit))
         return jump
+
+    def _with_cause(self, after: CommittedOffset) -> CommittedOffset:
+        """The partition after a commit that went back, with the cause of that."""
+        fall = after.last_rewind
+        if fall is None or fall.before_ms is None:
+            return after
+        return replace(after, last_rewind=with_cause(fall, self.readers))
 
     def _redeliver(self, before: CommittedOffset, fall: Rewind) -> None:
         """Count the records of a commit that went back behind the one before it."""
@@ -206,7 +217,7 @@ def _after(before: CommittedOffset | None, event: OffsetCommitted) -> CommittedO
     if offset == before.offset:
         standstill = _longer(before, 1)
     elif offset < before.offset:
-        rewinds, last_rewind = rewinds + 1, Rewind(at_ms, before.offset, offset)
+        rewinds, last_rewind = rewinds + 1, Rewind(at_ms, before.offset, offset, before.committed_ms)
     return CommittedOffset(
         before.topic,
         before.partition,
@@ -244,7 +255,9 @@ def _with_attempts(before: CommittedOffset, after: CommittedOffset, event: Commi
 def _after_run(before: CommittedOffset | None, run: CommitRun) -> CommittedOffset:
     first, newest = run.first, run.points[-1]
     falls = before is not None and first.offset < before.offset
-    into = Rewind(first.committed_ms, before.offset, first.offset) if before is not None and falls else None
+    into = None
+    if before is not None and falls:
+        into = Rewind(first.committed_ms, before.offset, first.offset, before.committed_ms)
     standstill = run.standstill
     if before is not None and before.offset == first.offset == newest.offset:
         stands = run.commits == 1 or (standstill is not None and standstill.commits == run.commits)

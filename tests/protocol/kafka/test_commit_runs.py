@@ -34,7 +34,8 @@ def test_each_partition_has_one_run_in_the_order_of_their_first_commits(rows):
 def test_a_run_says_what_its_commits_said(rows):
     for run in runs(rows):
         own = [CommitPoint(at_ms, offset) for code, offset, at_ms in rows if code == rows[run.first_row][0]]
-        rewinds = [Rewind(b.committed_ms, a.offset, b.offset) for a, b in pairwise(own) if b.offset < a.offset]
+        falls = [(a, b) for a, b in pairwise(own) if b.offset < a.offset]
+        rewinds = [Rewind(b.committed_ms, a.offset, b.offset, before_ms=a.committed_ms) for a, b in falls]
         assert (run.commits, run.first) == (len(own), own[0])
         assert rows[run.last_row][1] == own[-1].offset
         assert run.points == thin(own)

@@ -167,7 +167,7 @@ def test_repeated_commits_become_one_event():
     (row,) = decoded(OffsetsLogDecoder("c", 4), records(*log))
     (run,) = row["payload"]
     assert (run.commits, run.rewinds, run.first.offset, run.points[-1].offset, run.leader_epoch) == (30, 29, 50, 21, 29)
-    assert run.last_rewind == Rewind(at_ms=1029, before=22, after=21)
+    assert run.last_rewind == Rewind(at_ms=1029, before=22, after=21, before_ms=1028)
     assert len(run.points) == 10
 
 
