@@ -15,7 +15,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from operator import attrgetter
+from statistics import median
 from typing import Final, NamedTuple
 
 from monitor.model import CommitPoint, CommittedOffset, EndOffsetAt, PartitionState
@@ -61,6 +63,17 @@ def longest_usual_ms(commit: CommittedOffset, partition: PartitionState, batch_m
         if longer <= max(others, 1):
             return max(0, wait.explains_ms)
     return 0
+
+
+def usual_gap_ms(commit: CommittedOffset) -> float | None:
+    """The usual time between two commits of a partition, whether records waited or not; None: there are too few.
+
+    It is the middle one of the newest: a night without records is no rhythm.
+    """
+    if count_of(commit.history) < FEWEST_COMMITS:
+        return None
+    times, _ = columns_of(commit.history)
+    return median([after - before for before, after in pairwise(times[-RECENT:])])
 
 
 class _Wait(NamedTuple):
