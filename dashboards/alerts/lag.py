@@ -114,6 +114,15 @@ def _progress(pace: Pace) -> tuple[AlertRule, ...]:
             ),
         ),
         row_rule(
+            alerts.RECORD_STUCK,
+            pace,
+            summary=f"Consumers of {GROUP} have left at the same record for {AGE}",
+            description=(
+                f"Owner after owner of these partitions has left group {GROUP} of cluster {CLUSTER} at the offset at "
+                "which it began. The group commits elsewhere."
+            ),
+        ),
+        row_rule(
             alerts.NEVER_COMMITTED,
             pace,
             summary=f"{GROUP} has never committed partitions with new records for {AGE}",

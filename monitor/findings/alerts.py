@@ -140,6 +140,9 @@ LAG_VERY_OLD: Final = LagAlert("GroupwatchLagVeryOld", Severity.CRITICAL, age_s=
 LAG_WITHOUT_AGE: Final = LagAlert("GroupwatchLagWithoutAge", Severity.WARNING, records=10_000, hold_s=1800)
 LAG_OVER_LIMIT: Final = FindingAlert("GroupwatchLagOverLimit", "lag", "behind", age_s=300)
 PARTITION_STOPPED: Final = FindingAlert("GroupwatchPartitionStopped", "lag", "not_committing", age_s=300)
+RECORD_STUCK: Final = FindingAlert("GroupwatchRecordStopsConsumers", "lag", "stuck_record")
+"""Two consumers have gone by the time that it is found."""
+
 NEVER_COMMITTED: Final = FindingAlert("GroupwatchPartitionNeverCommitted", "uncommitted", "never", age_s=300)
 LEFT_UNCOMMITTED: Final = FindingAlert("GroupwatchUncommittedUnattended", "uncommitted", "unattended", age_s=900)
 PARTITION_STALLED: Final = StatusAlert("GroupwatchPartitionStalled", Severity.WARNING, LagStatus.STALL, hold_s=600)
@@ -198,6 +201,7 @@ GROUP_ALERTS: Final[tuple[GroupAlert, ...]] = (
     LAG_WITHOUT_AGE,
     LAG_OVER_LIMIT,
     PARTITION_STOPPED,
+    RECORD_STUCK,
     NEVER_COMMITTED,
     LEFT_UNCOMMITTED,
     PARTITION_STALLED,

@@ -23,8 +23,9 @@ from monitor.findings.observation import Evidence, Observation
 from monitor.findings.order import Rank
 from monitor.findings.sentences import sentence
 from monitor.findings.spec import FindingSpec
+from monitor.messages.commands import BROKER, option
 from monitor.messages.formatting import counted, grouped, round_down
-from monitor.messages.names import partition, people, places, seconds
+from monitor.messages.names import LONGEST_NAME, partition, people, places, seconds
 from monitor.messages.units import unit_of
 from monitor.model import KINDS, FindingKind, GroupState, TopicPartition, Value
 
@@ -91,6 +92,11 @@ _NO_PROGRESS: Final = (
     ),
 )
 
+_STUCK_RECORD: Final = (
+    "Look at that record and at the log of a consumer that has left. To skip it, stop the group and set the offset of "
+    "this one partition behind it (kafka-consumer-groups.sh --reset-offsets --topic TOPIC:PARTITION)."
+)
+
 ROWS: Final = (
     FindingSpec(
         FindingKind.LAG,
@@ -106,6 +112,14 @@ ROWS: Final = (
         Rank.WHOLE_GROUP,
         advice="Start its consumers. If the group is no longer needed, delete it together with its offsets.",
         mark="lag, no members",
+        jitters=True,
+    ),
+    FindingSpec(
+        FindingKind.LAG,
+        "stuck_record",
+        Rank.AT_ONE_RECORD,
+        advice=_STUCK_RECORD,
+        mark="its owners leave at one record",
         jitters=True,
     ),
     FindingSpec(
@@ -229,19 +243,43 @@ class Repeated(Value):
     commits: int
 
 
+class Left(Value):
+    """A partition whose newest ``owners`` began at the offset that is committed, and left."""
+
+    place: TopicPartition
+    offset: int
+    owners: int
+
+
 class NotCommitting(Evidence):
     """``silence_ms`` is the threshold, not the age; ``owners`` are the members that have the partitions.
 
-    ``repeated`` are those of the partitions that are committed, and always at the same offset.
+    ``repeated`` are those of the partitions that are committed, and always at the same offset. ``left`` are those whose
+    owners left one after the other.
     """
 
     silence_ms: int
     owners: tuple[str, ...]
     repeated: tuple[Repeated, ...] = ()
+    left: tuple[Left, ...] = ()
 
 
 @sentence.register
 def _not_committing(evidence: NotCommitting, found: Observation, group: GroupState) -> str:
+    own = _without_commits(evidence, found, group)
+    if not evidence.left:
+        return own
+    most = max(evidence.left, key=lambda each: each.owners)
+    where = "there" if len(found.partitions) == 1 else f"in {partition(most.place)}"
+    return f"{own} At least {_owners_in_a_row(most.owners)} began {where} at offset {grouped(most.offset)} and left."
+
+
+def _owners_in_a_row(owners: int) -> str:
+    """At least so many: the exact number would change with each of them."""
+    return f"{grouped(round_down(owners, (1, 2, 3, 5)))} owners in a row"
+
+
+def _without_commits(evidence: NotCommitting, found: Observation, group: GroupState) -> str:
     partitions, owners, repeated = found.partitions, evidence.owners, evidence.repeated
     head = f"{places(partitions)} {have_verb(partitions)} lag"
     if len(repeated) == len(partitions):
@@ -268,6 +306,44 @@ def _repetition(repeated: tuple[Repeated, ...], there: str = "") -> str:
         return f"offset {grouped(first.offset)} has been committed{there} at least {times} in a row"
     example = f"{grouped(first.offset)} in {partition(first.place)}"
     return f"the same offsets have been committed{there} at least {times} in a row ({example})"
+
+
+class StuckRecord(Evidence):
+    """Partitions whose owners began at one offset and left. ``example`` is the partition that most owners left.
+
+    The others are of that partition. ``distance`` is how many records lay between two commits, at most; 0: not known.
+    """
+
+    example: TopicPartition
+    offset: int
+    owners: int
+    distance: int
+
+
+@sentence.register
+def _stuck_record(evidence: StuckRecord, found: Observation, group: GroupState) -> str:
+    place = evidence.example
+    after = ", or a later one,"
+    if evidence.distance:
+        after = f", or one of the next {grouped(evidence.distance - 1)}," if evidence.distance > 1 else ""
+    record = f"the record at offset {grouped(evidence.offset)} of {partition(place)}{after} may stop its consumers."
+    head = f"T{record[1:]}"
+    if len(found.partitions) > 1:
+        head = f"Owners of {places(found.partitions)} leave one after the other. For example, {record}"
+    command = _console_consumer(place, evidence.offset)
+    return (
+        f"{head} At least {_owners_in_a_row(evidence.owners)} began there and left, while the group committed other "
+        f"partitions.{f' {command} prints the record.' if command else ''}"
+    )
+
+
+def _console_consumer(place: TopicPartition, offset: int) -> str | None:
+    """The command that prints the record; None if no command can name its topic, or no sentence has room for it."""
+    topic = None if len(place.topic) > LONGEST_NAME else option("topic", place.topic)
+    return topic and (
+        f"kafka-console-consumer.sh --bootstrap-server {BROKER} {topic} --partition {place.partition} "
+        f"--offset {offset} --max-messages 1"
+    )
 
 
 def _role(found: Observation, owners: tuple[str, ...]) -> str:

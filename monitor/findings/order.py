@@ -52,6 +52,8 @@ class Rank(Enum):
     """The same for all of a group, often by intent or for a while: it is switched off or restarts."""
     SILENT_MEMBER = _CRITICAL
     """Nobody else gets what these members have; the last may be gone, which the group then notices by itself."""
+    AT_ONE_RECORD = _CRITICAL
+    """Nobody gets further there, and who takes over may be gone next: the group loses its members one by one."""
     IN_TRANSACTIONS = _CRITICAL
     """The owners work, or would, and get no further: whoever takes over meets the same record or transaction."""
     UNTIL_IT_HEALS = _CRITICAL

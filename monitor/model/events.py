@@ -299,11 +299,12 @@ class CurrentStored(Event):
 
 
 class CurrentRemoved(Event):
-    """What a member owns was deleted."""
+    """What a member owns was deleted, mostly with the member; ``removed_ms`` 0: it is not known when."""
 
     group: str
     kind: GroupKind
     member_id: str
+    removed_ms: int = 0
 
 
 class RegexResolved(Event):

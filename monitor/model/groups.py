@@ -7,6 +7,7 @@ from typing import Final
 
 from monitor.model.commits import Rewind, Standstill
 from monitor.model.connect import ConnectGroupState
+from monitor.model.departures import Departures
 from monitor.model.events import ResolvedRegex, SubscribedTopic
 from monitor.model.jumps import Jump
 from monitor.model.kinds import DEFAULT_KIND, GroupKind, Phase, Sharing, Source
@@ -275,6 +276,9 @@ class GroupState(Value):
     ``pending_listed_ms`` (0: there are none).
 
     ``left_topics`` are those to which the last members subscribed, sorted, while there are none; empty if not known.
+
+    ``departures`` are the partitions, sorted, whose last owners left without a commit of another offset
+    (monitor.tracking.offsets.departures).
     """
 
     cluster: str
@@ -327,3 +331,4 @@ class GroupState(Value):
     pending_offsets: tuple[PendingOffsets, ...] = ()
     left_topics: tuple[str, ...] = ()
     pending_listed_ms: int = 0
+    departures: tuple[Departures, ...] = ()

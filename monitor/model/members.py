@@ -173,7 +173,8 @@ class Member(Value):
     of a classic group of consumers.
 
     ``joined_as`` is of a static member that came back and took over what the assignor had given to its predecessor: the
-    id of that one. ``generation``, ``owned`` and ``user_data`` are then what that one joined with.
+    id of that one. ``generation``, ``owned`` and ``user_data`` are then what that one joined with. ``returned_ms`` is
+    when it came back.
     """
 
     member_id: str
@@ -203,3 +204,4 @@ class Member(Value):
     streams_client: StreamsClient | None = None
     connect: ConnectWorker | None = None
     joined_as: str | None = None
+    returned_ms: int = 0

@@ -54,24 +54,24 @@ def _rewrite_generation(before: GroupState, generation: Generation, happened: Ph
     """The same generation stored once more, mostly as a static member came back: no new generation, no moves."""
     state = enter_phase(before, happened, generation.ended_ms)
     restart = static_restart(before, generation)
-    members = _with_assignors_inputs(before.members, generation.members)
+    members = _with_assignors_inputs(before.members, generation)
     return with_generation(
         state if restart is None else record_rebalance(state, restart), replace(generation, members=members)
     )
 
 
-def _with_assignors_inputs(before: tuple[Member, ...], after: tuple[Member, ...]) -> tuple[Member, ...]:
+def _with_assignors_inputs(before: tuple[Member, ...], after: Generation) -> tuple[Member, ...]:
     """The members with what the assignor was given of each, in the order of before.
 
     A static member that came back has another id, and says that it owns nothing. The coordinator asked no assignor: it
     gave the member what its predecessor had (GroupCoordinator, ``updateStaticMemberThenRebalanceOrCompleteJoin``).
     """
     known = {member_identity(member): (place, member) for place, member in enumerate(before)}
-    ordered = sorted(after, key=lambda member: known.get(member_identity(member), (len(known), member))[0])
-    return tuple([_as_joined(member, known.get(member_identity(member))) for member in ordered])
+    ordered = sorted(after.members, key=lambda member: known.get(member_identity(member), (len(known), member))[0])
+    return tuple([_as_joined(member, known.get(member_identity(member)), after.ended_ms) for member in ordered])
 
 
-def _as_joined(member: Member, known: tuple[int, Member] | None) -> Member:
+def _as_joined(member: Member, known: tuple[int, Member] | None, at_ms: int) -> Member:
     if known is None:
         return member
     former = known[1]
@@ -82,6 +82,7 @@ def _as_joined(member: Member, known: tuple[int, Member] | None) -> Member:
         owned=former.owned,
         user_data=former.user_data,
         joined_as=None if joined_as == member.member_id else joined_as,
+        returned_ms=former.returned_ms if former.member_id == member.member_id else at_ms,
     )
 
 

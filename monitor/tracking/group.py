@@ -45,6 +45,7 @@ from monitor.tracking.polled.group import apply_poll, commits_of, is_newer
 from monitor.tracking.rebalances.duration import apply_durations
 from monitor.tracking.rebalances.impact import NO_COST, add_cost, newest_end_ms
 from monitor.tracking.rebalances.in_progress import with_sample
+from monitor.tracking.rebalances.leavers import leavers_between
 from monitor.tracking.share.partitions import ShareDraft
 from monitor.tracking.unread import UnreadDraft, shown_again, with_unread_kind
 
@@ -115,8 +116,10 @@ class _Draft:
         self._pending_offsets, self._pending_listed_ms = state.pending_offsets, state.pending_listed_ms
         self._unread = UnreadDraft(state)
         state = replace(shown_again(state), unread_commits=())
-        self._state = replace(state, offsets=(), unconfirmed=(), committed_topics=(), taken=(), share=None)
-        self._offsets = OffsetsDraft((*state.offsets, *state.unconfirmed), state.committed_topics)
+        self._state = replace(
+            state, offsets=(), unconfirmed=(), committed_topics=(), taken=(), share=None, departures=()
+        )
+        self._offsets = OffsetsDraft((*state.offsets, *state.unconfirmed), state.committed_topics, state.departures)
         self._offsets.handovers = HandoversDraft(state.taken) if _awaits_handovers(state) else None
         self._modern: ModernDraft | None = None
         self._share = ShareDraft(state.share)
@@ -186,6 +189,7 @@ class _Draft:
             has_lost_offsets=self._has_lost,
             pending_offsets=self._pending_offsets,
             pending_listed_ms=self._pending_listed_ms if self._pending_offsets else 0,
+            departures=self._offsets.departures(),
         )
         return self._unread.known_part(known)
 
@@ -246,6 +250,7 @@ class _Draft:
         handovers = self._offsets.handovers = self._offsets.handovers or HandoversDraft()
         if self._modern is not None:
             handovers.add(self._modern.take_handed())
+            self._offsets.note_departures(self._modern.take_left())
 
     def _apply_membership(self, event: MembershipEvent | RecordUnread) -> None:
         if isinstance(event, RecordUnread):
@@ -253,6 +258,8 @@ class _Draft:
         elif isinstance(event, MembershipStored):
             before = self._freeze_modern()
             self._state = with_connect_work(before, store_membership(before, event), event.stored_ms)
+            if KINDS[before.kind].has_generations:
+                self._offsets.note_departures(leavers_between(before, self._state, event.stored_ms))
         elif isinstance(event, GroupDeleted) and KINDS[event.kind].has_generations:
             self._state = delete_group(self._freeze_modern(), event)
         else:

@@ -317,6 +317,15 @@ CASES = (
         labels=GROUP | {"kind": "lag", "reason": "not_committing"},
     ),
     Case(
+        "GroupwatchRecordStopsConsumers",
+        "critical",
+        aged("lag", "stuck_record"),
+        fires=1,
+        gone=26,
+        summary="Consumers of orders have left at the same record for 1m 0s",
+        labels=GROUP | {"kind": "lag", "reason": "stuck_record"},
+    ),
+    Case(
         "GroupwatchPartitionNeverCommitted",
         "warning",
         aged("uncommitted", "never"),

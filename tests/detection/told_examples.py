@@ -68,6 +68,7 @@ from monitor.model import (
     WorkerBehind,
 )
 from monitor.model.commit_history import extend
+from monitor.model.departures import Departure, Departures
 from monitor.model.jumps import Jump
 from tests.assignors.kafka_client.sticky.written import user_data
 from tests.support.builders import JAVA, as_java_joins
@@ -848,6 +849,55 @@ def _repeating(w: World, stopped: CommittedOffset) -> Iterator[Example]:
     )
 
 
+def _leaving(w: World, stopped: CommittedOffset) -> Iterator[Example]:
+    """Owners of partition 0 have left at offset 1000, some minutes apart."""
+    offsets = tuple([w.commit(number, 1100, "02:59:45", "02:59:50", "02:59:55") for number in (1, 2)])
+    members = w.member(3, has=[0]), w.member(4, has=[1, 2])
+    topics = w.catalog(w.topic("orders", *map(busy, range(3))))
+    gone = tuple([Departure(at(f"02:{m}:00"), at(f"02:{m}:50"), at(f"02:{m}:45")) for m in (48, 51, 54)])
+    row = Departures(w.name("orders"), 0, first_commit=7, owners=3, others=0, newest=gone, distance=500)
+    yield Example(
+        "three owners in a row left at one record",
+        Kind.LAG,
+        "stuck_record",
+        "02:45:00",
+        ("offset 1,000", "partition 0 of orders", "one of the next 499", "At least 3 owners", "--offset 1000"),
+        w.group(*members, offsets=(stopped, *offsets), departures=(row,)),
+        topics,
+    )
+    also = changed(row, partition=1, owners=2, newest=gone[1:], distance=0)
+    behind = changed(stopped, partition=1)
+    yield Example(
+        "in two partitions, and it is not known how many records a commit covers",
+        Kind.LAG,
+        "stuck_record",
+        "02:45:00",
+        ("2 partitions of orders (0-1)", "offset 1,000", "partition 0 of orders", "At least 2 owners"),
+        w.group(
+            w.member(3, has=[0, 1]),
+            w.member(4, has=[2]),
+            offsets=(stopped, behind, offsets[1]),
+            departures=(changed(also, partition=0), also),
+        ),
+        topics,
+    )
+    nothing_else = tuple([changed(each, others_ms=0) for each in row.newest])
+    yield Example(
+        "three owners in a row left, and nothing else was committed",
+        Kind.LAG,
+        "not_committing",
+        "02:45:00",
+        ("1 partition of orders (0)", "At least 3 owners in a row", "offset 1,000"),
+        w.group(
+            w.member(3, has=[0]),
+            offsets=(w.commit(0, 1000, "02:29:50", "02:29:55", "02:30:00"),),
+            departures=(changed(row, newest=nothing_else),),
+            generation_ms=at("02:59:30"),
+        ),
+        w.catalog(w.topic("orders", busy(0))),
+    )
+
+
 def _uncommitted(w: World) -> Iterator[Example]:
     """Partition 1 has no committed offset; where it is busy, records came from 02:45:00 on."""
     members = w.member(1, has=[0]), w.member(2, has=[1])
@@ -915,6 +965,7 @@ def _silent(w: World, stopped: CommittedOffset) -> Iterator[Example]:
         both,
     )
     yield from _repeating(w, stopped)
+    yield from _leaving(w, stopped)
     going_on = w.commit(2, 1100, "02:59:40", "02:59:45", "02:59:50")
     three = w.catalog(w.topic("orders", busy(0), busy(1), busy(2)))
     members = w.member(1, has=[0]), w.member(2, has=[1]), w.member(3, has=[2])

@@ -68,6 +68,7 @@ ONLY_OF: Final[dict[tuple[str, str], set[str]]] = {
     ("double_owned", "run_twice"): {CONNECT},
     ("double_owned", "mixed_strategy"): {ZOOKEEPER, ROCKETMQ, METAQ},
     ("orphaned", "mixed_strategy"): {ZOOKEEPER, ROCKETMQ, METAQ},
+    ("lag", "stuck_record"): {CLASSIC, CONSUMER},
     ("orphaned", "leader_unsubscribed"): {CLASSIC},
     ("orphaned", "owner_unsubscribed"): {CLASSIC},
     ("orphaned", "no_task"): {CLASSIC},

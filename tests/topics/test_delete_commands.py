@@ -4,8 +4,9 @@ import subprocess
 
 import pytest
 
+from monitor.messages.commands import shell_word
 from monitor.model.escaping import escaped
-from monitor.topics.delete_commands import delete_group, delete_offsets, shell_word
+from monitor.topics.delete_commands import delete_group, delete_offsets
 from tests.support.programs import required
 from tests.web.examples import HOSTILE_NAMES
 

@@ -16,8 +16,8 @@ from monitor.detection.evaluate import evaluate
 from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.java_runtime.find_java import find_java
 from monitor.java_runtime.jars import cache_dir, kafka_artifact, resolve
+from monitor.messages.commands import BROKER
 from monitor.model import Catalog, GroupState
-from monitor.topics.delete_commands import BROKER
 from monitor.topics.detail import Reading, TopicInputs, topic_detail
 from monitor.topics.unused import UNUSED_MS, find_unused
 from monitor.topics.uses import group_use

@@ -128,6 +128,7 @@ def what_lasts(state):
         "committed_topics",
         "taken",
         "left_topics",
+        "departures",
     )  # these tell of topics and owners before
     passed += ("assignor_input",)
     lasting = {name: getattr(state, name) for name in state.__struct_fields__ if name not in (*passed, *counts)}
@@ -139,7 +140,7 @@ def as_stored(member):
     """Of a static member, without what it joined with: once it has come back, the log lacks that."""
     if member.instance_id is None:
         return member
-    return msgspec.structs.replace(member, joined_as=None, owned=(), generation=-1, user_data=None)
+    return msgspec.structs.replace(member, joined_as=None, owned=(), generation=-1, user_data=None, returned_ms=0)
 
 
 @pytest.mark.parametrize("broker", BROKERS)

@@ -8,14 +8,16 @@ hour, an hour without a commit shows nothing of its consumer.
 Whether records waited tell the ends of the partition that were seen. They reach back about ten minutes in a busy topic,
 and further the rarer its records are (monitor.tracking.topic). What lies before counts if several records came between
 the two commits, and else not at all; but not for longer than a batch takes: an hour between two commits may have been
-an hour without records.
+an hour without records. Where all commits lie equally far apart, a timer makes them, and that time counts.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from operator import attrgetter
+from statistics import median
 from typing import Final, NamedTuple
 
 from monitor.model import CommitPoint, CommittedOffset, EndOffsetAt, PartitionState
@@ -27,6 +29,12 @@ proof."""
 
 FEWEST_COMMITS: Final = 3
 """So many show a rhythm: one time between two commits may be an accident."""
+
+FEWEST_GAPS: Final = 4
+"""So many times between two commits show a timer, if they are alike."""
+
+EVEN: Final = 1.25
+"""How many times the shortest of them the longest may be."""
 
 BATCH_MS: Final = 300_000
 """How long a consumer may take between two polls, where nothing else is known (Kafka's ``max.poll.interval.ms``)."""
@@ -63,6 +71,17 @@ def longest_usual_ms(commit: CommittedOffset, partition: PartitionState, batch_m
     return 0
 
 
+def usual_gap_ms(commit: CommittedOffset) -> float | None:
+    """The usual time between two commits of a partition, whether records waited or not; None: there are too few.
+
+    It is the middle one of the newest: a night without records is no rhythm.
+    """
+    if count_of(commit.history) < FEWEST_COMMITS:
+        return None
+    times, _ = columns_of(commit.history)
+    return median([after - before for before, after in pairwise(times[-RECENT:])])
+
+
 class _Wait(NamedTuple):
     """A remembered time between two commits: it explains a silence that is shorter than ``explains_ms``.
 
@@ -76,6 +95,7 @@ class _Wait(NamedTuple):
 def _waits(commit: CommittedOffset, partition: PartitionState, batch_ms: int) -> Iterator[_Wait]:
     times, offsets = columns_of(commit.history)
     times, offsets = times[-RECENT:], offsets[-RECENT:]
+    batch_ms = max(batch_ms, _period_ms(times))
     for index in range(1, len(times)):
         before_ms, after_ms = times[index - 1], times[index]
         records = offsets[index] - offsets[index - 1]
@@ -89,6 +109,16 @@ def _waits(commit: CommittedOffset, partition: PartitionState, batch_ms: int) ->
             yield _Wait(RHYTHMS * (after_ms - before_ms), is_known=False)
         else:
             yield _Wait(RHYTHMS * waited_ms, is_known=True)
+
+
+def _period_ms(times: Sequence[int]) -> int:
+    """The time between two commits where all of them come by a timer, such as that of Flink's checkpoints; else 0.
+
+    Records do not come so evenly, so a time without records is no reason for it.
+    """
+    gaps = [after - before for before, after in pairwise(times)]
+    is_even = len(gaps) >= FEWEST_GAPS and max(gaps) <= EVEN * min(gaps)
+    return max(gaps) if is_even else 0
 
 
 def _waited_ms(

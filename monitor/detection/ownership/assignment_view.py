@@ -150,6 +150,7 @@ def without_offsets(group: GroupState) -> GroupState:
         unconfirmed=(),
         pending_offsets=(),
         pending_listed_ms=0,
+        departures=(),
         sampled=None,
         observations=(),
         taken=(),

@@ -25,6 +25,8 @@ Rule 13: A partition whose commits repeat one offset is ``not_committing``, too,
 lives, and may be busy with one batch, so this counts after the time that a member may take between two polls.
 Rule 14: Rule 13 accuses no owner that has moved another partition since the records wait. It may commit all that it has
 whenever one moves. For the same reason, rule 13 is for no sink of Connect, and for no task of Kafka Streams.
+Rule 15: Nor is a partition silent where a record may have ended its owners (monitor.detection.rules.stuck_records).
+Rule 16: A partition whose owners left one after the other is ``not_committing``, however new its owner is.
 """
 
 from __future__ import annotations
@@ -33,12 +35,10 @@ from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from functools import cached_property
 from heapq import nlargest
-from itertools import pairwise
 from math import inf
-from statistics import median
 from typing import Final
 
-from monitor.detection.lag.commit_cadence import BATCH_MS, FEWEST_COMMITS, RHYTHMS, longest_usual_ms
+from monitor.detection.lag.commit_cadence import BATCH_MS, FEWEST_COMMITS, RHYTHMS, longest_usual_ms, usual_gap_ms
 from monitor.detection.lag.commit_order import arrived_late
 from monitor.detection.lag.standstill import moved_ms, standstill_of
 from monitor.detection.lag.waiting import in_vain_since_ms
@@ -48,8 +48,9 @@ from monitor.detection.ownership.current import held_since_ms
 from monitor.detection.rules.open_transaction import Markers, is_held_back
 from monitor.detection.rules.rebalance import rebalancing_since_ms
 from monitor.detection.rules.rule import Rule
+from monitor.detection.rules.stuck_records import Stuck, owners_that_left_alone, stuck_records
 from monitor.detection.rules.transactions import failing_attempts, owners_that_wait
-from monitor.findings.lag import NotCommitting, Repeated
+from monitor.findings.lag import Left, NotCommitting, Repeated
 from monitor.findings.members import SilentMembers, UnansweringMembers, UnnoticedMembers
 from monitor.findings.observation import Evidence, Observation
 from monitor.model import (
@@ -64,12 +65,9 @@ from monitor.model import (
     TopicPartition,
     Value,
 )
-from monitor.model.commit_history import RECENT, columns_of, count_of
+from monitor.model.commit_history import count_of
+from monitor.model.departures import LONGEST_BATCH_MS
 from monitor.protocol.kafka.group_metadata import group_partition
-
-LONGEST_BATCH_MS: Final = 3_600_000
-"""A member with a longer limit between two polls than this has switched that limit off, so the limit shows
-nothing (Kafka Streams did so by default, with the largest number there is)."""
 
 NOTICED: Final = 4 / 3
 """Times its session, a member that has gone is missed at the latest: the others learn of it with their next heartbeat,
@@ -129,7 +127,8 @@ class MemberSilence(Value):
 def find_silent(facts: Facts) -> Iterable[Observation]:
     """Members that do nothing, then partitions without commits that are neither theirs nor of a new member."""
     silent, standing = silent_partitions(facts), _standing_partitions(facts)
-    if not silent and not standing:
+    deserted = owners_that_left_alone(facts)
+    if not silent and not standing and not deserted:
         return
     habits = _Habits(facts)
     blamed = _Roll(facts, silent, habits).blamed() if silent and _somebody_went_on(facts, silent) else []
@@ -145,11 +144,13 @@ def find_silent(facts: Facts) -> Iterable[Observation]:
     if unnoticed:
         own = _Told(facts, unnoticed)
         yield _finding(own, "unnoticed", UnnoticedMembers(own.session_ms))
-    told = {member.member_id for member in blamed}
+    told, owners_of = {member.member_id for member in blamed}, facts.ownership.owners.get
     stopped = _without_excuse(facts, silent, told, habits.explain_place)
     stuck = _without_excuse(facts, standing, told, habits.explain_standstill)
-    if stopped or stuck:
-        yield _not_committing(facts, stopped | stuck, stuck.keys() - silent.keys())
+    left = {place: each for place, each in deserted.items() if told.isdisjoint(owners_of(place, ()))}
+    if stopped or stuck or left:
+        since = {place: each.since_ms for place, each in left.items()} | stopped | stuck
+        yield _not_committing(facts, since, stuck.keys() - silent.keys(), left)
 
 
 def _without_excuse(
@@ -166,10 +167,15 @@ def _without_excuse(
     }
 
 
-def _not_committing(facts: Facts, since: Silent, repeated: Iterable[TopicPartition]) -> Observation:
+def _not_committing(
+    facts: Facts, since: Silent, repeated: Iterable[TopicPartition], left: Mapping[TopicPartition, Stuck]
+) -> Observation:
     holders = {own for place in since for own in facts.ownership.owners.get(place, ())}
     evidence = NotCommitting(
-        facts.settings.commit_silence_ms, owners=tuple(sorted(holders)), repeated=_repeated(facts, repeated)
+        facts.settings.commit_silence_ms,
+        owners=tuple(sorted(holders)),
+        repeated=_repeated(facts, repeated),
+        left=tuple([Left(place, left[place].offset, left[place].owners) for place in sorted(left)]),
     )
     return Observation(
         kind=FindingKind.LAG,
@@ -256,11 +262,11 @@ def _in_vain(facts: Facts, waiting: Iterable[PartitionVerdict], sign_of: Callabl
                 since_ms = _silence_start_ms(facts, since_ms, disturbed)
             if since_ms is not None and not markers.alone_wait(row):
                 silent[place] = since_ms
-    return _without_transactions(facts, silent) if silent else silent
+    return _without_known_causes(facts, silent) if silent else silent
 
 
-def _without_transactions(facts: Facts, silent: Silent) -> Silent:
-    excused = owners_that_wait(facts).keys() | failing_attempts(facts).keys()
+def _without_known_causes(facts: Facts, silent: Silent) -> Silent:
+    excused = owners_that_wait(facts).keys() | failing_attempts(facts).keys() | stuck_records(facts).keys()
     return {place: since_ms for place, since_ms in silent.items() if place not in excused} if excused else silent
 
 
@@ -524,14 +530,7 @@ def usual_gaps(facts: Facts, places: Iterable[TopicPartition]) -> list[float]:
 
     Each is the middle one of the newest, whether records waited or not: a night without records is no rhythm.
     """
-    return [gap for place in places if (gap := _gap_ms(facts.committed[place])) is not None]
-
-
-def _gap_ms(commit: CommittedOffset) -> float | None:
-    if count_of(commit.history) < FEWEST_COMMITS:
-        return None
-    times, _ = columns_of(commit.history)
-    return median([after - before for before, after in pairwise(times[-RECENT:])])
+    return [gap for place in places if (gap := usual_gap_ms(facts.committed[place])) is not None]
 
 
 def _finding(own: _Told, reason: str, evidence: Evidence) -> Observation:

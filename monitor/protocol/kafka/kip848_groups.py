@@ -240,7 +240,7 @@ def _member_event(number: int, kind: GroupKind, key: MemberKey, value: Message |
         target, spare = (None, None) if value is None else _target(value)
         return TargetStored(group=group, kind=kind, member_id=member_id, target=target, spare=spare)
     if value is None:
-        return CurrentRemoved(group=group, kind=kind, member_id=member_id)
+        return CurrentRemoved(group=group, kind=kind, member_id=member_id, removed_ms=timestamp_ms)
     return CurrentStored(group=group, kind=kind, member_id=member_id, current=_current(value, timestamp_ms))
 
 

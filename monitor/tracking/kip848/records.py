@@ -51,6 +51,7 @@ from monitor.tracking.phases import PhaseEvent, enter_phase, epoch_phase_event
 from monitor.tracking.rebalances.causes import static_restart_at
 from monitor.tracking.rebalances.history import begin_rebalance, end_rebalance, record_rebalance
 from monitor.tracking.rebalances.impact import Handover, RebalanceCost, add_cost
+from monitor.tracking.rebalances.leavers import Leaver, leavers_of
 from monitor.tracking.rebalances.membership import topics_left, without_membership
 from monitor.tracking.streams import is_ready, with_topology, with_validation
 
@@ -92,6 +93,7 @@ class ModernDraft:
         self._moves = MovesDraft(kept.released)
         self._before = _assignor_input(kept)
         self._state = replace(kept, members=(), incomplete_members=())
+        self._left: list[Leaver] = []
 
     @property
     def kind(self) -> GroupKind:
@@ -122,6 +124,11 @@ class ModernDraft:
         """The partitions that got a new owner since the last call, with their topics' ids."""
         handed, self._moves.handed = self._moves.handed, {}
         return handed
+
+    def take_left(self) -> list[Leaver]:
+        """The members that have lost all that they owned since this was last called, with the keys of their topics."""
+        left, self._left = self._left, []
+        return left
 
     def add_cost(self, resumed: RebalanceCost) -> None:
         """Partitions were committed again after the newest rebalance."""
@@ -166,6 +173,7 @@ class ModernDraft:
                 self._reach(event.current.epoch)
                 self._stand(event.current.since_ms)
             case CurrentRemoved():
+                self._left.extend(leavers_of(self._members.complete.get(event.member_id), event.removed_ms))
                 self._reconcile(event.member_id, Reconciliation())
                 self._stand(self._state.phase_ms)  # nor has this; the member's own tombstone follows
 

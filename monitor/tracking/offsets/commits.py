@@ -20,8 +20,10 @@ from monitor.model import (
     Value,
 )
 from monitor.model.commit_history import MIN_PASSED, extend, with_commit
+from monitor.model.departures import Departures
 from monitor.model.jumps import Jump
 from monitor.tracking.kip848.handovers import HandoversDraft
+from monitor.tracking.offsets.departures import DeparturesDraft
 from monitor.tracking.offsets.jumps import Readers, first_jump, jump_of, larger_jump, pace_between
 from monitor.tracking.offsets.precedence import (
     apply_listing,
@@ -33,6 +35,7 @@ from monitor.tracking.offsets.precedence import (
 from monitor.tracking.offsets.rewinds import with_cause
 from monitor.tracking.offsets.topic_identity import CommittedTopics
 from monitor.tracking.rebalances.impact import NO_COST, pause_ms
+from monitor.tracking.rebalances.leavers import Leaver
 
 Commit = OffsetCommitted | CommitRun
 
@@ -50,13 +53,29 @@ class OffsetsDraft:
     What the broker answered is kept beside; which of the two counts is decided when the draft is frozen.
     """
 
-    __slots__ = ("_known", "_topics", "fastest", "handovers", "readers", "redelivered", "resumed", "resumes_after_ms")
+    __slots__ = (
+        "_departures",
+        "_known",
+        "_topics",
+        "fastest",
+        "handovers",
+        "readers",
+        "redelivered",
+        "resumed",
+        "resumes_after_ms",
+    )
 
-    def __init__(self, offsets: Iterable[CommittedOffset], topics: Iterable[CommittedTopic] = ()) -> None:
+    def __init__(
+        self,
+        offsets: Iterable[CommittedOffset],
+        topics: Iterable[CommittedTopic] = (),
+        departures: Iterable[Departures] = (),
+    ) -> None:
         self._known = {
             (known.topic, known.partition): logged_commit(known) if known.listed_ms else known for known in offsets
         }
         self._topics = CommittedTopics(topics)
+        self._departures = DeparturesDraft(departures)
         self.redelivered = 0
         """Records by which commits went back since the draft was begun: they are delivered again."""
         self.resumes_after_ms: int | None = None
@@ -169,6 +188,15 @@ class OffsetsDraft:
     def topics(self) -> tuple[CommittedTopic, ...]:
         """The topics in which something is committed, as far as they are told."""
         return self._topics.of(topic for topic, _ in self._known)
+
+    def note_departures(self, leavers: Iterable[Leaver]) -> None:
+        """Members have left the group at once."""
+        names = {each.key: each.topic for each in self.topics()}
+        self._departures.note(leavers, self._known, names)
+
+    def departures(self) -> tuple[Departures, ...]:
+        """Where owners left, one after the other, while the committed offset stood."""
+        return self._departures.freeze(self._known)
 
     def delete(self, event: OffsetDeleted) -> None:
         """Forget a partition with its history."""

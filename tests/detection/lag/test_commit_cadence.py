@@ -206,6 +206,17 @@ def test_who_commits_by_the_clock_is_told_when_it_hangs_and_not_before(every_s, 
     assert found == list(range(found[0], found[-1] + 1, PASS_S)), "it does not come and go"
 
 
+def test_commits_by_a_timer_show_a_longer_habit_than_a_batch_may_take():
+    """A commit each 30 min, as of Flink's checkpoints, by a consumer that polls each 5 min at least."""
+    even = commits(*((second, second) for second in range(0, 9_001, 1_800)))
+    assert is_usual(even, SLID, 5_399_000) is True
+    assert is_usual(even, SLID, 5_400_000) is False
+    uneven = commits(*((second, second) for second in (0, 1_800, 3_600, 5_400, 9_000)))
+    assert is_usual(uneven, SLID, 900_000) is False
+    few = commits(*((second, second) for second in range(3_600, 9_001, 1_800)))
+    assert is_usual(few, SLID, 900_000) is False
+
+
 @pytest.mark.parametrize("pause_s", [600, 1800])
 @pytest.mark.parametrize("records", [1, 4, 50])
 def test_who_commits_at_once_what_comes_rarely_is_told_after_the_patience(pause_s, records):

@@ -48,6 +48,7 @@ CRITICAL = (
     ("dead_member", "silent"),
     ("dead_member", "no_answer"),
     ("dead_member", "unnoticed"),
+    ("lag", "stuck_record"),
     ("transactions", "uncommitted"),
     ("transactions", "pending_offsets"),
     ("orphaned", "grew"),

@@ -1,0 +1,403 @@
+"""Groups whose owners leave at one record, and such that only look like it. Times are in seconds.
+
+A record comes to each partition each second, and its offset is its second. All partitions are committed each 5 s, so
+a usual commit takes 15 s at most. Sessions end after 45 s, and polls may be 300 s apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from monitor.detection import DetectionSettings, evaluate
+from monitor.model import (
+    STREAM,
+    CurrentRemoved,
+    CurrentStored,
+    EpochStored,
+    GroupKind,
+    GroupState,
+    IdPartitions,
+    ListedOffset,
+    Member,
+    MemberRemoved,
+    MembershipStored,
+    MemberStored,
+    OffsetCommitted,
+    OffsetsListed,
+    Reconciliation,
+    TargetEpochStored,
+    TopicState,
+)
+from monitor.protocol.offsets_topic import topic_key_of
+from monitor.tracking.group import fold_group
+from tests.detection.lag.test_lag import partition
+from tests.support.builders import catalog, member
+
+S = 1_000
+TOPIC_ID = "dG9waWN0b3BpY3RvcGljdA"
+STUCK = ("lag", "stuck_record")
+SILENT = ("lag", "not_committing")
+
+
+def commits(number: int, from_s: int, until_s: int, every_s: int = 5, topic_key: int | None = None):
+    """Commits that follow the records."""
+    seconds = range(from_s, until_s + 1, every_s)
+    return [OffsetCommitted("g", "t", number, second, second * S, topic_key=topic_key) for second in seconds]
+
+
+def commit(number: int, offset: int, at_s: int):
+    return OffsetCommitted("g", "t", number, offset, at_s * S)
+
+
+def owning(name: str, numbers: Sequence[int], **more) -> Member:
+    known = {"session_timeout_ms": 45 * S, "rebalance_timeout_ms": 300 * S, "client_id": name, "host": "/h"}
+    instance, _, life = name.partition("#")
+    if life:
+        known |= {"instance_id": instance}
+    return member(name, ["t"], {"t": tuple(numbers)}, **(known | more))
+
+
+def generation(number: int, at_s: int, owners: Mapping[str, Sequence[int]], protocol: str = "range", **more):
+    """What follows a ``#`` in the name of a member tells the lives of a static one apart."""
+    members = tuple(owning(name, numbers, **more) for name, numbers in owners.items())
+    return MembershipStored("g", number, "consumer", protocol if members else None, None, at_s * S, members)
+
+
+def generations(*owners: tuple[int, Mapping[str, Sequence[int]]], **more):
+    return [generation(number, at_s, each, **more) for number, (at_s, each) in enumerate(owners, 1)]
+
+
+def time_of(event) -> int:
+    match event:
+        case OffsetCommitted():
+            return event.committed_ms
+        case OffsetsListed():
+            return event.asked_ms
+        case MemberRemoved() | CurrentRemoved():
+            return event.removed_ms
+        case CurrentStored():
+            return event.current.since_ms
+        case _:
+            return event.stored_ms
+
+
+def fold(*pieces: Iterable[object], until_s: int) -> GroupState:
+    events = [event for piece in pieces for event in piece if time_of(event) <= until_s * S]
+    state = fold_group("c", "g", None, sorted(events, key=time_of))
+    assert state is not None
+    return state
+
+
+def topics(now_s: int, still: Sequence[int] = (), since_s: int = 0, **more):
+    """A record a second in four partitions; nothing came to the ``still`` ones since then."""
+    rows = []
+    for number in range(4):
+        last = since_s if number in still else now_s
+        points = [(second, min(second, last)) for second in range(0, now_s + 1, 10)]
+        rows.append(partition(*points, number=number))
+    return catalog(TopicState(cluster="c", topic="t", pass_ms=0, topic_id=TOPIC_ID, partitions=tuple(rows)), **more)
+
+
+def told(state: GroupState, now_s: int, topics_now=None):
+    findings = evaluate(state, topics_now or topics(now_s), now_s * S, DetectionSettings()).findings
+    about = {"lag", "transactions", "dead_member"}
+    return {(f.kind.value, f.reason): [each.partition for each in f.partitions] for f in findings if f.kind in about}
+
+
+def text(state: GroupState, now_s: int, reason: str, topics_now=None) -> str:
+    findings = evaluate(state, topics_now or topics(now_s), now_s * S, DetectionSettings()).findings
+    (found,) = [each.sentence for each in findings if each.reason == reason]
+    return found
+
+
+GOING_ON = [event for number in (1, 2, 3) for event in commits(number, 0, 4_000)]
+UP_TO_100 = commits(0, 0, 100)
+DYING = generations(
+    (0, {"A": (0,), "C": (1, 2, 3)}),
+    (145, {"B": (0,), "C": (1, 2, 3)}),
+    (195, {"D": (0,), "C": (1, 2, 3)}),
+    (245, {"E": (0,), "C": (1, 2, 3)}),
+    (295, {"F": (0,), "C": (1, 2, 3)}),
+)
+"""The consumer dies at offset 100. Each time, its session ends 45 s later, and it has been started again by then."""
+
+
+# --- a record that ends its consumers ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("at_s", "is_told"), [(180, False), (244, False), (245, True), (290, True), (340, True)])
+def test_a_record_is_suspected_once_two_owners_have_begun_there_and_left(at_s, is_told):
+    found = told(fold(GOING_ON, UP_TO_100, DYING, until_s=at_s), at_s)
+    assert found.get(STUCK) == ([0] if is_told else None)
+    assert SILENT not in found or not is_told
+
+
+def test_the_sentence_has_the_offset_the_span_and_the_command():
+    state = fold(GOING_ON, UP_TO_100, DYING, until_s=300)
+    assert text(state, 300, "stuck_record") == (
+        "The record at offset 100 of partition 0 of t, or one of the next 4, may stop its consumers. At least 3 owners "
+        "in a row began there and left, while the group committed other partitions. kafka-console-consumer.sh "
+        "--bootstrap-server BROKER:9092 --topic t --partition 0 --offset 100 --max-messages 1 prints the record."
+    )
+
+
+def test_it_ends_when_the_group_passes_the_record():
+    passed = commits(0, 310, 400)
+    assert STUCK in told(fold(GOING_ON, UP_TO_100, DYING, passed, until_s=309), 309)
+    state = fold(GOING_ON, UP_TO_100, DYING, passed, until_s=310)
+    assert STUCK not in told(state, 310)
+    assert state.departures == ()
+
+
+def test_commits_that_repeat_the_offset_change_nothing():
+    """As a consumer makes them that commits its position when it closes."""
+    repeated = [commit(0, 100, second) for second in (146, 150, 197, 246)]
+    state = fold(GOING_ON, UP_TO_100, DYING, repeated, until_s=260)
+    assert told(state, 260)[STUCK] == [0]
+    assert SILENT not in told(state, 260)
+
+
+def test_consumers_that_hang_at_it_until_their_poll_is_overdue():
+    """A member that hangs is removed after 300 s, and others may need as long to join."""
+    hanging = generations(
+        (0, {"A": (0,), "C": (1, 2, 3)}),
+        (500, {"B": (0,), "C": (1, 2, 3)}),
+        (1_000, {"D": (0,), "C": (1, 2, 3)}),
+        (1_500, {"E": (0,), "C": (1, 2, 3)}),
+    )
+    assert told(fold(GOING_ON, UP_TO_100, hanging, until_s=1_510), 1_510)[STUCK] == [0]
+
+
+def test_a_static_member_that_dies_again_and_again():
+    """Its generation is only rewritten, as it comes back within its session."""
+    lives = [generation(1, at_s, {f"x#{at_s}": (0,), "C": (1, 2, 3)}) for at_s in (0, 120, 150, 180, 210)]
+    assert STUCK not in told(fold(GOING_ON, UP_TO_100, lives, until_s=179), 179)
+    assert told(fold(GOING_ON, UP_TO_100, lives, until_s=181), 181)[STUCK] == [0]
+
+
+def test_members_that_leave_at_once_by_themselves():
+    """Each fails two seconds after it has begun: too soon to tell much, so five are needed."""
+    quick = [(0, {"A": (0,), "C": (1, 2, 3)})]
+    quick += [(145 + 2 * index, {f"B{index}": (0,), "C": (1, 2, 3)}) for index in range(12)]
+    assert STUCK not in told(fold(GOING_ON, UP_TO_100, generations(*quick), until_s=154), 170)
+    assert told(fold(GOING_ON, UP_TO_100, generations(*quick[:-3]), until_s=175), 175)[STUCK] == [0]
+
+
+def test_the_other_partitions_of_the_dying_owner_stand_with_it_until_somebody_else_has_them():
+    both = generations(
+        (0, {"A": (0, 1), "C": (2, 3)}),
+        (145, {"B": (0, 1), "C": (2, 3)}),
+        (195, {"D": (0, 1), "C": (2, 3)}),
+        (245, {"E": (0, 1), "C": (2, 3)}),
+        (295, {"F": (0,), "G": (1,), "C": (2, 3)}),
+    )
+    others = [*commits(1, 0, 100), *commits(1, 300, 400), *commits(2, 0, 400), *commits(3, 0, 400)]
+    assert told(fold(others, UP_TO_100, both, until_s=250), 250)[STUCK] == [0, 1]
+    assert "For example, the record at offset 100 of partition 0" in text(
+        fold(others, UP_TO_100, both, until_s=250), 250, "stuck_record"
+    )
+    assert told(fold(others, UP_TO_100, both, until_s=301), 301)[STUCK] == [0]
+
+
+def modern(member_id: str, at_s: int, epoch: int, *numbers: int):
+    """A member of a KIP-848 group comes, and has what it is to have."""
+    given = (IdPartitions(TOPIC_ID, numbers),)
+    kind = GroupKind.CONSUMER
+    own = Member(member_id, topics=("t",), client_id=member_id, host="/h", rebalance_timeout_ms=300 * S)
+    return [
+        MemberStored("g", kind, own, at_s * S),
+        EpochStored("g", kind, epoch, at_s * S),
+        TargetEpochStored("g", kind, epoch, at_s * S),
+        CurrentStored("g", kind, member_id, Reconciliation(epoch, epoch - 1, assigned=given, since_ms=at_s * S)),
+    ]
+
+
+def removed(member_id: str, at_s: int):
+    kind = GroupKind.CONSUMER
+    return [CurrentRemoved("g", kind, member_id, at_s * S), MemberRemoved("g", kind, member_id, at_s * S)]
+
+
+def test_members_of_a_kip_848_group():
+    key = topic_key_of(TOPIC_ID)
+    others = [event for number in (1, 2, 3) for event in commits(number, 0, 400, topic_key=key)]
+    lives = [*modern("C", 0, 1, 1, 2, 3), *modern("A", 0, 2, 0), *removed("A", 145)]
+    lives += [*modern("B", 146, 3, 0), *removed("B", 191), *modern("D", 192, 4, 0), *removed("D", 237)]
+    lives += modern("E", 238, 5, 0)
+    pieces = others, commits(0, 0, 100, topic_key=key), lives
+    assert STUCK not in told(fold(*pieces, until_s=230), 230)
+    assert told(fold(*pieces, until_s=240), 240)[STUCK] == [0]
+
+
+@given(st.integers(1, 40), st.integers(0, 7))
+def test_the_same_is_known_however_the_log_is_cut(size, start):
+    static = [generation(7, at_s, {f"x#{at_s}": (0,), "C": (1, 2, 3)}) for at_s in (320, 350, 380)]
+    events = [*GOING_ON, *UP_TO_100, *DYING, *static, commit(0, 100, 205), *commits(0, 400, 500)]
+    events = sorted([event for event in events if time_of(event) <= 450 * S], key=time_of)
+    for end in (len(events), len(events) - 45):
+        whole = fold_group("c", "g", None, events[:end])
+        state = fold_group("c", "g", None, events[:start])
+        for first in range(start, end, size):
+            state = fold_group("c", "g", state, events[first : min(first + size, end)])
+        assert state == whole
+
+
+# --- what only looks like it ------------------------------------------------------------------------------------------
+
+
+def test_a_rolling_deployment_whose_members_leave_before_they_could_commit():
+    """Each holds the partition for 14 s, and a usual commit takes up to 15 s."""
+    hot = [(0, {"A": (0,), "C": (1, 2, 3)})]
+    hot += [(110 + 14 * index, {f"B{index}": (0,), "C": (1, 2, 3)}) for index in range(5)]
+    for at_s in range(160, 240, 3):
+        assert STUCK not in told(fold(GOING_ON, UP_TO_100, generations(*hot), until_s=at_s), at_s)
+
+
+def test_a_rolling_deployment_in_which_others_leave_as_well():
+    """With the owner, two others are replaced each time."""
+    hot = [(0, {"A": (0,), "C0": (1,), "D0": (2, 3)})]
+    hot += [(110 + 40 * n, {f"B{n}": (0,), f"C{n}": (1,), f"D{n}": (2, 3)}) for n in range(1, 8)]
+    for at_s in range(160, 400, 7):
+        assert STUCK not in told(fold(GOING_ON, UP_TO_100, generations(*hot), until_s=at_s), at_s)
+
+
+def test_a_slow_partition_whose_owners_are_restarted_between_two_commits():
+    """It is committed each 60 s, so an owner that leaves after 100 s shows nothing."""
+    slow = commits(0, 0, 120, every_s=60)
+    hot = [(0, {"A": (0,), "C": (1, 2, 3)})]
+    hot += [(130 + 100 * index, {f"B{index}": (0,), "C": (1, 2, 3)}) for index in range(4)]
+    for at_s in range(240, 430, 10):
+        assert STUCK not in told(fold(GOING_ON, slow, generations(*hot), until_s=at_s), at_s)
+
+
+def test_a_group_that_nobody_commits_is_no_stuck_record():
+    """A database may be down: nothing tells that a record is to blame."""
+    all_stand = [event for number in range(4) for event in commits(number, 0, 100)]
+    for at_s in range(150, 340, 10):
+        found = told(fold(all_stand, DYING, until_s=at_s), at_s)
+        assert STUCK not in found
+
+
+def test_owners_that_leave_where_nothing_else_moves_are_told_beside_the_silence():
+    alone = [generation(number, at_s, {f"A{at_s}": (0,)}) for number, at_s in enumerate((0, 145, 195, 245, 295), 1)]
+    topic = topics(300)
+    before = fold(UP_TO_100, alone, until_s=294)
+    assert SILENT not in told(before, 294)
+    state = fold(UP_TO_100, alone, until_s=296)
+    assert told(state, 300, topic) == {SILENT: [0]}
+    assert text(state, 300, "not_committing", topic) == (
+        "1 partition of t (0) has lag. Its owner, A295 at /h, has committed no offset there for at least 60 s. "
+        "At least 3 owners in a row began there at offset 100 and left."
+    )
+
+
+def test_owners_of_a_partition_without_records():
+    quiet = topics(300, still=[0], since_s=100)
+    assert told(fold(GOING_ON, UP_TO_100, DYING, until_s=300), 300, quiet) == {}
+
+
+def test_records_that_came_after_the_owners_had_left():
+    late = topics(300, still=[0], since_s=100)
+    rows = list(late.topics["t"].partitions)
+    rows[0] = partition((0, 0), (100, 100), (280, 100), (290, 120), (300, 130))
+    state = fold(GOING_ON, UP_TO_100, DYING, until_s=360)
+    known = catalog(TopicState(cluster="c", topic="t", pass_ms=0, topic_id=TOPIC_ID, partitions=tuple(rows)))
+    assert STUCK not in told(state, 360, known)
+
+
+def test_transactions_that_are_aborted_are_told_as_that():
+    """The owners die as well; but the log shows what they have tried."""
+    tried = [commit(0, offset, at_s) for at_s, offset in zip(range(105, 300, 5), range(101, 300), strict=False)]
+    listed = [OffsetsListed("c", "g", at_s * S, (ListedOffset("t", 0, 100),)) for at_s in range(110, 300, 10)]
+    found = told(fold(GOING_ON, UP_TO_100, DYING, tried, listed, until_s=296), 296)
+    assert STUCK not in found
+    assert ("transactions", "uncommitted") in found
+
+
+def test_tasks_of_kafka_streams_may_commit_all_at_once():
+    tasks = [
+        generation(
+            each.generation, each.stored_ms // S, {m.member_id: m.assigned[0].partitions for m in each.members}, STREAM
+        )
+        for each in DYING
+    ]
+    assert STUCK not in told(fold(GOING_ON, UP_TO_100, tasks, until_s=300), 300)
+
+
+def test_tasks_of_a_sink_may_commit_all_at_once():
+    tasks = [
+        generation(
+            each.generation,
+            each.stored_ms // S,
+            {m.member_id: m.assigned[0].partitions for m in each.members},
+            client_id="connector-consumer-files-0",
+        )
+        for each in DYING
+    ]
+    assert STUCK not in told(fold(GOING_ON, UP_TO_100, tasks, until_s=300), 300)
+
+
+@pytest.mark.parametrize("offset", [50, 150, 100])
+def test_a_reset_by_an_administrator_begins_anew(offset):
+    """Between the second and the third owner; also one to the same offset, on the way to which it moved."""
+    reset = [commit(0, 99, 230), commit(0, offset, 231)]
+    found = told(fold(GOING_ON, UP_TO_100, DYING, reset, until_s=290), 290)
+    assert STUCK not in found
+
+
+@pytest.mark.parametrize("held_s", [30, 200, 3_600])
+def test_a_partition_that_its_owners_have_paused(held_s):
+    """They commit their other partition until they are restarted."""
+    pausing = [(0, {"A": (0, 1), "C": (2, 3)})]
+    pausing += [(110 + held_s * index, {f"B{index}": (0, 1), "C": (2, 3)}) for index in range(6)]
+    end_s = min(110 + 5 * held_s, 3_900)
+    for at_s in (end_s // 2, end_s - 5, end_s):
+        assert STUCK not in told(fold(GOING_ON, UP_TO_100, generations(*pausing), until_s=at_s), at_s)
+
+
+def test_owners_that_held_a_paused_partition_for_long_before_they_were_restarted():
+    """They have nothing else. A consumer that hangs, or has died, is removed sooner."""
+    lives = [(0, {"A": (0,), "C": (1, 2, 3)})]
+    lives += [(110 + 700 * index, {f"B{index}": (0,), "C": (1, 2, 3)}) for index in range(5)]
+    for at_s in range(900, 3_000, 150):
+        state = fold(GOING_ON, UP_TO_100, generations(*lives), until_s=at_s)
+        assert state.departures == ()
+        assert STUCK not in told(state, at_s)
+
+
+def test_a_living_owner_that_works_elsewhere_refutes_it():
+    """It has had the time to hang, and commits another partition: it does not stop at the record."""
+    shared = [*DYING[:4], generation(9, 295, {"F": (0, 1), "C": (2, 3)})]
+    until_s = 295 + 2 * 300 + 45
+    assert STUCK in told(fold(GOING_ON, UP_TO_100, shared, until_s=until_s), until_s)
+    assert STUCK not in told(fold(GOING_ON, UP_TO_100, shared, until_s=until_s + 10), until_s + 10)
+
+
+def test_a_group_of_which_nothing_is_known_yet_is_not_judged():
+    """Nobody has committed three times."""
+    few = [*commits(0, 95, 100), *commits(1, 95, 100), *commits(2, 296, 296)]
+    assert STUCK not in told(fold(few, DYING, until_s=300), 300)
+
+
+def test_a_healthy_group_keeps_nothing_of_those_who_leave():
+    moving = [event for number in range(4) for event in commits(number, 0, 400)]
+    assert fold(moving, DYING, until_s=400).departures == ()
+
+
+def test_a_topic_whose_name_is_a_command():
+    name = "a'; reboot #"
+    events = [*GOING_ON, *UP_TO_100, *DYING]
+    renamed = []
+    for event in events:
+        if isinstance(event, OffsetCommitted):
+            renamed.append(OffsetCommitted("g", name, event.partition, event.offset, event.committed_ms))
+        else:
+            own = {each.member_id: each.assigned[0].partitions for each in event.members}
+            members = tuple(member(m, [name], {name: numbers}, session_timeout_ms=45 * S) for m, numbers in own.items())
+            renamed.append(MembershipStored("g", event.generation, "consumer", "range", None, event.stored_ms, members))
+    rows = topics(260).topics["t"].partitions
+    known = catalog(TopicState(cluster="c", topic=name, pass_ms=0, topic_id=TOPIC_ID, partitions=rows))
+    assert "--topic 'a'\"'\"'; reboot #' --partition 0 " in text(fold(renamed, until_s=260), 260, "stuck_record", known)
