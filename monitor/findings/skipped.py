@@ -46,13 +46,17 @@ ROWS: Final = (
 
 
 class Passed(Evidence):
-    """The commit that passed most, and the bounds of all partitions together, in records."""
+    """The commit that passed most, and the bounds of all partitions together, in records.
+
+    ``deleted`` are those partitions whose offsets had been deleted before.
+    """
 
     example: TopicPartition
     before: int
     offset: int
     at_least: int
     at_most: int
+    deleted: tuple[TopicPartition, ...] = ()
 
 
 @sentence.register
@@ -67,7 +71,16 @@ def _skip_sentence(evidence: Passed, found: Observation, group: GroupState) -> s
             return f"{first} The group read them, or skipped them (auto.offset.reset=latest): commits do not tell."
         case _:
             first = f"After a rebalance, the first commits in {where} passed {most} at once."
-            return f"{first} The group read them, or skipped them: commits do not tell. {_example(evidence)}"
+            unknown = "The group read them, or skipped them: commits do not tell."
+            return f"{first} {unknown} {_example(evidence)}{_deletion_note(evidence)}"
+
+
+def _deletion_note(evidence: Passed) -> str:
+    """What decided where the group began, in partitions without an offset."""
+    if not evidence.deleted:
+        return ""
+    why = "auto.offset.reset decided where the group began"
+    return f" The offsets of {places(evidence.deleted)} had been deleted before, or had expired: {why}."
 
 
 def _bounds(evidence: Passed) -> str:

@@ -286,7 +286,7 @@ class SkipsRow(GroupRow):
     partition: str = field(name="partition_id")
     at_ms: int
     cause: str
-    """Why, as far as it is known: retention, rebalance, or new_partition."""
+    """Why, as far as it is known: retention, rebalance, new_partition, or deleted."""
     before: int = field(name="before_offset")
     """The committed offset before; 0: nothing was committed."""
     after: int = field(name="after_offset")

@@ -19,7 +19,7 @@ from monitor.model.client_libraries import (
     LibraryMembers,
     LibraryUse,
 )
-from monitor.model.commits import CommitPoint, Rewind, RewindCause, Standstill
+from monitor.model.commits import CommitPoint, DeletedOffset, Rewind, RewindCause, Standstill
 from monitor.model.connect import (
     CONNECT,
     THE_CONNECTOR,
@@ -290,6 +290,7 @@ __all__ = [
     "CurrentStored",
     "DecodeFailed",
     "Deflated",
+    "DeletedOffset",
     "DeliveredSince",
     "DeliveryBatch",
     "DeliveryState",

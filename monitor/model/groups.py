@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Final
 
-from monitor.model.commits import Rewind, Standstill
+from monitor.model.commits import DeletedOffset, Rewind, Standstill
 from monitor.model.connect import ConnectGroupState
 from monitor.model.departures import Departures
 from monitor.model.events import ResolvedRegex, SubscribedTopic
@@ -275,6 +275,8 @@ class GroupState(Value):
     ``pending_offsets`` are those in transactions that were open when the group's offsets were last listed, which was
     ``pending_listed_ms`` (0: there are none).
 
+    ``deleted_offsets`` are those that were deleted and are not committed again, the newest ones.
+
     ``left_topics`` are those to which the last members subscribed, sorted, while there are none; empty if not known.
 
     ``departures`` are the partitions, sorted, whose last owners left without a commit of another offset
@@ -332,3 +334,4 @@ class GroupState(Value):
     left_topics: tuple[str, ...] = ()
     pending_listed_ms: int = 0
     departures: tuple[Departures, ...] = ()
+    deleted_offsets: tuple[DeletedOffset, ...] = ()

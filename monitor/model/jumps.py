@@ -22,6 +22,7 @@ class Jump(Value, array_like=True):
         began_ms: Since when the group can have read from ``before``: that commit, or the first member since.
         is_first: It is the first commit after a rebalance: the owner may be another one, or began again at ``before``.
         recent_since_ms: When the oldest of the ten commits before it was made; None: there was none.
+        was_deleted: ``before`` had been deleted by then.
     """
 
     before: int | None
@@ -31,6 +32,7 @@ class Jump(Value, array_like=True):
     began_ms: int
     is_first: bool = False
     recent_since_ms: int | None = None
+    was_deleted: bool = False
 
     @property
     def distance(self) -> int:
@@ -47,6 +49,8 @@ class SkipCause(StrEnum):
     """The first commit after a rebalance passed them."""
     NEW_PARTITION = "new_partition"
     """The first commit of a new partition passed them."""
+    DELETED = "deleted"
+    """The committed offset had been deleted, or had expired; the first commit after that passed them."""
 
 
 class Skip(Value):
@@ -58,7 +62,7 @@ class Skip(Value):
     topic: str
     partition: PartitionId
     cause: SkipCause
-    """retention, rebalance or new_partition."""
+    """retention, rebalance, new_partition or deleted."""
     at_ms: int
     """When the group committed beyond these records (ms since the epoch)."""
     before: int

@@ -119,7 +119,8 @@ class _Draft:
         self._state = replace(
             state, offsets=(), unconfirmed=(), committed_topics=(), taken=(), share=None, departures=()
         )
-        self._offsets = OffsetsDraft((*state.offsets, *state.unconfirmed), state.committed_topics, state.departures)
+        own = (*state.offsets, *state.unconfirmed)
+        self._offsets = OffsetsDraft(own, state.committed_topics, state.departures, state.deleted_offsets)
         self._offsets.handovers = HandoversDraft(state.taken) if _awaits_handovers(state) else None
         self._modern: ModernDraft | None = None
         self._share = ShareDraft(state.share)
@@ -187,6 +188,7 @@ class _Draft:
             unread_commits=self._unread.commits(),
             log_partitions=self._partitions,
             has_lost_offsets=self._has_lost,
+            deleted_offsets=self._offsets.deleted_offsets(),
             pending_offsets=self._pending_offsets,
             pending_listed_ms=self._pending_listed_ms if self._pending_offsets else 0,
             departures=self._offsets.departures(),
@@ -195,7 +197,7 @@ class _Draft:
 
     def _commit(self, event: Commit | CommitUnread) -> None:
         if isinstance(event, CommitUnread):  # what was known of the partition is of the past
-            self._offsets.delete(OffsetDeleted(group=event.group, topic=event.topic, partition=event.partition))
+            self._offsets.hide(event)
         else:
             self._offsets.commit(event)
         if self._modern is None and self._state.phase not in _UNMOVED_BY_COMMITS:

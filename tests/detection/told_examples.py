@@ -326,6 +326,15 @@ def _skipped(w: World) -> Iterator[Example]:
         w.group(reader, offsets=(commit_of(taken),), fastest=16),
         w.catalog(w.topic("orders", cut(0, 10_000))),
     )
+    yield Example(
+        "a backlog that it may have read, or skipped as its offset had been deleted",
+        Kind.SKIPPED,
+        "perhaps",
+        "02:55:00",
+        ("1 partition of orders (0)", "34,000 records", "had been deleted before, or had expired"),
+        w.group(reader, offsets=(commit_of(changed(taken, was_deleted=True)),), fastest=16),
+        w.catalog(w.topic("orders", cut(0, 10_000))),
+    )
     first = Jump(None, None, 1_000, at("02:55:00"), at("02:54:55"), is_first=True)
     yield Example(
         "a partition that came at 02:50:00 with records",

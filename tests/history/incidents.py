@@ -109,8 +109,12 @@ class Made:
     def delete(self, second: float, group: str = "g") -> None:
         """The group is deleted, with the offsets of two partitions."""
         for partition in range(2):
-            self._add(Entity.GROUP, group, ms(second), OffsetDeleted(group, self.topic, partition))
+            self.delete_offset(second, partition, group)
         self._add(Entity.GROUP, group, ms(second), GroupDeleted(group, ms(second)))
+
+    def delete_offset(self, second: float, partition: int, group: str = "g") -> None:
+        """The committed offset of a partition is deleted."""
+        self._add(Entity.GROUP, group, ms(second), OffsetDeleted(group, self.topic, partition))
 
     def recording(self) -> MemoryRecording:
         """All of it. A group's rows come in the order of their times."""

@@ -92,6 +92,23 @@ def test_a_report_names_a_skip_at_its_commit_and_not_the_finding_that_lasts_an_h
     ]
 
 
+def test_a_report_says_that_the_offset_had_been_deleted():
+    made = slow_reader()
+    made.assign(65, 2, {})
+    made.delete_offset(67, 0)
+    made.assign(70, 3, {"b": [0]})
+    made.commit(71, 0, 20_000)
+    report = group_report(made.recording(), "c", "g", ms(10), ms(200))
+    assert report is not None
+    assert [(line.at_ms, line.sentence) for line in report.timeline if "deleted" in line.sentence] == [
+        (
+            ms(71),
+            "The committed offset of partition 0 of t had been deleted, or had expired. The first commit then went "
+            "from 600 to 20,000. The group read these records, or skipped them: commits do not tell.",
+        )
+    ]
+
+
 def test_a_story_names_a_second_skip_while_the_finding_about_the_first_is_open():
     """From 90 on the log has 60,000 records; c begins at their end at 120."""
     made = restarted()

@@ -2,6 +2,7 @@
 
 from itertools import accumulate
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,6 +13,7 @@ from monitor.model import (
     CommitRun,
     CurrentRemoved,
     CurrentStored,
+    DeletedOffset,
     EpochStored,
     GroupDeleted,
     GroupKind,
@@ -330,7 +332,13 @@ def test_a_batch_without_effect_gives_the_same_object(log, batch):
 def test_what_gives_the_same_object():
     before = fold(commit(), stored(1, "a"))
     assert fold(stored(1, "a"), deleted("never seen"), state=before) is before
-    assert fold(commit(partition=1), deleted(partition=1), state=before) is before
+    assert fold(deleted(partition=1), deleted(partition=1), state=before) is before
+
+
+def test_of_a_deleted_offset_where_it_was_committed_stays():
+    before = fold(commit(), stored(1, "a"))
+    after = fold(commit(partition=1, offset=7, at_ms=9), deleted(partition=1), state=before)
+    assert after == msgspec.structs.replace(before, deleted_offsets=(DeletedOffset("t", 1, 7, 9),))
 
 
 @given(LOGS)

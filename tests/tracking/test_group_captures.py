@@ -129,6 +129,7 @@ def what_lasts(state):
         "taken",
         "left_topics",
         "departures",
+        "deleted_offsets",
     )  # these tell of topics and owners before
     passed += ("assignor_input",)
     lasting = {name: getattr(state, name) for name in state.__struct_fields__ if name not in (*passed, *counts)}

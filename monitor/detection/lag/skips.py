@@ -17,6 +17,8 @@ Rule 5: The first commit of a partition that came later than partition 0 passed 
 Rule 6: A group whose transaction was aborted has not skipped anything. Kafka Streams deletes the records of its
         repartition topics itself.
 Rule 7: A skip counts for an hour.
+Rule 8: A first commit since the offset was deleted passed what lay between, if it passed all that the log held when the
+        group began to read. That proves nothing. The partition was seen before the deletion: else its topic may be new.
 """
 
 from __future__ import annotations
@@ -72,10 +74,12 @@ def _skip(group: GroupState, catalog: Catalog, known: Places, place: TopicPartit
     least = 0
     if jump.before is None:
         cause = SkipCause.NEW_PARTITION if _came_later(catalog, known, place) else None
+    elif jump.was_deleted:
+        state, before_ms = known[place], jump.before_ms or 0
+        cause = SkipCause.DELETED if _is_to_the_end(jump, state) and state.first_seen_ms <= before_ms else None
     else:
         state = known[place]
-        end, least = _end_by(state, jump.began_ms), jump.distance - _readable(group, jump, state)
-        is_to_the_end = jump.is_first and end is not None and jump.offset >= end
+        least, is_to_the_end = jump.distance - _readable(group, jump, state), _is_to_the_end(jump, state)
         cause = SkipCause.REBALANCE if is_to_the_end else None
         if (least or is_to_the_end) and _start_by(state, jump.at_ms) - jump.before >= MIN_PASSED:
             cause = SkipCause.RETENTION
@@ -89,6 +93,12 @@ def _counts(jump: Jump, commit: CommittedOffset, state: PartitionState) -> bool:
     """Whether the commit still counts, in the same log (rule 6)."""
     is_of_former_log = state.former_ms >= (jump.at_ms if jump.before_ms is None else jump.before_ms)
     return commit.offset >= jump.offset and not is_of_former_log
+
+
+def _is_to_the_end(jump: Jump, state: PartitionState) -> bool:
+    """Whether a first commit after a rebalance passed all that the log held when the group began to read."""
+    end = _end_by(state, jump.began_ms)
+    return jump.is_first and end is not None and jump.offset >= end
 
 
 def _readable(group: GroupState, jump: Jump, state: PartitionState) -> int:

@@ -43,14 +43,19 @@ def _finding(facts: Facts, reason: str, own: Sequence[Skip]) -> Iterable[Observa
         reason=reason,
         since_ms=facts.not_later_than_now(min(skip.at_ms for skip in own)),
         evidence=Passed(
-            TopicPartition(largest.topic, largest.partition),
+            _place(largest),
             largest.before,
             largest.offset,
             sum(skip.at_least for skip in own),
             sum(skip.at_most for skip in own),
+            tuple(sorted(_place(skip) for skip in own if skip.cause is SkipCause.DELETED)),
         ),
-        partitions=tuple(sorted(TopicPartition(skip.topic, skip.partition) for skip in own)),
+        partitions=tuple(sorted(map(_place, own))),
     )
+
+
+def _place(skip: Skip) -> TopicPartition:
+    return TopicPartition(skip.topic, skip.partition)
 
 
 RULES: Final = (Rule(find_skipped, of_owners=False),)

@@ -124,6 +124,10 @@ def skip_words(each: SkipThen) -> str:
             return f"{why}: its committed offset went {went}. {bounds}"
         case SkipCause.NEW_PARTITION:
             head = f"The first commit in {where}, which is new, passed {most}."
+        case SkipCause.DELETED:
+            head = (
+                f"The committed offset of {where} had been deleted, or had expired. The first commit then went {went}."
+            )
         case _:
             head = f"After a rebalance, the first commit in {where} went {went}."
     return f"{head} The group read these records, or skipped them: commits do not tell."

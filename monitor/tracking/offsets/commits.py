@@ -11,6 +11,8 @@ from monitor.model import (
     CommitRun,
     CommittedOffset,
     CommittedTopic,
+    CommitUnread,
+    DeletedOffset,
     OffsetCommitted,
     OffsetDeleted,
     OffsetsListed,
@@ -23,8 +25,16 @@ from monitor.model.commit_history import MIN_PASSED, extend, with_commit
 from monitor.model.departures import Departures
 from monitor.model.jumps import Jump
 from monitor.tracking.kip848.handovers import HandoversDraft
+from monitor.tracking.offsets.deletions import Deletions, with_rewind
 from monitor.tracking.offsets.departures import DeparturesDraft
-from monitor.tracking.offsets.jumps import Readers, first_jump, jump_of, larger_jump, pace_between
+from monitor.tracking.offsets.jumps import (
+    Readers,
+    first_jump,
+    jump_after_deletion,
+    jump_of,
+    larger_jump,
+    pace_between,
+)
 from monitor.tracking.offsets.precedence import (
     apply_listing,
     effective_commit,
@@ -54,6 +64,7 @@ class OffsetsDraft:
     """
 
     __slots__ = (
+        "_deletions",
         "_departures",
         "_known",
         "_topics",
@@ -70,12 +81,14 @@ class OffsetsDraft:
         offsets: Iterable[CommittedOffset],
         topics: Iterable[CommittedTopic] = (),
         departures: Iterable[Departures] = (),
+        deleted: Iterable[DeletedOffset] = (),
     ) -> None:
         self._known = {
             (known.topic, known.partition): logged_commit(known) if known.listed_ms else known for known in offsets
         }
         self._topics = CommittedTopics(topics)
         self._departures = DeparturesDraft(departures)
+        self._deletions = Deletions(deleted)
         self.redelivered = 0
         """Records by which commits went back since the draft was begun: they are delivered again."""
         self.resumes_after_ms: int | None = None
@@ -106,10 +119,11 @@ class OffsetsDraft:
                 after = self._with_cause(after)
         else:
             after, first, at_ms = _after(before, event), event.offset, event.committed_ms
+        deleted = self._deletions.take(event) if before is None and self._deletions else None
         if self.readers is not None:
-            after = self._with_jump(self.readers, before, after, event)
+            after = self._with_jump(self.readers, before or deleted, after, event)
         if before is None:
-            self._known[place] = after
+            self._known[place] = after if deleted is None else self._after_deletion(after, deleted, event, first)
             return
         if first < before.offset:
             after = self._with_cause(after)
@@ -126,11 +140,11 @@ class OffsetsDraft:
             self._add_pause(pause_ms(before, point, ended_ms), before, point)
 
     def _with_jump(
-        self, readers: Readers, before: CommittedOffset | None, after: CommittedOffset, event: Commit
+        self, readers: Readers, before: CommittedOffset | DeletedOffset | None, after: CommittedOffset, event: Commit
     ) -> CommittedOffset:
         """The partition after the event with the largest jump that no commit has refuted."""
         first = event.first if isinstance(event, CommitRun) else CommitPoint(event.committed_ms, event.offset)
-        known = None if before is None else before.jump
+        known = before.jump if isinstance(before, CommittedOffset) else None
         if known is not None and first.offset < known.offset:
             known = None
         known = larger_jump(known, self._jump(readers, before, event, first))
@@ -139,17 +153,22 @@ class OffsetsDraft:
             known = None
         return after if known is after.jump else replace(after, jump=known)
 
-    def _jump(self, readers: Readers, before: CommittedOffset | None, event: Commit, first: CommitPoint) -> Jump | None:
+    def _jump(
+        self, readers: Readers, before: CommittedOffset | DeletedOffset | None, event: Commit, first: CommitPoint
+    ) -> Jump | None:
         """The jump that the event makes by its first or its second commit; what is none shows a pace."""
-        if before is None:
-            known = self._known.get((event.topic, 0)) if event.partition else None
-            jump = first_jump(first, known, readers) if known is not None else None
+        known = before if isinstance(before, CommittedOffset) else None
+        if known is not None:
+            jump = self._step(readers, known, first)
+        elif isinstance(before, DeletedOffset):
+            jump = jump_after_deletion(before, first, readers)
         else:
-            jump = self._step(readers, before, first)
+            beside = self._known.get((event.topic, 0)) if event.partition else None
+            jump = first_jump(first, beside, readers) if beside is not None else None
         if isinstance(event, CommitRun):
             self.fastest = max(self.fastest, event.fastest)
             if event.second is not None:
-                jump = larger_jump(jump, self._step(readers, _after_first(before, event), event.second))
+                jump = larger_jump(jump, self._step(readers, _after_first(known, event), event.second))
         return jump
 
     def _step(self, readers: Readers, before: CommittedOffset, commit: CommitPoint) -> Jump | None:
@@ -166,6 +185,15 @@ class OffsetsDraft:
         if fall is None or fall.before_ms is None:
             return after
         return replace(after, last_rewind=with_cause(fall, self.readers))
+
+    def _after_deletion(
+        self, after: CommittedOffset, deleted: DeletedOffset, event: Commit, first: int
+    ) -> CommittedOffset:
+        """The partition after its first commit since its offset was deleted."""
+        if first >= deleted.offset or not deleted.topic_key or deleted.topic_key != event.topic_key:
+            return after
+        self.redelivered += deleted.offset - first
+        return with_rewind(after, deleted, event, self.readers)
 
     def _redeliver(self, before: CommittedOffset, fall: Rewind) -> None:
         """Count the records of a commit that went back behind the one before it."""
@@ -199,8 +227,21 @@ class OffsetsDraft:
         return self._departures.freeze(self._known)
 
     def delete(self, event: OffsetDeleted) -> None:
-        """Forget a partition with its history."""
+        """Forget a partition with its history; where it was committed is remembered until the next commit."""
+        known = self._known.pop((event.topic, event.partition), None)
+        counted = effective_commit(known) if known is not None else None
+        if counted is not None:
+            self._deletions.add(counted, self._topics.key(event.topic))
+
+    def hide(self, event: CommitUnread) -> None:
+        """Forget a partition: what it has committed is not known."""
         self._known.pop((event.topic, event.partition), None)
+        if self._deletions:
+            self._deletions.take(event)
+
+    def deleted_offsets(self) -> tuple[DeletedOffset, ...]:
+        """The offsets that were deleted, of partitions that are not committed again."""
+        return self._deletions.freeze()
 
     def at(self, topic: str, partition: PartitionId) -> int | None:
         """The committed offset of a partition; None: there is none."""

@@ -13,13 +13,16 @@ Rule 5: A commit of a lower offset refutes the jump before it: the group reads t
 Rule 6: A group without members makes no jumps: an administrator has reset the offsets, or a tool keeps them.
 Rule 7: The fastest reading of the group is that between any two commits of a partition that are no jump.
 
+Rule 8: If the offset of a partition was deleted, its next commit jumps from there, after a rebalance: the owner begins
+        where it wants to.
+
 The decoder combines commits that follow one another in the log into runs; it ends a run before each jump
 (monitor.protocol.kafka.commit_runs). So a jump is the first or the second commit of a run, or a single commit.
 """
 
 from __future__ import annotations
 
-from monitor.model import CommitPoint, CommittedOffset, Phase, Rebalance, Value
+from monitor.model import CommitPoint, CommittedOffset, DeletedOffset, Phase, Rebalance, Value
 from monitor.model.commit_history import MIN_PASSED, RECENT, SHORTEST_MS, is_steep, newest_two_in, points_of
 from monitor.model.jumps import JUMP_KEPT_MS, Jump
 from monitor.tracking.rebalances.history import stopped_members
@@ -82,6 +85,25 @@ def first_jump(commit: CommitPoint, known: CommittedOffset | None, readers: Read
     if not points or not points[0].committed_ms <= rebalanced_ms < commit.committed_ms:
         return None
     return Jump(None, None, commit.offset, commit.committed_ms, rebalanced_ms, is_first=True)
+
+
+def jump_after_deletion(deleted: DeletedOffset, commit: CommitPoint, readers: Readers) -> Jump | None:
+    """The jump of the first commit since the offset was deleted; None: it makes none (rule 8)."""
+    rebalanced_ms = readers.rebalanced_ms
+    if readers.are_none or rebalanced_ms is None or commit.offset - deleted.offset < MIN_PASSED:
+        return None
+    if not deleted.committed_ms <= rebalanced_ms < commit.committed_ms:
+        return None
+    before = deleted.offset, deleted.committed_ms
+    return Jump(
+        *before,
+        commit.offset,
+        commit.committed_ms,
+        rebalanced_ms,
+        is_first=True,
+        recent_since_ms=None,
+        was_deleted=True,
+    )
 
 
 def larger_jump(known: Jump | None, jump: Jump | None) -> Jump | None:

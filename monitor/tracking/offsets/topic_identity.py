@@ -40,6 +40,11 @@ class CommittedTopics:
             return False
         return any(point.committed_ms < topic.since_ms for point in points_of(before.history))
 
+    def key(self, topic: str) -> int | None:
+        """Which topic of that name is committed; None: not known."""
+        known = self._known.get(topic)
+        return None if known is None else known.key
+
     def of(self, topics: Iterable[str]) -> tuple[CommittedTopic, ...]:
         """What is known of these topics."""
         return tuple(self._known[topic] for topic in sorted(self._known.keys() & set(topics))) if self._known else ()

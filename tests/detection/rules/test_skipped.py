@@ -20,6 +20,7 @@ from monitor.model import (
     GroupVerdict,
     MembershipStored,
     OffsetCommitted,
+    OffsetDeleted,
     OffsetsListed,
     PartitionObserved,
     TopicObserved,
@@ -71,6 +72,11 @@ class Story:
     def commit(self, offset: int, *, partition: int = 0) -> Story:
         event = OffsetCommitted("g", "t", partition, offset, self._ms)
         self.group = fold_group("c", "g", self.group, [event])
+        return self
+
+    def delete(self) -> Story:
+        """The offset of t-0 is deleted."""
+        self.group = fold_group("c", "g", self.group, [OffsetDeleted("g", "t", 0)])
         return self
 
     def answer(self, offset: int) -> Story:
@@ -159,6 +165,29 @@ def test_records_of_a_new_partition_are_told_as_unknown():
     assert story.bounds == [(0, 1_200)]
 
 
+def deleted_while_empty(*, restart_at: float = 70) -> Story:
+    """At 600 of 20,000, the group is empty and its offset is deleted; then B has the partition."""
+    return slow_reader().at(65).join().at(67).delete().at(restart_at).join("B")
+
+
+def test_what_a_group_passes_whose_offset_was_deleted_is_told_as_unknown_with_that_cause():
+    story = deleted_while_empty().at(71).poll(end=20_000).commit(20_000)
+    assert story.found == [PERHAPS]
+    assert story.bounds == [(0, 19_400)]
+    assert [skip.cause for skip in story.verdict.skips] == [SkipCause.DELETED]
+    assert story.verdict.findings[0].sentence.endswith(
+        "In partition 0 of t, the committed offset went from 600 to 20,000. The offsets of 1 partition of t (0) had "
+        "been deleted before, or had expired: auto.offset.reset decided where the group began."
+    )
+
+
+def test_retention_is_not_accused_where_the_offset_had_been_deleted():
+    """From 5,000 on, the records are there; without an offset, the group may have begun at the end or there."""
+    story = deleted_while_empty().at(71).poll(start=5_000, end=20_000).commit(20_000)
+    assert story.found == [PERHAPS]
+    assert story.bounds == [(0, 19_400)]
+
+
 @given(st.integers(1, 200), st.integers(100, 15_000), st.floats(0.2, 5), st.integers(0, 50))
 def test_the_truth_is_within_the_bounds(per_s, removed, away_s, read):
     """Whoever reads at most twice as fast as before, whatever retention removes."""
@@ -188,6 +217,32 @@ def test_the_truth_is_within_the_bounds(per_s, removed, away_s, read):
             slow_reader().at(65).join().at(70).join("B").at(71).commit(20_000).at(72).commit(600),
             id="the group goes back",
         ),
+        pytest.param(
+            deleted_while_empty().at(71).commit(15_000), id="its offset was deleted, and it begins within the log"
+        ),
+        pytest.param(deleted_while_empty().at(71).commit(500), id="its offset was deleted, and it reads again"),
+        pytest.param(
+            slow_reader().at(65).join().at(67).delete().at(68).commit(20_000).at(70).join("B").at(71).commit(20_000),
+            id="its offset was deleted, and an administrator sets it",
+        ),
+        pytest.param(
+            Story()
+            .at(0)
+            .join("A")
+            .commit(600)
+            .at(65)
+            .join()
+            .at(67)
+            .delete()
+            .at(69)
+            .poll(end=20_000)
+            .at(70)
+            .join("B")
+            .at(71)
+            .commit(20_000),
+            id="its offset was deleted, and the topic was seen after that only",
+        ),
+        pytest.param(slow_reader().at(67).delete().at(68).commit(20_000), id="its offset was deleted as it reads"),
         pytest.param(
             slow_reader().at(65).join().at(70).join("B").at(71).commit(20_000).at(80).answer(600),
             id="the transaction of the commit was aborted",
