@@ -157,6 +157,17 @@ ROWS: Final = (
         jitters=True,
     ),
     FindingSpec(
+        FindingKind.LAG,
+        "not_moving",
+        Rank.PERHAPS_PAUSED,
+        advice=(
+            "Check whether the consumer has paused the partition, reads others first, or waits for more records there. "
+            "If not, look at the record at that offset."
+        ),
+        mark="one offset is committed again and again",
+        jitters=True,
+    ),
+    FindingSpec(
         FindingKind.ABANDONED,
         "unsubscribed",
         Rank.ABANDONED,
@@ -298,6 +309,20 @@ def _without_commits(evidence: NotCommitting, found: Observation, group: GroupSt
     )
 
 
+class NotMoving(Evidence):
+    """Partitions whose offset is committed again and again, while their owners move others."""
+
+    repeated: tuple[Repeated, ...]
+
+
+@sentence.register
+def _not_moving(evidence: NotMoving, found: Observation, group: GroupState) -> str:
+    partitions = found.partitions
+    reader = "consumer commits" if len(partitions) == 1 else "consumers commit"
+    head = f"{places(partitions)} {have_verb(partitions)} lag, and {_repetition(evidence.repeated, ' there')}."
+    return f"{head} Meanwhile, the same {reader} other partitions. Commits do not show whether it is paused or stuck."
+
+
 def _repetition(repeated: tuple[Repeated, ...], there: str = "") -> str:
     """How often at least: the exact number would change with every commit."""
     times = counted(round_down(min(each.commits for each in repeated), (1, 2, 5)), "time")
@@ -323,13 +348,15 @@ class StuckRecord(Evidence):
 @sentence.register
 def _stuck_record(evidence: StuckRecord, found: Observation, group: GroupState) -> str:
     place = evidence.example
-    after = ", or a later one,"
+    record, where = f"at offset {grouped(evidence.offset)}", partition(place)
+    if len(found.partitions) == 1:
+        head = f"The record {record} of {where}, or one soon after it, may stop its consumers."
+    else:
+        own = places(found.partitions)
+        head = f"Owners of {own} leave one after the other, and a record of one of these may be the cause."
+        head += f" In {where}, it would be the one {record}, or one soon after it."
     if evidence.distance:
-        after = f", or one of the next {grouped(evidence.distance - 1)}," if evidence.distance > 1 else ""
-    record = f"the record at offset {grouped(evidence.offset)} of {partition(place)}{after} may stop its consumers."
-    head = f"T{record[1:]}"
-    if len(found.partitions) > 1:
-        head = f"Owners of {places(found.partitions)} leave one after the other. For example, {record}"
+        head += f" Before, commits there were at most {counted(evidence.distance, 'record')} apart."
     command = _console_consumer(place, evidence.offset)
     return (
         f"{head} At least {_owners_in_a_row(evidence.owners)} began there and left, while the group committed other "

@@ -88,6 +88,8 @@ class Rank(Enum):
     """Works as assigned, only slower than it could; of the first, records wait already."""
     ON_PURPOSE = _INFO
     """The leader waits on purpose: a worker that restarts gets its tasks back."""
+    PERHAPS_PAUSED = _INFO
+    """Mostly on purpose, but records wait there for as long as the owner does."""
     IDLE = _INFO
     """Costs money and no time; with more members than partitions it is often intended."""
     PERHAPS_PASSED_OVER = _INFO

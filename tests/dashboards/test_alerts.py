@@ -34,7 +34,7 @@ OF_SERIES_OF_THEIR_OWN = {
 }
 """The alerts about kinds of findings that are told by a series of that kind alone."""
 
-NOT_ALERTED = {("drift", "tie"), ("orphaned", "delay"), ("uncommitted", "at_risk")}
+NOT_ALERTED = {("drift", "tie"), ("orphaned", "delay"), ("uncommitted", "at_risk"), ("lag", "not_moving")}
 """Both answers are right; Connect waits on purpose; no record is left out yet. Nobody has anything to do."""
 
 

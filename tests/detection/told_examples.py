@@ -858,6 +858,23 @@ def _repeating(w: World, stopped: CommittedOffset) -> Iterator[Example]:
     )
 
 
+def _paused(w: World) -> Iterator[Example]:
+    """Offset 1000 is committed every 5 s since 01:30:00, and the next records came at 01:40:00."""
+    times = ("02:59:45", "02:59:50", "02:59:55")
+    kept = changed(w.commit(0, 1000, *times), standstill=Standstill(at("01:30:00"), 1_080))
+    points = [("01:39:50", 1000), ("01:40:00", 1010), ("02:55:00", 1050), ("03:00:00", 1100)]
+    waiting = changed(busy(0), ends=tuple(EndOffsetAt(at(time), offset) for time, offset in points))
+    yield Example(
+        "its owner commits one offset for over an hour, and moves another partition",
+        Kind.LAG,
+        "not_moving",
+        "01:40:00",
+        ("1 partition of orders (0)", "offset 1,000", "at least 1,000 times", "other partitions"),
+        w.group(w.member(1, has=[0, 1]), offsets=(kept, w.commit(1, 1100, *times))),
+        w.catalog(w.topic("orders", waiting, busy(1))),
+    )
+
+
 def _leaving(w: World, stopped: CommittedOffset) -> Iterator[Example]:
     """Owners of partition 0 have left at offset 1000, some minutes apart."""
     offsets = tuple([w.commit(number, 1100, "02:59:45", "02:59:50", "02:59:55") for number in (1, 2)])
@@ -870,7 +887,7 @@ def _leaving(w: World, stopped: CommittedOffset) -> Iterator[Example]:
         Kind.LAG,
         "stuck_record",
         "02:45:00",
-        ("offset 1,000", "partition 0 of orders", "one of the next 499", "At least 3 owners", "--offset 1000"),
+        ("offset 1,000", "partition 0 of orders", "at most 500 records apart", "At least 3 owners", "--offset 1000"),
         w.group(*members, offsets=(stopped, *offsets), departures=(row,)),
         topics,
     )
@@ -975,6 +992,7 @@ def _silent(w: World, stopped: CommittedOffset) -> Iterator[Example]:
     )
     yield from _repeating(w, stopped)
     yield from _leaving(w, stopped)
+    yield from _paused(w)
     going_on = w.commit(2, 1100, "02:59:40", "02:59:45", "02:59:50")
     three = w.catalog(w.topic("orders", busy(0), busy(1), busy(2)))
     members = w.member(1, has=[0]), w.member(2, has=[1]), w.member(3, has=[2])

@@ -24,7 +24,8 @@ Rule 12: Rules 2 and 11 excuse nothing in a group that rebalances again and agai
 Rule 13: A partition whose commits repeat one offset is ``not_committing``, too, by rules 1 to 5, 11 and 12. Who commits
 lives, and may be busy with one batch, so this counts after the time that a member may take between two polls.
 Rule 14: Rule 13 accuses no owner that has moved another partition since the records wait. It may commit all that it has
-whenever one moves. For the same reason, rule 13 is for no sink of Connect, and for no task of Kafka Streams.
+whenever one moves (but see repeated_beside). For the same reason, rule 13 is for no sink of Connect, and for no task of
+Kafka Streams.
 Rule 15: Nor is a partition silent where a record may have ended its owners (monitor.detection.rules.stuck_records).
 Rule 16: A partition whose owners left one after the other is ``not_committing``, however new its owner is.
 """
@@ -126,8 +127,9 @@ class MemberSilence(Value):
 
 def find_silent(facts: Facts) -> Iterable[Observation]:
     """Members that do nothing, then partitions without commits that are neither theirs nor of a new member."""
-    silent, standing = silent_partitions(facts), _standing_partitions(facts)
-    deserted = owners_that_left_alone(facts)
+    silent, standing, deserted = silent_partitions(facts), standing_partitions(facts), owners_that_left_alone(facts)
+    beside = moved_beside(facts, standing)
+    standing = {place: since_ms for place, since_ms in standing.items() if place not in beside}
     if not silent and not standing and not deserted:
         return
     habits = _Habits(facts)
@@ -220,17 +222,17 @@ def silent_partitions(facts: Facts) -> Silent:
     return _in_vain(facts, facts.waiting, lambda commit: commit.committed_ms)
 
 
-def _standing_partitions(facts: Facts) -> Silent:
+def standing_partitions(facts: Facts) -> Silent:
     """As :func:`silent_partitions`, those where one offset is committed again and again: since when it has stood."""
     places = ((row, facts.committed.get(TopicPartition(row.topic, row.partition))) for row in facts.waiting)
     standing = [row for row, commit in places if commit is not None and standstill_of(commit)]
     if not standing or facts.sink is not None or facts.sinks or facts.traits.reads_by_task:
         return {}
-    return _whose_owners_stand(facts, _in_vain(facts, standing, moved_ms))
+    return _in_vain(facts, standing, moved_ms)
 
 
-def _whose_owners_stand(facts: Facts, standing: Silent) -> Silent:
-    """Those whose owners have moved no partition since. All partitions without an owner may have the same reader."""
+def moved_beside(facts: Facts, standing: Silent) -> Silent:
+    """Those whose owners have moved another partition since. All without an owner may have the same reader."""
     if not standing:
         return standing
     owners, newest_ms = facts.ownership.owners, dict[str, int]()
@@ -240,7 +242,7 @@ def _whose_owners_stand(facts: Facts, standing: Silent) -> Silent:
     return {
         place: since_ms
         for place, since_ms in standing.items()
-        if all(newest_ms[owner] <= since_ms for owner in owners.get(place) or _NOBODY)
+        if any(newest_ms[owner] > since_ms for owner in owners.get(place) or _NOBODY)
     }
 
 

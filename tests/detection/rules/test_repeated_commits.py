@@ -181,6 +181,33 @@ def test_who_waits_for_more_records_is_never_told_nor_once_the_log_forgets_since
         assert stuck(by_timer(10, 0, until_s=now_s + 1, every_s=60) + moves, topics_of(log, read), now_s) == []
 
 
+@pytest.mark.parametrize("phase", [Phase.STABLE, Phase.OFFSETS_ONLY])
+@pytest.mark.parametrize(
+    ("now_s", "moves_until_s", "expected"),
+    [
+        pytest.param(4_099, 4_090, [], id="records have waited since 500 s: 3599 s"),
+        pytest.param(4_100, 4_090, [("not_moving", 500)], id="an hour"),
+        pytest.param(8_000, 7_990, [("not_moving", 500)], id="two hours"),
+        pytest.param(4_100, 500, [("not_committing", 500)], id="it moves no other partition since"),
+    ],
+)
+def test_who_has_repeated_an_offset_for_an_hour_beside_others_may_have_paused_the_partition(
+    now_s, moves_until_s, expected, phase
+):
+    moves, read = moving(*range(400, moves_until_s + 1, 10))
+    waiting = partition((0, 10), (480, 10), (500, 11), (700, 15), (now_s - 10, 20))
+    found_then = one(by_timer(10, 400, until_s=now_s) + moves, topics_of(waiting, read), now_s, phase=phase)
+    assert [(reason, since_s) for kind, reason, since_s, _ in found_then if kind == "lag"] == expected
+
+
+def test_a_partition_that_is_not_committed_beside_others_is_no_paused_one():
+    """Its commits have ended: that is silence."""
+    moves, read = moving(*range(400, 4_091, 10))
+    waiting = partition((0, 10), (480, 10), (500, 11), (700, 15), (4_090, 20))
+    found_then = one(by_timer(10, 400, until_s=600) + moves, topics_of(waiting, read), 4_200)
+    assert [reason for kind, reason, *_ in found_then if kind == "lag"] == ["not_committing"]
+
+
 def is_told(state, topics):
     return "not_committing" in [reason for _, reason, *_ in found(state, topics)]
 

@@ -1,11 +1,15 @@
-"""Records that real consumers did not read: each consumer notes every offset that it reads."""
+"""Records that real consumers did not read, as they skipped them or died of one."""
 
 from __future__ import annotations
 
 import json
+import re
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing, contextmanager
+from threading import Event, Thread
 from typing import Any
 
 import pytest
@@ -15,6 +19,7 @@ from kafka.coordinator.assignors.range import RangePartitionAssignor
 
 from monitor.demo.servers.broker import EmbeddedKafka
 from tests.support.clients import admin, commit, create_topic
+from tests.support.frail_consumer import POISON
 from tests.support.job_process import JobProcess, eventually, running
 
 pytestmark = [pytest.mark.broker, pytest.mark.spark]
@@ -37,7 +42,7 @@ def bootstrap() -> Iterator[str]:
 @pytest.fixture(scope="module")
 def job(bootstrap: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[JobProcess]:
     clusters = {"test": {"bootstrap_servers": bootstrap, "collect_interval_s": 0.5}}
-    with running(JobProcess(tmp_path_factory.mktemp("job"), clusters)) as started:
+    with running(JobProcess(tmp_path_factory.mktemp("job"), clusters, detection={"commit_silence_s": 20})) as started:
         yield started
 
 
@@ -185,3 +190,87 @@ def test_records_of_a_new_partition_are_information(bootstrap: str, job: JobProc
         eventually(lambda: "new_partition" in skips(job, "grown"), "the finding")
     assert INFORMATION.issuperset(skips(job, "grown"))
     assert bounds(job, "grown") == (0, 1_200)
+
+
+@contextmanager
+def frail(bootstrap: str, topic: str, client: str, instance: str = "") -> Iterator[subprocess.Popen[bytes]]:
+    """A consumer of the topic; it leaves at the end of the block, if it still lives."""
+    words = [bootstrap, topic, client, *([instance] if instance else [])]
+    process = subprocess.Popen([sys.executable, "-m", "tests.support.frail_consumer", *words])
+    try:
+        yield process
+    finally:
+        process.terminate()
+        process.wait(timeout=60)
+
+
+@contextmanager
+def written(bootstrap: str, partitions: dict[str, int]) -> Iterator[KafkaProducer]:
+    """Ten records a second come into each partition of these topics."""
+    over = Event()
+    with closing(KafkaProducer(bootstrap_servers=bootstrap)) as producer:
+
+        def write() -> None:
+            while not over.wait(0.1):
+                for topic, count in partitions.items():
+                    for number in range(count):
+                        producer.send(topic, b"x", partition=number)
+
+        thread = Thread(target=write)
+        thread.start()
+        try:
+            yield producer
+        finally:
+            over.set()
+            thread.join()
+
+
+def findings(job: JobProcess, name: str) -> dict[tuple[str, str], str]:
+    """The sentences of a group's findings."""
+    return {(each["kind"], each["reason"]): each["sentence"] for each in group(job, name).get("findings", [])}
+
+
+def deploy(bootstrap: str, topic: str, over: Event) -> None:
+    """Three members; each in turn is ended and started again, until it is over."""
+    with ExitStack() as last:
+        members = [ExitStack() for _ in range(3)]
+        for number, member in enumerate(members):
+            last.enter_context(member).enter_context(frail(bootstrap, topic, f"m{number}"))
+        turn = 0
+        while not over.wait(4):
+            number = turn % 3
+            members[number].close()
+            members[number].enter_context(frail(bootstrap, topic, f"m{number}"))
+            turn += 1
+
+
+def test_a_record_of_which_consumers_die_beside_a_deployment(bootstrap: str, job: JobProcess):
+    """A static member is started again six seconds after each death, so nobody else has to stop."""
+    over, partitions = Event(), {"poisoned": 2, "deployed": 3}
+    for topic, count in partitions.items():
+        create_topic(bootstrap, topic, count)
+    deployment = Thread(target=deploy, args=(bootstrap, "deployed", over))
+    with ExitStack() as until_told:
+        producer = until_told.enter_context(written(bootstrap, partitions))
+        until_told.callback(deployment.join)
+        until_told.callback(over.set)
+        deployment.start()
+        until_told.enter_context(frail(bootstrap, "poisoned", "z", "z"))
+        with frail(bootstrap, "poisoned", "a", "a") as reader:
+            owned = {"group": "poisoned", "topic": "poisoned", "partition": "0"}
+            eventually(lambda: (job.metrics().value("groupwatch_partition_committed_offset", **owned) or 0) > 50, "it")
+            poison = producer.send("poisoned", POISON, partition=0).get(timeout=30).offset
+            reader.wait(timeout=60)
+        for _ in range(3):
+            time.sleep(6)  # longer than a usual commit takes
+            with frail(bootstrap, "poisoned", "a", "a") as reader:
+                reader.wait(timeout=60)
+        told = eventually(lambda: findings(job, "poisoned").get(("lag", "stuck_record")), "the finding")
+        assert ("lag", "not_committing") not in findings(job, "poisoned")
+        assert ("lag", "stuck_record") not in findings(job, "deployed")
+    sentence = r"The record at offset (\d+) of partition 0 of poisoned, .* at most (\d+) records? apart\."
+    found = re.match(sentence, told)
+    assert found is not None, told
+    first, more = int(found[1]), int(found[2])
+    assert first <= poison < first + more
+    assert "At least 2 owners in a row" in told

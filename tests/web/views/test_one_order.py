@@ -82,6 +82,7 @@ INFO = (
     ("imbalance", "tasks"),
     ("imbalance", "workers"),
     ("orphaned", "delay"),
+    ("lag", "not_moving"),
     ("idle_members", "no_partitions"),
     ("idle_members", "no_tasks"),
     ("skipped", "new_partition"),
