@@ -19,7 +19,7 @@ from monitor.model.client_libraries import (
     LibraryMembers,
     LibraryUse,
 )
-from monitor.model.commits import CommitPoint, Rewind, Standstill
+from monitor.model.commits import CommitPoint, InnerJump, Rewind, Standstill
 from monitor.model.connect import (
     CONNECT,
     THE_CONNECTOR,
@@ -325,6 +325,7 @@ __all__ = [
     "GrownLog",
     "Handover",
     "IdPartitions",
+    "InnerJump",
     "KindTraits",
     "LagStatus",
     "Library",

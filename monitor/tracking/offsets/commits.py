@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from msgspec.structs import replace
-
 from monitor.model import (
     CommitPoint,
     CommitRun,
@@ -19,10 +17,10 @@ from monitor.model import (
     Standstill,
     Value,
 )
-from monitor.model.commit_history import MIN_PASSED, extend, with_commit
+from monitor.model.commit_history import extend, with_commit
 from monitor.model.jumps import Jump
 from monitor.tracking.kip848.handovers import HandoversDraft
-from monitor.tracking.offsets.jumps import Readers, first_jump, jump_of, larger_jump, pace_between
+from monitor.tracking.offsets.jumps import JumpsDraft
 from monitor.tracking.offsets.precedence import (
     apply_listing,
     effective_commit,
@@ -49,9 +47,11 @@ class OffsetsDraft:
     What the broker answered is kept beside; which of the two counts is decided when the draft is frozen.
     """
 
-    __slots__ = ("_known", "_topics", "fastest", "handovers", "readers", "redelivered", "resumed", "resumes_after_ms")
+    __slots__ = ("_known", "_topics", "handovers", "jumps", "redelivered", "resumed", "resumes_after_ms")
 
-    def __init__(self, offsets: Iterable[CommittedOffset], topics: Iterable[CommittedTopic] = ()) -> None:
+    def __init__(
+        self, offsets: Iterable[CommittedOffset], topics: Iterable[CommittedTopic] = (), fastest: int = 0
+    ) -> None:
         self._known = {
             (known.topic, known.partition): logged_commit(known) if known.listed_ms else known for known in offsets
         }
@@ -60,10 +60,7 @@ class OffsetsDraft:
         """Records by which commits went back since the draft was begun: they are delivered again."""
         self.resumes_after_ms: int | None = None
         """When a rebalance ended: the first commit of a partition after it tells how long that was not read."""
-        self.fastest = 0
-        """The fastest pace of any partition since the draft was begun, in records per second."""
-        self.readers: Readers | None = None
-        """Who may have read what a commit passes; None: not known, as a collector reads the group as a whole."""
+        self.jumps = JumpsDraft(fastest)
         self.handovers: HandoversDraft | None = None
         """Of a KIP-848 group: only what gets another owner pauses then, whenever that is. That is told of commits that
         name the topic's id; of others it is told as of a classic group."""
@@ -80,13 +77,14 @@ class OffsetsDraft:
         before = self._known.get(place)
         self._topics.note(event)
         if isinstance(event, CommitRun):
-            after, first, at_ms = _after_run(before, event), event.first.offset, event.first.committed_ms
+            first, at_ms = event.first.offset, event.first.committed_ms
+            jump = self.jumps.after_run(self._jump_after_first(before, event, first, at_ms), before, event)
+            after = _after_run(before, event, jump)
             if event.rewound:
                 self._redeliver_inside(before, event)
         else:
-            after, first, at_ms = _after(before, event), event.offset, event.committed_ms
-        if self.readers is not None:
-            after = self._with_jump(self.readers, before, after, event)
+            first, at_ms = event.offset, event.committed_ms
+            after = _after(before, event, self._jump_after_first(before, event, first, at_ms))
         if before is None:
             self._known[place] = after
             return
@@ -102,40 +100,12 @@ class OffsetsDraft:
             point = CommitPoint(at_ms, first)
             self._add_pause(pause_ms(before, point, ended_ms), before, point)
 
-    def _with_jump(
-        self, readers: Readers, before: CommittedOffset | None, after: CommittedOffset, event: Commit
-    ) -> CommittedOffset:
-        """The partition after the event with the largest jump that no commit has refuted."""
-        first = event.first if isinstance(event, CommitRun) else CommitPoint(event.committed_ms, event.offset)
-        known = None if before is None else before.jump
-        if known is not None and first.offset < known.offset:
-            known = None
-        known = larger_jump(known, self._jump(readers, before, event, first))
-        lowest = event.lowest if isinstance(event, CommitRun) else None
-        if known is not None and lowest is not None and lowest < known.offset:
-            known = None
-        return after if known is after.jump else replace(after, jump=known)
-
-    def _jump(self, readers: Readers, before: CommittedOffset | None, event: Commit, first: CommitPoint) -> Jump | None:
-        """The jump that the event makes by its first or its second commit; what is none shows a pace."""
-        if before is None:
-            known = self._known.get((event.topic, 0)) if event.partition else None
-            jump = first_jump(first, known, readers) if known is not None else None
-        else:
-            jump = self._step(readers, before, first)
-        if isinstance(event, CommitRun):
-            self.fastest = max(self.fastest, event.fastest)
-            if event.second is not None:
-                jump = larger_jump(jump, self._step(readers, _after_first(before, event), event.second))
-        return jump
-
-    def _step(self, readers: Readers, before: CommittedOffset, commit: CommitPoint) -> Jump | None:
-        """The jump from one commit to the next; None: it is none, and shows a pace."""
-        passed = commit.offset - before.offset
-        jump = jump_of(before, commit, readers) if passed >= MIN_PASSED else None
-        if jump is None and passed > 0 and not readers.are_none:
-            self.fastest = max(self.fastest, pace_between(CommitPoint(before.committed_ms, before.offset), commit))
-        return jump
+    def _jump_after_first(self, before: CommittedOffset | None, event: Commit, offset: int, at_ms: int) -> Jump | None:
+        """The jump that is kept of the partition after the first commit of the event."""
+        if before is not None:
+            return self.jumps.after_commit(before, offset, at_ms)
+        beside = self._known.get((event.topic, 0)) if event.partition else None
+        return self.jumps.after_first(CommitPoint(at_ms, offset), beside)
 
     def _redeliver(self, before: CommittedOffset, fall: Rewind) -> None:
         """Count the records of a commit that went back behind the one before it."""
@@ -196,12 +166,14 @@ class OffsetsDraft:
         return FrozenOffsets(tuple(counting), tuple(unconfirmed))
 
 
-def _after(before: CommittedOffset | None, event: OffsetCommitted) -> CommittedOffset:
+def _after(before: CommittedOffset | None, event: OffsetCommitted, jump: Jump | None) -> CommittedOffset:
     """Written out by position: this is done for nearly every record of the log."""
     offset, at_ms = event.offset, event.committed_ms
     if before is None:
         history = with_commit(b"", at_ms, offset)
-        return CommittedOffset(event.topic, event.partition, offset, at_ms, event.leader_epoch, history, commits=1)
+        return CommittedOffset(
+            event.topic, event.partition, offset, at_ms, event.leader_epoch, history, commits=1, jump=jump
+        )
     rewinds, last_rewind, standstill = before.rewinds, before.last_rewind, None
     if offset == before.offset:
         standstill = _longer(before, 1)
@@ -219,7 +191,7 @@ def _after(before: CommittedOffset | None, event: OffsetCommitted) -> CommittedO
         before.listed,
         before.listed_ms,
         before.commits + 1,
-        before.jump,
+        jump,
         before.listed_since_ms,
         before.attempts,
         before.attempts_since_ms,
@@ -228,20 +200,13 @@ def _after(before: CommittedOffset | None, event: OffsetCommitted) -> CommittedO
     )
 
 
-def _after_first(before: CommittedOffset | None, run: CommitRun) -> CommittedOffset:
-    """The partition after the first commit of a run."""
-    first = run.first
-    history = with_commit(before.history if before is not None else b"", first.committed_ms, first.offset)
-    return CommittedOffset(run.topic, run.partition, first.offset, first.committed_ms, history=history)
-
-
 def _with_attempts(before: CommittedOffset, after: CommittedOffset, event: Commit) -> CommittedOffset:
     if isinstance(event, CommitRun):
         return with_attempts(before, after, event)
     return with_attempt(after, CommitPoint(event.committed_ms, event.offset))
 
 
-def _after_run(before: CommittedOffset | None, run: CommitRun) -> CommittedOffset:
+def _after_run(before: CommittedOffset | None, run: CommitRun, jump: Jump | None) -> CommittedOffset:
     first, newest = run.first, run.points[-1]
     falls = before is not None and first.offset < before.offset
     into = Rewind(first.committed_ms, before.offset, first.offset) if before is not None and falls else None
@@ -261,7 +226,7 @@ def _after_run(before: CommittedOffset | None, run: CommitRun) -> CommittedOffse
         before.listed if before else None,
         before.listed_ms if before else 0,
         run.commits + (before.commits if before else 0),
-        before.jump if before else None,
+        jump,
         before.listed_since_ms if before else 0,
         before.attempts if before else 0,
         before.attempts_since_ms if before else 0,
