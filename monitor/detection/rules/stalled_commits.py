@@ -86,6 +86,8 @@ time that a new one has any more."""
 _NOBODY: Final = ("",)
 """Stands for the owner of partitions that have none."""
 
+_UNATTENDED: Final = (Phase.EMPTY, Phase.GONE, Phase.UNSEEN)
+
 Silent = dict[TopicPartition, int]
 """Partitions without a commit while records wait, each with since when."""
 
@@ -128,6 +130,8 @@ class MemberSilence(Value):
 
 def find_silent(facts: Facts) -> Iterable[Observation]:
     """Members that do nothing, then partitions without commits that are neither theirs nor of a new member."""
+    if not facts.waiting:
+        return
     silent, standing = silent_partitions(facts), _standing_partitions(facts)
     if not silent and not standing:
         return
@@ -216,6 +220,8 @@ def silent_partitions(facts: Facts) -> Silent:
 
 def _standing_partitions(facts: Facts) -> Silent:
     """As :func:`silent_partitions`, those where one offset is committed again and again: since when it has stood."""
+    if not [commit for commit in facts.committed.values() if commit.standstill]:  # as nearly always
+        return {}
     places = ((row, facts.committed.get(TopicPartition(row.topic, row.partition))) for row in facts.waiting)
     standing = [row for row, commit in places if commit is not None and standstill_of(commit)]
     if not standing or facts.sink is not None or facts.sinks or facts.traits.reads_by_task:
@@ -240,7 +246,7 @@ def _whose_owners_stand(facts: Facts, standing: Silent) -> Silent:
 
 def _in_vain(facts: Facts, waiting: Iterable[PartitionVerdict], sign_of: Callable[[CommittedOffset], int]) -> Silent:
     """The partitions where records have waited for too long since a sign of their commits, each with since when."""
-    if facts.group.phase in {Phase.EMPTY, Phase.GONE, Phase.UNSEEN} or facts.deliveries is not None:
+    if facts.group.phase in _UNATTENDED or facts.deliveries is not None:
         return {}  # a share group commits nothing: see monitor.detection.rules.deliveries
     silent: Silent = {}
     markers, disturbed = Markers(facts), newest_disturbance(facts)
@@ -250,9 +256,11 @@ def _in_vain(facts: Facts, waiting: Iterable[PartitionVerdict], sign_of: Callabl
     for row in waiting:
         is_nobodys = row.orphan is not None or (is_owner_awaited and not row.owners)
         commit = facts.committed[place := TopicPartition(row.topic, row.partition)]
-        if not is_nobodys and not is_held_back(row) and not arrived_late(facts.group, row.owners, commit, row.end):
+        if not is_nobodys and not is_held_back(row):
             since_ms = in_vain_since_ms(facts, row, sign_of(commit))
-            if since_ms is not None and disturbed is not None:
+            if since_ms is None or arrived_late(facts.group, row.owners, commit, row.end):
+                continue
+            if disturbed is not None:
                 since_ms = _silence_start_ms(facts, since_ms, disturbed)
             if since_ms is not None and not markers.alone_wait(row):
                 silent[place] = since_ms
