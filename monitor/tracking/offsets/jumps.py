@@ -80,15 +80,17 @@ class JumpsDraft:
             return jump
         if jump is not None and (offset < jump.offset or at_ms - jump.at_ms > JUMP_KEPT_MS):
             jump = None
-        passed = offset - before.offset
-        if passed <= 0:
+        passed, gap_ms = offset - before.offset, at_ms - before.committed_ms
+        is_fast = passed * 1_000 > self.fastest * (gap_ms if gap_ms > SHORTEST_MS else SHORTEST_MS)
+        is_large = passed >= MIN_PASSED and _is_kept_after(jump, passed, at_ms)
+        if not is_fast and not is_large:  # whether it jumps makes no difference then, as nearly always
             return jump
-        gap_ms = at_ms - before.committed_ms
-        if passed >= MIN_PASSED and is_steep(newest_step_in(before.history), passed, gap_ms):
+        if passed < MIN_PASSED or not is_steep(newest_step_in(before.history), passed, gap_ms):
+            if is_fast:
+                self._note(pace_of(passed, gap_ms), readers)
+        elif is_large and not readers.are_none:
             earlier, commit = CommitPoint(before.committed_ms, before.offset), CommitPoint(at_ms, offset)
-            return _with(jump, earlier, commit, tenth_newest_ms(before.history), readers)
-        if passed * 1_000 > self.fastest * (gap_ms if gap_ms > SHORTEST_MS else SHORTEST_MS):
-            self._note(pace_of(passed, gap_ms), readers)
+            return jump_of(earlier, commit, tenth_newest_ms(before.history), readers)
         return jump
 
     def after_first(self, commit: CommitPoint, beside: CommittedOffset | None) -> Jump | None:
@@ -123,9 +125,10 @@ class JumpsDraft:
             usual = first.offset - before.offset, first.committed_ms - before.committed_ms
             recent_ms = tenth_newest_ms(before.history, newer=1)
         passed, gap_ms = second.offset - first.offset, second.committed_ms - first.committed_ms
-        if is_steep(usual, passed, gap_ms):
-            return _with(jump, first, second, first.committed_ms if recent_ms is None else recent_ms, readers)
-        self._note(pace_of(passed, gap_ms), readers)
+        if not is_steep(usual, passed, gap_ms):
+            self._note(pace_of(passed, gap_ms), readers)
+        elif _is_kept_after(jump, passed, second.committed_ms) and not readers.are_none:
+            return jump_of(first, second, first.committed_ms if recent_ms is None else recent_ms, readers)
         return jump
 
     def _note(self, pace: int, readers: Readers) -> None:
@@ -138,26 +141,16 @@ def _after_inner(jump: Jump | None, inner: InnerJump, before: CommittedOffset | 
     """The jump that is kept after one inside of a run, and the commits of the run up to the next one."""
     if jump is not None and inner.offset < jump.offset:
         jump = None
-    recent_ms = None if before is None else tenth_newest_ms(before.history, newer=inner.preceding)
-    earlier, commit = CommitPoint(inner.before_ms, inner.before), CommitPoint(inner.at_ms, inner.offset)
-    jump = _with(jump, earlier, commit, inner.recent_since_ms if recent_ms is None else recent_ms, readers)
+    if _is_kept_after(jump, inner.offset - inner.before, inner.at_ms) and not readers.are_none:
+        recent_ms = None if before is None else tenth_newest_ms(before.history, newer=inner.preceding)
+        earlier, commit = CommitPoint(inner.before_ms, inner.before), CommitPoint(inner.at_ms, inner.offset)
+        jump = jump_of(earlier, commit, inner.recent_since_ms if recent_ms is None else recent_ms, readers)
     return None if jump is not None and inner.lowest is not None and inner.lowest < jump.offset else jump
 
 
-def _with(
-    known: Jump | None, before: CommitPoint, commit: CommitPoint, recent_since_ms: int | None, readers: Readers
-) -> Jump | None:
-    """The one that is kept of the known jump and a newer one (rules 4 and 6)."""
-    if readers.are_none:
-        return known
-    if known is not None and not _is_kept_instead(commit.offset - before.offset, commit.committed_ms, known):
-        return known
-    return jump_of(before, commit, recent_since_ms, readers)
-
-
-def _is_kept_instead(distance: int, at_ms: int, known: Jump) -> bool:
-    """Whether a newer jump is kept instead of a known one (rule 4)."""
-    return distance >= known.distance or at_ms - known.at_ms > JUMP_KEPT_MS
+def _is_kept_after(known: Jump | None, distance: int, at_ms: int) -> bool:
+    """Whether a newer jump is kept instead of the known one (rule 4)."""
+    return known is None or distance >= known.offset - (known.before or 0) or at_ms - known.at_ms > JUMP_KEPT_MS
 
 
 def jump_of(before: CommitPoint, commit: CommitPoint, recent_since_ms: int | None, readers: Readers) -> Jump:
