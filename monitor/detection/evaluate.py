@@ -68,6 +68,7 @@ from monitor.findings.sentences import sentence_of
 from monitor.findings.table import rank
 from monitor.model import (
     KINDS,
+    MOST,
     Catalog,
     CommittedOffset,
     Finding,
@@ -193,7 +194,9 @@ def judge_until(
 
 def _verdict_of(facts: Facts, view: AssignmentView, now_ms: int) -> GroupVerdict:
     group, settings = facts.group, facts.settings
-    uncounted = {each.topic for each in group.unread_commits} | {place.topic for place in facts.beyond_end}
+    uncounted = set[str]()
+    if group.unread_commits or facts.beyond_end:
+        uncounted = {each.topic for each in group.unread_commits} | {place.topic for place in facts.beyond_end}
     topics_lag = lag_by_topic(facts.partitions, uncounted, facts.uncommitted)
     waiting = facts.waiting
     cut = [row for row in waiting if row.earliest]
@@ -260,7 +263,7 @@ def _verdict_of(facts: Facts, view: AssignmentView, now_ms: int) -> GroupVerdict
         skips=facts.skips,
         lag_at_least=known if lag is None else None,
         uncommitted_partitions=len(facts.uncommitted),
-        uncommitted_records=total([0, *facts.uncommitted.values()]) or 0,
+        uncommitted_records=min(MOST, sum(facts.uncommitted.values())),
     )
 
 
@@ -356,7 +359,7 @@ def facts_of(
     if shared is not None:
         partitions = with_lag(partitions, shared, configs_of(group))
     waiting = tuple([row for row in partitions if row.lag])
-    without = uncommitted_records(group, topics.catalog, known, committed, moment)
+    is_whole = is_all and len(committed) == len(known)
     return Facts(
         group=group,
         traits=traits_of(group),
@@ -381,7 +384,7 @@ def facts_of(
         beyond_end=judge.beyond_end,
         former_lag=judge.former_lag,
         awaits_poll=judge.awaits_poll,
-        uncommitted=without,
+        uncommitted={} if is_whole else uncommitted_records(group, topics.catalog, known, committed, moment),
         skips=skips_of(group, topics.catalog, known, committed, moment),
     )
 

@@ -13,9 +13,20 @@ from msgspec.structs import replace
 
 from monitor.detection.thresholds.overrides import DetectionRules
 from monitor.messages.names import shown
-from monitor.model import MOST, AnyEvent, CollectedEvent, CommitPoint, CommitRun, Entity, Rewind, Standstill, Value
+from monitor.model import (
+    MOST,
+    AnyEvent,
+    CollectedEvent,
+    CommitPoint,
+    CommitRun,
+    Entity,
+    InnerJump,
+    Rewind,
+    Standstill,
+    Value,
+)
 from monitor.model.commit_history import RECENT
-from monitor.tracking.offsets.jumps import pace_between
+from monitor.tracking.offsets.jumps import pace_of
 
 EVENTS_VERSION: Final = 1
 """The version of the recorded events. A recording of another one is refused, never guessed at."""
@@ -217,13 +228,22 @@ def _cut(run: CommitRun, at_ms: int) -> CommitRun:
     second = run.second if run.second is not None and run.second.committed_ms <= at_ms else None
     fastest = run.fastest if _unnamed_count(run) > 0 else _fastest_until(run, at_ms)
     known = replace(_with_rewinds_until(run, at_ms), second=second, fastest=fastest, lowest=_lowest_until(run, at_ms))
-    return replace(known, points=points, commits=len(points), standstill=_standstill_until(run, points))
+    jumps, standstill = tuple(_jumps_until(run, at_ms)), _standstill_until(run, points)
+    return replace(known, points=points, commits=len(points), standstill=standstill, jumps=jumps)
 
 
 def _fastest_until(run: CommitRun, at_ms: int) -> int:
     """The fastest pace by an instant inside a run that names all of its commits."""
     steps = [(before, after) for before, after in pairwise(_named_commits(run)) if after.committed_ms <= at_ms]
-    return max([pace_between(before, after) for before, after in steps if after != run.second], default=0)
+    jumps = {run.second, *[CommitPoint(jump.at_ms, jump.offset) for jump in run.jumps]}
+    return max(
+        [
+            pace_of(after.offset - before.offset, after.committed_ms - before.committed_ms)
+            for before, after in steps
+            if after not in jumps
+        ],
+        default=0,
+    )
 
 
 def _lowest_until(run: CommitRun, at_ms: int) -> int | None:
@@ -234,6 +254,16 @@ def _lowest_until(run: CommitRun, at_ms: int) -> int | None:
     offsets = [point.offset for point in _named_commits(run)[1:] if point.committed_ms <= at_ms]
     is_whole = run.last_rewind is not None and run.last_rewind.at_ms <= at_ms
     return run.lowest if is_whole else min([fall.after, *offsets])
+
+
+def _jumps_until(run: CommitRun, at_ms: int) -> Iterator[InnerJump]:
+    """The jumps inside the run by an instant, the newest one with what refuted it by then, as far as that is named."""
+    known = [jump for jump in run.jumps if jump.at_ms <= at_ms]
+    yield from known[:-1]
+    for newest in known[-1:]:
+        later = [point.offset for point in run.points if newest.at_ms < point.committed_ms <= at_ms]
+        lowest = min([newest.offset, *later])
+        yield newest if newest.lowest is None else replace(newest, lowest=lowest if lowest < newest.offset else None)
 
 
 def _standstill_until(run: CommitRun, points: Sequence[CommitPoint]) -> Standstill | None:

@@ -107,7 +107,7 @@ def _told(about: HappenedKind, lines: Iterable[ReportLine]) -> Iterator[Happened
 
 
 def _skips(chronicle: Chronicle) -> Iterator[ReportLine]:
-    """The skips that no finding tells which opened by them: one that is open already tells of others."""
+    """The skips without a finding that opened by them: a finding that was open before is about others."""
     own = [span for span in chronicle.findings if span.told.kind == FindingKind.SKIPPED and not span.was_open]
     for each in filter(is_told, chronicle.skips):
         if not any(0 <= span.told.opened_ms - each.at_ms <= COSTS_KNOWN_MS for span in own):

@@ -19,7 +19,7 @@ from monitor.model.client_libraries import (
     LibraryMembers,
     LibraryUse,
 )
-from monitor.model.commits import CommitPoint, DeletedOffset, Rewind, RewindCause, Standstill
+from monitor.model.commits import CommitPoint, DeletedOffset, InnerJump, Rewind, RewindCause, Standstill
 from monitor.model.connect import (
     CONNECT,
     THE_CONNECTOR,
@@ -326,6 +326,7 @@ __all__ = [
     "GrownLog",
     "Handover",
     "IdPartitions",
+    "InnerJump",
     "KindTraits",
     "LagStatus",
     "Library",

@@ -41,8 +41,12 @@ back reads what has gathered at once. But it has had a second at least."""
 SHORTEST_MS: Final = 100
 """Commits that follow one another sooner count as so far apart: two of them at once show no pace."""
 
+MAX_PACE: Final = 1 << 62
+"""The fastest pace that is stored, in records per second: only forged offsets are faster."""
+
 _POINT: Final = Struct("<qq")  # committed_ms, offset
 _TIME: Final = Struct("<q").unpack_from
+_TWO: Final = Struct("<qqqq").unpack_from
 _SIZE: Final = _POINT.size
 _FULL: Final = RECENT * _SIZE
 _NUMBERS: Final = tuple([Struct(f"<{2 * points}q").unpack_from for points in range(RECENT + SLOTS + 1)])
@@ -104,28 +108,54 @@ def newest_in(history: bytes) -> CommitPoint | None:
     return CommitPoint(*_POINT.unpack_from(history, len(history) - _SIZE)) if history else None
 
 
-def newest_two_in(history: bytes) -> tuple[CommitPoint, ...]:
-    """The newest two commits of a history, which followed one another in the log; fewer if it has fewer."""
-    tail = history[-2 * _SIZE :]
-    return tuple([CommitPoint(committed_ms, offset) for committed_ms, offset in _POINT.iter_unpack(tail)])
+def newest_step_in(history: bytes) -> tuple[int, int] | None:
+    """How many offsets the newest commit of a history passed, and how long after the one before it (ms).
+
+    None: the history has no two commits.
+
+    >>> newest_step_in(extend(b"", [CommitPoint(5, 1), CommitPoint(7, 4)])), newest_step_in(b"")
+    ((3, 2), None)
+    """
+    start = len(history) - 2 * _SIZE
+    if start < 0:
+        return None
+    earlier_ms, earlier, later_ms, later = _TWO(history, start)
+    return later - earlier, later_ms - earlier_ms
 
 
-def is_steep(before: Sequence[CommitPoint], commit: CommitPoint) -> bool:
-    """Whether a commit passes offsets far faster than the one before it; ``before`` are the newest two commits.
+def is_steep(usual: tuple[int, int] | None, passed: int, gap_ms: int) -> bool:
+    """Whether a commit passes offsets far faster than the one before it (rule 2 of monitor.tracking.offsets.jumps).
 
     Numbers are floating ones, so that the decoder, which asks the same of whole columns, gives the same answer.
 
-    >>> steady = CommitPoint(1_000, 10), CommitPoint(2_000, 20)
-    >>> is_steep(steady, CommitPoint(3_000, 120)), is_steep(steady, CommitPoint(3_000, 121))
-    (False, True)
+    Args:
+        usual: how many offsets the commit before it passed, and how long that was after its own; None: not known.
+        passed: how many offsets this one passes.
+        gap_ms: how long it is after the one before it.
+
+    >>> is_steep((10, 1_000), 100, 1_000), is_steep((10, 1_000), 101, 1_000), is_steep(None, 1, 1)
+    (False, True, True)
     """
-    if len(before) < 2:
+    if usual is None:
         return True
-    earlier, later = before
-    usual_ms = max(1.0, float(later.committed_ms - earlier.committed_ms))
-    span_ms = max(LEAST_SPAN_MS, min(usual_ms, float(commit.committed_ms - later.committed_ms)))
-    usual = max(0.0, float(later.offset - earlier.offset)) / usual_ms
-    return float(commit.offset - later.offset) / span_ms > STEEPER * usual
+    usual_passed, usual_ms = usual
+    if passed <= 2 * usual_passed and 2 * gap_ms >= usual_ms:
+        return False  # at most four times as fast, as nearly all commits are
+    usual_ms = max(1, usual_ms)
+    span_ms = max(LEAST_SPAN_MS, min(usual_ms, gap_ms))
+    return float(passed) / span_ms > STEEPER * (float(max(0, usual_passed)) / usual_ms)
+
+
+def tenth_newest_ms(history: bytes, newer: int = 0) -> int | None:
+    """When the oldest of the newest RECENT commits was made, if so many ``newer`` ones follow.
+
+    None: then it is one of those.
+
+    >>> tenth_newest_ms(extend(b"", [CommitPoint(5, 1), CommitPoint(7, 4)])), tenth_newest_ms(b"")
+    (5, None)
+    """
+    own = min(len(history), (RECENT - newer) * _SIZE)
+    return _TIME(history, len(history) - own)[0] if own > 0 else None
 
 
 def cut_before(history: bytes, instant_ms: int) -> bytes:

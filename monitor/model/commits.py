@@ -61,3 +61,25 @@ class DeletedOffset(Value, array_like=True):
     offset: int
     committed_ms: int
     topic_key: int | None = None
+
+
+class InnerJump(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A commit inside of a run that jumps (monitor.tracking.offsets.jumps): at least two commits of the run precede it.
+
+    Attributes:
+        before_ms: When the commit before it was made (ms since the epoch).
+        before: The offset of that one.
+        at_ms: When it was made.
+        offset: The offset that it committed.
+        preceding: So many commits of the run came before it; RECENT also means more.
+        recent_since_ms: When the oldest of the newest RECENT of those was made.
+        lowest: The lowest offset after it, up to the next jump of the run; None: none is lower than its own.
+    """
+
+    before_ms: int
+    before: int
+    at_ms: int
+    offset: int
+    preceding: int
+    recent_since_ms: int
+    lowest: int | None = None

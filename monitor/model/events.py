@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from monitor.model.commits import CommitPoint, Rewind, Standstill
+from monitor.model.commits import CommitPoint, InnerJump, Rewind, Standstill
 from monitor.model.connect import TargetState
 from monitor.model.kinds import DEFAULT_KIND, GroupKind, Sharing, Source
 from monitor.model.members import Member, Reconciliation, SpareTasks
@@ -40,10 +40,10 @@ class CommitRun(Event):
     ``first`` is the first commit; ``points`` are, oldest first, those that a history keeps (see
     monitor.model.commit_history), the newest last; ``rewinds`` counts the rewinds from the first commit on, and
     ``rewound`` the records that they went back by; ``first_rewind`` is told if there are several. All commits of a run
-    are of the same topic (see OffsetCommitted.topic_key). ``second`` is the second commit, if that may be a jump; none
-    of the others is one (monitor.tracking.offsets.jumps). ``fastest`` is the fastest pace inside the run that is known
-    to be none, in records per second. ``standstill`` None: the newest commit moved the offset, or it is the only one.
-    ``lowest`` is the lowest offset behind the first one, if there are rewinds.
+    are of the same topic (see OffsetCommitted.topic_key). ``second`` is the second commit, if that may be a jump
+    (monitor.tracking.offsets.jumps), and ``jumps`` are those of the others that are. ``fastest`` is the fastest pace
+    inside the run that is known to be none, in records per second. ``standstill`` None: the newest commit moved the
+    offset, or it is the only one. ``lowest`` is the lowest offset behind the first one, if there are rewinds.
     """
 
     group: str
@@ -62,6 +62,7 @@ class CommitRun(Event):
     fastest: int = 0
     standstill: Standstill | None = None
     lowest: int | None = None
+    jumps: tuple[InnerJump, ...] = ()
 
 
 class OffsetsListed(Event):

@@ -49,8 +49,11 @@ from monitor.tracking.rebalances.leavers import leavers_between
 from monitor.tracking.share.partitions import ShareDraft
 from monitor.tracking.unread import UnreadDraft, shown_again, with_unread_kind
 
-_UNMOVED_BY_COMMITS: Final = frozenset(p for p in Phase if TRANSITIONS[p, PhaseEvent.COMMITTED] is p)
+_UNMOVED_BY_COMMITS: Final = tuple([p for p in Phase if TRANSITIONS[p, PhaseEvent.COMMITTED] is p])
 _LOG: Final = Source.LOG
+_COMMITS: Final = (OffsetCommitted, CommitRun)
+_ALL_COMMITS: Final = (OffsetCommitted, CommitRun, CommitUnread)
+_SHARE_STATE: Final = (ShareSnapshotStored, ShareUpdateStored, ShareStateDeleted, ShareGroupRead)
 _WITH_MEMBERSHIP: Final = frozenset({Phase.EMPTY, Phase.NOT_READY, Phase.ASSIGNING, Phase.RECONCILING, Phase.STABLE})
 
 
@@ -115,23 +118,40 @@ class _Draft:
         self._partitions, self._has_lost, self._is_elsewhere = state.log_partitions, state.has_lost_offsets, False
         self._pending_offsets, self._pending_listed_ms = state.pending_offsets, state.pending_listed_ms
         self._unread = UnreadDraft(state)
-        state = replace(shown_again(state), unread_commits=())
+        state = shown_again(state)
         self._state = replace(
-            state, offsets=(), unconfirmed=(), committed_topics=(), taken=(), share=None, departures=()
+            state,
+            offsets=(),
+            unconfirmed=(),
+            committed_topics=(),
+            taken=(),
+            share=None,
+            unread_commits=(),
+            departures=(),
+            deleted_offsets=(),
         )
-        own = (*state.offsets, *state.unconfirmed)
-        self._offsets = OffsetsDraft(own, state.committed_topics, state.departures, state.deleted_offsets)
+        self._offsets = OffsetsDraft(
+            (*state.offsets, *state.unconfirmed),
+            state.committed_topics,
+            state.fastest,
+            departures=state.departures,
+            deleted=state.deleted_offsets,
+        )
         self._offsets.handovers = HandoversDraft(state.taken) if _awaits_handovers(state) else None
         self._modern: ModernDraft | None = None
         self._share = ShareDraft(state.share)
         self._look_at_rebalances(state)
 
     def apply(self, event: GroupEvent) -> None:
-        if isinstance(event, GroupPlaced):
+        """Take an event. Commits come first, as nearly all events are some."""
+        if isinstance(event, _COMMITS):
+            if not self._is_elsewhere:
+                self._apply_logged(event)
+        elif isinstance(event, GroupPlaced):
             self._place(event)
         elif isinstance(event, GroupObserved):
             self._observe(event)
-        elif isinstance(event, ShareSnapshotStored | ShareUpdateStored | ShareStateDeleted | ShareGroupRead):
+        elif isinstance(event, _SHARE_STATE):
             self._share.apply(event)
         elif isinstance(event, OffsetsListed):
             if self._state.source is _LOG:  # the reading of a whole group has its offsets, which are the broker's too
@@ -156,7 +176,7 @@ class _Draft:
         if self._state.source is not _LOG:
             self._begin_with_the_log()
         self._unread.take(event)
-        if isinstance(event, OffsetCommitted | CommitRun | CommitUnread):
+        if isinstance(event, _ALL_COMMITS):
             self._commit(event)
             return
         if isinstance(event, OffsetDeleted):
@@ -182,7 +202,7 @@ class _Draft:
             unconfirmed=offsets.unconfirmed,
             committed_topics=self._offsets.topics(),
             taken=self._offsets.handovers.freeze() if self._offsets.handovers else (),
-            fastest=max(state.fastest, rounded_pace(self._offsets.fastest)),
+            fastest=max(state.fastest, rounded_pace(self._offsets.jumps.fastest)),
             redelivered_records=min(MOST, state.redelivered_records + self._offsets.redelivered),
             share=share,
             unread_commits=self._unread.commits(),
@@ -196,10 +216,10 @@ class _Draft:
         return self._unread.known_part(known)
 
     def _commit(self, event: Commit | CommitUnread) -> None:
-        if isinstance(event, CommitUnread):  # what was known of the partition is of the past
-            self._offsets.hide(event)
-        else:
+        if isinstance(event, _COMMITS):
             self._offsets.commit(event)
+        else:  # what was known of the partition is of the past
+            self._offsets.hide(event)
         if self._modern is None and self._state.phase not in _UNMOVED_BY_COMMITS:
             self._state = enter_phase(self._state, PhaseEvent.COMMITTED, _begun_ms(event))
 
@@ -222,7 +242,7 @@ class _Draft:
     def _look_at_rebalances(self, now: GroupState | ModernDraft) -> None:
         """Let commits know of the newest rebalances."""
         self._offsets.resumes_after_ms = newest_end_ms(now.history, now.phase)
-        self._offsets.readers = Readers(now.history, now.phase) if self._state.source is _LOG else None
+        self._offsets.jumps.readers = Readers(now.history, now.phase) if self._state.source is _LOG else None
 
     def _begin_with_the_log(self) -> None:
         """What a collector has read of the group no longer counts: the log tells of it, and tells more."""

@@ -92,14 +92,15 @@ class UnreadDraft:
     def take(self, event: GroupEvent) -> None:
         """Take an event of the log: what cannot be read, or that something is known again."""
         match event:
+            case OffsetCommitted() | CommitRun() | OffsetDeleted():  # first, as nearly all events are these
+                if self._commits:
+                    self._commits.pop((event.topic, event.partition), None)
             case RecordUnread():
                 self._note(event)
             case CommitUnread():
                 place = event.topic, event.partition
                 since_ms = self._commits[place].since_ms if place in self._commits else event.stored_ms
                 self._commits[place] = UnreadCommit(*place, event.version, event.newest, since_ms)
-            case OffsetCommitted() | CommitRun() | OffsetDeleted():
-                self._commits.pop((event.topic, event.partition), None)
             case _ if self._records:
                 self._clear(event)
 

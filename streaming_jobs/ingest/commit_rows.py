@@ -75,33 +75,28 @@ class CommitRows:
 
 
 def _event(place: CommitPlace, run: Run, leader_epoch: int, topic_key: int | None) -> OffsetCommitted | CommitRun:
+    """Written out by position: this is done for nearly every record of the log."""
     if run.commits == 1:
-        return OffsetCommitted(
-            group=place.group,
-            topic=place.topic,
-            partition=place.partition,
-            offset=run.first.offset,
-            committed_ms=run.first.committed_ms,
-            leader_epoch=leader_epoch,
-            topic_key=topic_key,
-        )
+        at_ms, offset = run.first.committed_ms, run.first.offset
+        return OffsetCommitted(place.group, place.topic, place.partition, offset, at_ms, leader_epoch, topic_key)
     return CommitRun(
-        group=place.group,
-        topic=place.topic,
-        partition=place.partition,
-        first=run.first,
-        points=run.points,
-        leader_epoch=leader_epoch,
-        commits=run.commits,
-        rewinds=run.rewinds,
-        last_rewind=run.last_rewind,
-        rewound=run.rewound,
-        topic_key=topic_key,
-        first_rewind=run.first_rewind,
-        second=run.second,
-        fastest=run.fastest,
-        standstill=run.standstill,
-        lowest=run.lowest,
+        place.group,
+        place.topic,
+        place.partition,
+        run.first,
+        run.points,
+        leader_epoch,
+        run.commits,
+        run.rewinds,
+        run.last_rewind,
+        run.rewound,
+        topic_key,
+        run.first_rewind,
+        run.second,
+        run.fastest,
+        run.standstill,
+        run.lowest,
+        run.jumps,
     )
 
 

@@ -374,6 +374,7 @@ def combined(commits):
             fastest=run.fastest,
             standstill=run.standstill,
             lowest=run.lowest,
+            jumps=run.jumps,
         )
         for run in combine_commits(zeros, offsets, times, zeros)
     ]

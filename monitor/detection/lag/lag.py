@@ -139,7 +139,7 @@ def lag_by_topic(
     partitions, each with its records: there, it is at least the sum of what is known.
     """
     lines: list[TopicLag] = []
-    without = _by_topic(uncommitted)
+    without = _by_topic(uncommitted) if uncommitted else {}
     start = 0
     while start < len(rows):
         topic = rows[start].topic

@@ -55,7 +55,11 @@ def skips_of(
         committed: the offsets of the group.
         moment: the instant.
     """
-    jumps = [(place, commit, commit.jump) for place, commit in committed.items() if commit.jump is not None]
+    jumps = [
+        (place, commit, commit.jump)
+        for place, commit in committed.items()
+        if commit.jump is not None and _may_count(commit.jump, group.fastest)
+    ]
     if not jumps or not traits_of(group).commits_to_log:
         return ()
     found = [
@@ -87,6 +91,16 @@ def _skip(group: GroupState, catalog: Catalog, known: Places, place: TopicPartit
         return None
     at_least = least if cause is SkipCause.RETENTION else 0
     return Skip(place.topic, place.partition, cause, jump.at_ms, jump.before or 0, jump.offset, at_least, jump.distance)
+
+
+def _may_count(jump: Jump, fastest: int) -> bool:
+    """Whether a log can make a skip of the jump: what comes first after a rebalance, or was too fast (rules 1 and 3).
+
+    Most jumps are neither: the second commit of each partition is one. So this comes first.
+    """
+    if jump.is_first or jump.before is None:
+        return True
+    return (jump.offset - jump.before) * 1_000 > STEEPER * fastest * (jump.at_ms - jump.began_ms)
 
 
 def _counts(jump: Jump, commit: CommittedOffset, state: PartitionState) -> bool:

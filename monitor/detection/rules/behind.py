@@ -17,7 +17,9 @@ from monitor.model import EndOffsetAt, FindingKind, TopicPartition
 def find_former_log(facts: Facts) -> Iterable[Observation]:
     """Commits from before a topic was deleted and created anew: where the group will read on, nobody can say."""
     known, committed = facts.known, facts.committed
-    uncounted = (row for row in facts.partitions if row.lag is None and row.committed is not None)
+    uncounted = [row for row in facts.partitions if row.lag is None and row.committed is not None]
+    if not uncounted:
+        return
     places = (TopicPartition(row.topic, row.partition) for row in uncounted)
     of_anew = (place for place in places if place in known and known[place].former_ms)
     partitions = tuple(sorted(p for p in of_anew if is_of_former_log(committed[p], known[p])))

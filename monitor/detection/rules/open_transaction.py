@@ -22,6 +22,8 @@ from monitor.findings.observation import Observation
 from monitor.model import FindingKind, OrphanReason, PartitionVerdict, Phase, TopicPartition
 from monitor.model.commit_history import columns_of
 
+_UNKNOWN: Final = (Phase.GONE, Phase.UNSEEN)
+
 
 def is_held_back(row: PartitionVerdict) -> bool:
     """Whether all that waits in the partition waits behind an open transaction.
@@ -85,7 +87,7 @@ def find_open_transaction(facts: Facts) -> Iterable[Observation]:
     that is told as ever. The last stable offset stands still while the same transaction is open, so the age is that of
     the first sight of it there.
     """
-    if facts.group.phase in {Phase.GONE, Phase.UNSEEN}:
+    if not facts.waiting or facts.group.phase in _UNKNOWN:
         return
     since: dict[TopicPartition, int] = {}
     markers = Markers(facts)

@@ -85,6 +85,8 @@ time that a new one has any more."""
 _NOBODY: Final = ("",)
 """Stands for the owner of partitions that have none."""
 
+_UNATTENDED: Final = (Phase.EMPTY, Phase.GONE, Phase.UNSEEN)
+
 Silent = dict[TopicPartition, int]
 """Partitions without a commit while records wait, each with since when."""
 
@@ -127,6 +129,8 @@ class MemberSilence(Value):
 
 def find_silent(facts: Facts) -> Iterable[Observation]:
     """Members that do nothing, then partitions without commits that are neither theirs nor of a new member."""
+    if not facts.waiting:
+        return
     silent, standing, deserted = silent_partitions(facts), standing_partitions(facts), owners_that_left_alone(facts)
     beside = moved_beside(facts, standing)
     standing = {place: since_ms for place, since_ms in standing.items() if place not in beside}
@@ -224,6 +228,8 @@ def silent_partitions(facts: Facts) -> Silent:
 
 def standing_partitions(facts: Facts) -> Silent:
     """As :func:`silent_partitions`, those where one offset is committed again and again: since when it has stood."""
+    if not [commit for commit in facts.committed.values() if commit.standstill]:  # as nearly always
+        return {}
     places = ((row, facts.committed.get(TopicPartition(row.topic, row.partition))) for row in facts.waiting)
     standing = [row for row, commit in places if commit is not None and standstill_of(commit)]
     if not standing or facts.sink is not None or facts.sinks or facts.traits.reads_by_task:
@@ -248,7 +254,7 @@ def moved_beside(facts: Facts, standing: Silent) -> Silent:
 
 def _in_vain(facts: Facts, waiting: Iterable[PartitionVerdict], sign_of: Callable[[CommittedOffset], int]) -> Silent:
     """The partitions where records have waited for too long since a sign of their commits, each with since when."""
-    if facts.group.phase in {Phase.EMPTY, Phase.GONE, Phase.UNSEEN} or facts.deliveries is not None:
+    if facts.group.phase in _UNATTENDED or facts.deliveries is not None:
         return {}  # a share group commits nothing: see monitor.detection.rules.deliveries
     silent: Silent = {}
     markers, disturbed = Markers(facts), newest_disturbance(facts)
@@ -258,9 +264,11 @@ def _in_vain(facts: Facts, waiting: Iterable[PartitionVerdict], sign_of: Callabl
     for row in waiting:
         is_nobodys = row.orphan is not None or (is_owner_awaited and not row.owners)
         commit = facts.committed[place := TopicPartition(row.topic, row.partition)]
-        if not is_nobodys and not is_held_back(row) and not arrived_late(facts.group, row.owners, commit, row.end):
+        if not is_nobodys and not is_held_back(row):
             since_ms = in_vain_since_ms(facts, row, sign_of(commit))
-            if since_ms is not None and disturbed is not None:
+            if since_ms is None or arrived_late(facts.group, row.owners, commit, row.end):
+                continue
+            if disturbed is not None:
                 since_ms = _silence_start_ms(facts, since_ms, disturbed)
             if since_ms is not None and not markers.alone_wait(row):
                 silent[place] = since_ms

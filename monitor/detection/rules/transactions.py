@@ -60,7 +60,8 @@ def pending_offsets(facts: Facts) -> dict[TopicPartition, PendingOffsets]:
 def failing_attempts(facts: Facts) -> Attempts:
     """The partitions of rule 1 in which the attempts go on (rule 2)."""
     group = facts.group
-    tried = [offset for offset in (*group.offsets, *group.unconfirmed) if offset.third_attempt_ms]
+    tried = [offset for offset in group.offsets if offset.third_attempt_ms]
+    tried += [offset for offset in group.unconfirmed if offset.third_attempt_ms]
     if not tried:
         return {}
     held = pending_offsets(facts)

@@ -21,20 +21,13 @@ from monitor.model import (
     Standstill,
     Value,
 )
-from monitor.model.commit_history import MIN_PASSED, extend, with_commit
+from monitor.model.commit_history import extend, with_commit
 from monitor.model.departures import Departures
 from monitor.model.jumps import Jump
 from monitor.tracking.kip848.handovers import HandoversDraft
 from monitor.tracking.offsets.deletions import Deletions, with_rewind
 from monitor.tracking.offsets.departures import DeparturesDraft
-from monitor.tracking.offsets.jumps import (
-    Readers,
-    first_jump,
-    jump_after_deletion,
-    jump_of,
-    larger_jump,
-    pace_between,
-)
+from monitor.tracking.offsets.jumps import JumpsDraft
 from monitor.tracking.offsets.precedence import (
     apply_listing,
     effective_commit,
@@ -68,9 +61,8 @@ class OffsetsDraft:
         "_departures",
         "_known",
         "_topics",
-        "fastest",
         "handovers",
-        "readers",
+        "jumps",
         "redelivered",
         "resumed",
         "resumes_after_ms",
@@ -80,6 +72,8 @@ class OffsetsDraft:
         self,
         offsets: Iterable[CommittedOffset],
         topics: Iterable[CommittedTopic] = (),
+        fastest: int = 0,
+        *,
         departures: Iterable[Departures] = (),
         deleted: Iterable[DeletedOffset] = (),
     ) -> None:
@@ -92,16 +86,13 @@ class OffsetsDraft:
         self.redelivered = 0
         """Records by which commits went back since the draft was begun: they are delivered again."""
         self.resumes_after_ms: int | None = None
-        """When a rebalance ended: the first commit of a partition after it tells how long that was not read."""
-        self.fastest = 0
-        """The fastest pace of any partition since the draft was begun, in records per second."""
-        self.readers: Readers | None = None
-        """Who may have read what a commit passes; None: not known, as a collector reads the group as a whole."""
+        """When a rebalance ended: the first commit of a partition after it shows how long the partition was not read."""
+        self.jumps = JumpsDraft(fastest)
         self.handovers: HandoversDraft | None = None
         """Of a KIP-848 group: only what gets another owner pauses then, whenever that is. That is told of commits that
         name the topic's id; of others it is told as of a classic group."""
         self.resumed = NO_COST
-        """What was told so since it was last taken."""
+        """The costs that commits have shown since they were last taken."""
 
     def __bool__(self) -> bool:
         """Whether any partition has a committed offset."""
@@ -112,16 +103,17 @@ class OffsetsDraft:
         place = event.topic, event.partition
         before = self._known.get(place)
         self._topics.note(event)
+        deleted = self._deletions.take(event) if before is None and self._deletions else None
         if isinstance(event, CommitRun):
-            after, first, at_ms = _after_run(before, event), event.first.offset, event.first.committed_ms
+            first, at_ms = event.first.offset, event.first.committed_ms
+            jump = self.jumps.after_run(self._jump_after_first(before, deleted, event, first, at_ms), before, event)
+            after = _after_run(before, event, jump)
             if event.rewound:
                 self._redeliver_inside(before, event)
                 after = self._with_cause(after)
         else:
-            after, first, at_ms = _after(before, event), event.offset, event.committed_ms
-        deleted = self._deletions.take(event) if before is None and self._deletions else None
-        if self.readers is not None:
-            after = self._with_jump(self.readers, before or deleted, after, event)
+            first, at_ms = event.offset, event.committed_ms
+            after = _after(before, event, self._jump_after_first(before, deleted, event, first, at_ms))
         if before is None:
             self._known[place] = after if deleted is None else self._after_deletion(after, deleted, event, first)
             return
@@ -139,52 +131,28 @@ class OffsetsDraft:
             point = CommitPoint(at_ms, first)
             self._add_pause(pause_ms(before, point, ended_ms), before, point)
 
-    def _with_jump(
-        self, readers: Readers, before: CommittedOffset | DeletedOffset | None, after: CommittedOffset, event: Commit
-    ) -> CommittedOffset:
-        """The partition after the event with the largest jump that no commit has refuted."""
-        first = event.first if isinstance(event, CommitRun) else CommitPoint(event.committed_ms, event.offset)
-        known = before.jump if isinstance(before, CommittedOffset) else None
-        if known is not None and first.offset < known.offset:
-            known = None
-        known = larger_jump(known, self._jump(readers, before, event, first))
-        lowest = event.lowest if isinstance(event, CommitRun) else None
-        if known is not None and lowest is not None and lowest < known.offset:
-            known = None
-        return after if known is after.jump else replace(after, jump=known)
-
-    def _jump(
-        self, readers: Readers, before: CommittedOffset | DeletedOffset | None, event: Commit, first: CommitPoint
+    def _jump_after_first(
+        self,
+        before: CommittedOffset | None,
+        deleted: DeletedOffset | None,
+        event: Commit,
+        offset: int,
+        at_ms: int,
     ) -> Jump | None:
-        """The jump that the event makes by its first or its second commit; what is none shows a pace."""
-        known = before if isinstance(before, CommittedOffset) else None
-        if known is not None:
-            jump = self._step(readers, known, first)
-        elif isinstance(before, DeletedOffset):
-            jump = jump_after_deletion(before, first, readers)
-        else:
-            beside = self._known.get((event.topic, 0)) if event.partition else None
-            jump = first_jump(first, beside, readers) if beside is not None else None
-        if isinstance(event, CommitRun):
-            self.fastest = max(self.fastest, event.fastest)
-            if event.second is not None:
-                jump = larger_jump(jump, self._step(readers, _after_first(known, event), event.second))
-        return jump
-
-    def _step(self, readers: Readers, before: CommittedOffset, commit: CommitPoint) -> Jump | None:
-        """The jump from one commit to the next; None: it is none, and shows a pace."""
-        passed = commit.offset - before.offset
-        jump = jump_of(before, commit, readers) if passed >= MIN_PASSED else None
-        if jump is None and passed > 0 and not readers.are_none:
-            self.fastest = max(self.fastest, pace_between(CommitPoint(before.committed_ms, before.offset), commit))
-        return jump
+        """The jump that is kept of the partition after the first commit of the event."""
+        if before is not None:
+            return self.jumps.after_commit(before, offset, at_ms)
+        if deleted is not None:
+            return self.jumps.after_deletion(deleted, CommitPoint(at_ms, offset))
+        beside = self._known.get((event.topic, 0)) if event.partition else None
+        return self.jumps.after_first(CommitPoint(at_ms, offset), beside)
 
     def _with_cause(self, after: CommittedOffset) -> CommittedOffset:
         """The partition after a commit that went back, with the cause of that."""
         fall = after.last_rewind
         if fall is None or fall.before_ms is None:
             return after
-        return replace(after, last_rewind=with_cause(fall, self.readers))
+        return replace(after, last_rewind=with_cause(fall, self.jumps.readers))
 
     def _after_deletion(
         self, after: CommittedOffset, deleted: DeletedOffset, event: Commit, first: int
@@ -193,7 +161,7 @@ class OffsetsDraft:
         if first >= deleted.offset or not deleted.topic_key or deleted.topic_key != event.topic_key:
             return after
         self.redelivered += deleted.offset - first
-        return with_rewind(after, deleted, event, self.readers)
+        return with_rewind(after, deleted, event, self.jumps.readers)
 
     def _redeliver(self, before: CommittedOffset, fall: Rewind) -> None:
         """Count the records of a commit that went back behind the one before it."""
@@ -214,7 +182,7 @@ class OffsetsDraft:
             self.resumed = self.resumed.and_after(paused_ms, max(0, first.offset - before.offset))
 
     def topics(self) -> tuple[CommittedTopic, ...]:
-        """The topics in which something is committed, as far as they are told."""
+        """The topics in which something is committed, as far as they are known."""
         return self._topics.of(topic for topic, _ in self._known)
 
     def note_departures(self, leavers: Iterable[Leaver]) -> None:
@@ -255,7 +223,7 @@ class OffsetsDraft:
             self._known = {place: known for place, known in self._known.items() if place in kept}
 
     def list(self, event: OffsetsListed) -> None:
-        """Take the broker's answer for the partitions that the log has told of.
+        """Take the broker's answer for the partitions that the log has shown.
 
         Others are left: an answer may be older than the deletion of the group, and would bring it back for good.
         """
@@ -276,12 +244,14 @@ class OffsetsDraft:
         return FrozenOffsets(tuple(counting), tuple(unconfirmed))
 
 
-def _after(before: CommittedOffset | None, event: OffsetCommitted) -> CommittedOffset:
+def _after(before: CommittedOffset | None, event: OffsetCommitted, jump: Jump | None) -> CommittedOffset:
     """Written out by position: this is done for nearly every record of the log."""
     offset, at_ms = event.offset, event.committed_ms
     if before is None:
         history = with_commit(b"", at_ms, offset)
-        return CommittedOffset(event.topic, event.partition, offset, at_ms, event.leader_epoch, history, commits=1)
+        return CommittedOffset(
+            event.topic, event.partition, offset, at_ms, event.leader_epoch, history, commits=1, jump=jump
+        )
     rewinds, last_rewind, standstill = before.rewinds, before.last_rewind, None
     if offset == before.offset:
         standstill = _longer(before, 1)
@@ -299,7 +269,7 @@ def _after(before: CommittedOffset | None, event: OffsetCommitted) -> CommittedO
         before.listed,
         before.listed_ms,
         before.commits + 1,
-        before.jump,
+        jump,
         before.listed_since_ms,
         before.attempts,
         before.attempts_since_ms,
@@ -308,20 +278,13 @@ def _after(before: CommittedOffset | None, event: OffsetCommitted) -> CommittedO
     )
 
 
-def _after_first(before: CommittedOffset | None, run: CommitRun) -> CommittedOffset:
-    """The partition after the first commit of a run."""
-    first = run.first
-    history = with_commit(before.history if before is not None else b"", first.committed_ms, first.offset)
-    return CommittedOffset(run.topic, run.partition, first.offset, first.committed_ms, history=history)
-
-
 def _with_attempts(before: CommittedOffset, after: CommittedOffset, event: Commit) -> CommittedOffset:
     if isinstance(event, CommitRun):
         return with_attempts(before, after, event)
     return with_attempt(after, CommitPoint(event.committed_ms, event.offset))
 
 
-def _after_run(before: CommittedOffset | None, run: CommitRun) -> CommittedOffset:
+def _after_run(before: CommittedOffset | None, run: CommitRun, jump: Jump | None) -> CommittedOffset:
     first, newest = run.first, run.points[-1]
     falls = before is not None and first.offset < before.offset
     into = None
@@ -343,7 +306,7 @@ def _after_run(before: CommittedOffset | None, run: CommitRun) -> CommittedOffse
         before.listed if before else None,
         before.listed_ms if before else 0,
         run.commits + (before.commits if before else 0),
-        before.jump if before else None,
+        jump,
         before.listed_since_ms if before else 0,
         before.attempts if before else 0,
         before.attempts_since_ms if before else 0,

@@ -8,22 +8,29 @@ Rule 1: A jump passes at least MIN_PASSED offsets.
 Rule 2: It passes them more than STEEPER times as fast as the commit before it passed its own.
 Rule 3: The first commit of a partition jumps if the group has committed partition 0 since before its last rebalance:
         the partition is new to the topic. A group that begins, begins where it wants to.
-Rule 4: Of the jumps of an hour, the largest one is kept.
+Rule 4: Of the jumps of an hour, the largest one is kept. A commit that comes later than that forgets it.
 Rule 5: A commit of a lower offset refutes the jump before it: the group reads the records after all.
 Rule 6: A group without members makes no jumps: an administrator has reset the offsets, or a tool keeps them.
 Rule 7: The fastest reading of the group is that between any two commits of a partition that are no jump.
-
 Rule 8: If the offset of a partition was deleted, its next commit jumps from there, after a rebalance: the owner begins
         where it wants to.
 
-The decoder combines commits that follow one another in the log into runs; it ends a run before each jump
-(monitor.protocol.kafka.commit_runs). So a jump is the first or the second commit of a run, or a single commit.
+The decoder combines commits that follow one another in the log into runs. It knows which of them jump, but for the
+first two, which depend on the commits before the run (monitor.protocol.kafka.commit_runs).
 """
 
 from __future__ import annotations
 
-from monitor.model import CommitPoint, CommittedOffset, DeletedOffset, Phase, Rebalance, Value
-from monitor.model.commit_history import MIN_PASSED, RECENT, SHORTEST_MS, is_steep, newest_two_in, points_of
+from monitor.model import CommitPoint, CommitRun, CommittedOffset, DeletedOffset, InnerJump, Phase, Rebalance, Value
+from monitor.model.commit_history import (
+    MAX_PACE,
+    MIN_PASSED,
+    SHORTEST_MS,
+    is_steep,
+    newest_step_in,
+    points_of,
+    tenth_newest_ms,
+)
 from monitor.model.jumps import JUMP_KEPT_MS, Jump
 from monitor.tracking.rebalances.history import stopped_members
 
@@ -57,22 +64,119 @@ class Readers(Value):
         return next((ended_ms for ended_ms in ends if ended_ms is not None), None)
 
 
-def jump_of(before: CommittedOffset, commit: CommitPoint, readers: Readers) -> Jump | None:
-    """The jump that a commit makes; None if it passes no more than the commits before it did."""
-    passed = commit.offset - before.offset
-    if readers.are_none or passed < MIN_PASSED or not is_steep(newest_two_in(before.history), commit):
-        return None
+class JumpsDraft:
+    """The jumps of a group's commits, and its fastest reading, while a piece of its log is folded in."""
+
+    __slots__ = ("fastest", "readers")
+
+    def __init__(self, fastest: int = 0) -> None:
+        self.fastest = fastest
+        """The fastest pace of any partition so far, in records per second."""
+        self.readers: Readers | None = None
+        """Who may have read what a commit passes; None: not known, as a collector reads the group as a whole."""
+
+    def after_commit(self, before: CommittedOffset, offset: int, at_ms: int) -> Jump | None:
+        """The jump that is kept of a partition after a commit more. This is done for nearly every record of the log."""
+        jump, readers = before.jump, self.readers
+        if readers is None:
+            return jump
+        if jump is not None and (offset < jump.offset or at_ms - jump.at_ms > JUMP_KEPT_MS):
+            jump = None
+        passed, gap_ms = offset - before.offset, at_ms - before.committed_ms
+        is_fast = passed * 1_000 > self.fastest * (gap_ms if gap_ms > SHORTEST_MS else SHORTEST_MS)
+        is_large = passed >= MIN_PASSED and _is_kept_after(jump, passed, at_ms)
+        if not is_fast and not is_large:  # whether it jumps makes no difference then, as nearly always
+            return jump
+        if passed < MIN_PASSED or not is_steep(newest_step_in(before.history), passed, gap_ms):
+            if is_fast:
+                self._note(pace_of(passed, gap_ms), readers)
+        elif is_large and not readers.are_none:
+            earlier, commit = CommitPoint(before.committed_ms, before.offset), CommitPoint(at_ms, offset)
+            return jump_of(earlier, commit, tenth_newest_ms(before.history), readers)
+        return jump
+
+    def after_first(self, commit: CommitPoint, beside: CommittedOffset | None) -> Jump | None:
+        """The jump of the first commit of a partition, beside partition 0 of its topic (None: it is none other)."""
+        return None if self.readers is None or beside is None else first_jump(commit, beside, self.readers)
+
+    def after_deletion(self, deleted: DeletedOffset, commit: CommitPoint) -> Jump | None:
+        """The jump of the first commit of a partition whose offset was deleted."""
+        return None if self.readers is None else jump_after_deletion(deleted, commit, self.readers)
+
+    def after_run(self, jump: Jump | None, before: CommittedOffset | None, run: CommitRun) -> Jump | None:
+        """The jump that is kept after a run, from the one that is kept after its first commit."""
+        readers = self.readers
+        if readers is None:
+            return jump
+        self._note(run.fastest, readers)
+        if run.second is not None:
+            jump = self._after_second(jump, before, run.first, run.second, readers)
+        if jump is not None and run.lowest is not None and run.lowest < jump.offset:
+            jump = None
+        for each in run.jumps:
+            jump = _after_inner(jump, each, before, readers)
+        is_over = jump is not None and run.points[-1].committed_ms - jump.at_ms > JUMP_KEPT_MS
+        return None if is_over else jump
+
+    def _after_second(
+        self,
+        jump: Jump | None,
+        before: CommittedOffset | None,
+        first: CommitPoint,
+        second: CommitPoint,
+        readers: Readers,
+    ) -> Jump | None:
+        usual, recent_ms = None, None
+        if before is not None and before.history:
+            usual = first.offset - before.offset, first.committed_ms - before.committed_ms
+            recent_ms = tenth_newest_ms(before.history, newer=1)
+        passed, gap_ms = second.offset - first.offset, second.committed_ms - first.committed_ms
+        if not is_steep(usual, passed, gap_ms):
+            self._note(pace_of(passed, gap_ms), readers)
+        elif _is_kept_after(jump, passed, second.committed_ms) and not readers.are_none:
+            return jump_of(first, second, first.committed_ms if recent_ms is None else recent_ms, readers)
+        return jump
+
+    def _note(self, pace: int, readers: Readers) -> None:
+        """Take a pace that is no jump (rules 6 and 7)."""
+        if pace > self.fastest and not readers.are_none:
+            self.fastest = pace
+
+
+def _after_inner(jump: Jump | None, inner: InnerJump, before: CommittedOffset | None, readers: Readers) -> Jump | None:
+    """The jump that is kept after one inside of a run, and the commits of the run up to the next one."""
+    if jump is not None and inner.offset < jump.offset:
+        jump = None
+    if _is_kept_after(jump, inner.offset - inner.before, inner.at_ms) and not readers.are_none:
+        recent_ms = None if before is None else tenth_newest_ms(before.history, newer=inner.preceding)
+        earlier, commit = CommitPoint(inner.before_ms, inner.before), CommitPoint(inner.at_ms, inner.offset)
+        jump = jump_of(earlier, commit, inner.recent_since_ms if recent_ms is None else recent_ms, readers)
+    return None if jump is not None and inner.lowest is not None and inner.lowest < jump.offset else jump
+
+
+def _is_kept_after(known: Jump | None, distance: int, at_ms: int) -> bool:
+    """Whether a newer jump is kept instead of the known one (rule 4)."""
+    return known is None or distance >= known.offset - (known.before or 0) or at_ms - known.at_ms > JUMP_KEPT_MS
+
+
+def jump_of(before: CommitPoint, commit: CommitPoint, recent_since_ms: int | None, readers: Readers) -> Jump:
+    """The jump from one commit to the next.
+
+    Args:
+        before: the commit before it.
+        commit: the one that jumps.
+        recent_since_ms: when the oldest of the ten commits before it was made; None: not known.
+        readers: of the group, which has members.
+    """
     rebalanced_ms = readers.rebalanced_ms
-    is_first = rebalanced_ms is not None and before.committed_ms <= rebalanced_ms < commit.committed_ms
-    recent = points_of(before.history)[-RECENT:]
     return Jump(
         before.offset,
         before.committed_ms,
         commit.offset,
         commit.committed_ms,
         max(before.committed_ms, min(readers.since_ms, commit.committed_ms)),
-        is_first,
-        recent[0].committed_ms if recent else None,
+        rebalanced_ms is not None and before.committed_ms <= rebalanced_ms < commit.committed_ms,
+        recent_since_ms,
     )
 
 
@@ -106,22 +210,13 @@ def jump_after_deletion(deleted: DeletedOffset, commit: CommitPoint, readers: Re
     )
 
 
-def larger_jump(known: Jump | None, jump: Jump | None) -> Jump | None:
-    """Which of two jumps is kept, the second of which is the newer one (rule 4)."""
-    if known is None or jump is None:
-        return jump or known
-    is_over = jump.at_ms - known.at_ms > JUMP_KEPT_MS
-    return jump if is_over or jump.distance >= known.distance else known
+def pace_of(passed: int, gap_ms: int) -> int:
+    """How fast records were read between two commits that followed one another, in records per second (rule 7).
 
-
-def pace_between(before: CommitPoint, after: CommitPoint) -> int:
-    """How fast the records between two commits that followed one another were read, in records per second (rule 7).
-
-    >>> pace_between(CommitPoint(0, 5), CommitPoint(2_000, 25)), pace_between(CommitPoint(0, 5), CommitPoint(0, 6))
+    >>> pace_of(20, 2_000), pace_of(1, 0)
     (10, 10)
     """
-    passed = max(0, after.offset - before.offset)
-    return passed * 1_000 // max(SHORTEST_MS, after.committed_ms - before.committed_ms)
+    return min(MAX_PACE, max(0, passed) * 1_000 // max(SHORTEST_MS, gap_ms))
 
 
 def rounded_pace(pace: int) -> int:

@@ -21,7 +21,7 @@ class CommittedTopics:
         self._known = {topic.topic: topic for topic in known}
 
     def note(self, event: OffsetCommitted | CommitRun) -> None:
-        """Take what a commit, or a run of them, tells of its topic. This is done for nearly every record of the log."""
+        """Take what a commit, or a run of them, shows of its topic. This is done for nearly every record of the log."""
         if event.topic_key is not None:
             known = self._known.get(event.topic)
             if known is None or known.key != event.topic_key:

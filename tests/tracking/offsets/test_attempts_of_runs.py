@@ -37,6 +37,8 @@ def run_of(commits: Sequence[Commit]) -> Iterator[Event]:
             second=run.second,
             fastest=run.fastest,
             standstill=run.standstill,
+            lowest=run.lowest,
+            jumps=run.jumps,
         )
 
 

@@ -1,0 +1,146 @@
+"""Which jump is kept, and how fast a group was, is the same however its commits are combined into runs."""
+
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from monitor.model import CommitRun, GroupState, Member, MembershipStored, OffsetCommitted
+from monitor.model.events import Event
+from monitor.model.jumps import Jump
+from monitor.protocol.kafka.commit_runs import combine_commits
+from monitor.tracking.group import fold_group
+from tests.support.examples import example_count
+
+Commit = tuple[int, int]
+"""When, and which offset."""
+
+HOUR = 3_600_000
+
+
+def run_of(commits: Sequence[Commit]) -> Iterator[Event]:
+    times, offsets = (np.array(column) for column in zip(*commits, strict=True))
+    same = np.zeros(len(commits), dtype=np.int64)
+    for run in combine_commits(same, offsets, times, same):
+        yield CommitRun(
+            group="g",
+            topic="t",
+            partition=0,
+            first=run.first,
+            points=run.points,
+            commits=run.commits,
+            rewinds=run.rewinds,
+            last_rewind=run.last_rewind,
+            rewound=run.rewound,
+            first_rewind=run.first_rewind,
+            second=run.second,
+            fastest=run.fastest,
+            standstill=run.standstill,
+            lowest=run.lowest,
+            jumps=run.jumps,
+        )
+
+
+def single(commits: Sequence[Commit]) -> Iterator[Event]:
+    for at_ms, offset in commits:
+        yield OffsetCommitted(group="g", topic="t", partition=0, offset=offset, committed_ms=at_ms)
+
+
+def fold(*events: Event) -> GroupState:
+    state = fold_group("c", "g", None, events)
+    assert state is not None
+    return state
+
+
+def stored(generation: int, *members: str, at_ms: int = 0) -> MembershipStored:
+    own = tuple(Member(member_id=member) for member in members)
+    return MembershipStored(
+        group="g",
+        generation=generation,
+        protocol_type="consumer",
+        protocol="range" if members else None,
+        leader=members[0] if members else None,
+        members=own,
+        stored_ms=at_ms,
+    )
+
+
+def jump_of(state: GroupState) -> Jump | None:
+    (known,) = state.offsets
+    return known.jump
+
+
+STEPS = st.tuples(
+    st.integers(0, 2_000) | st.integers(3_000, 90_000) | st.integers(HOUR // 4, HOUR),
+    st.integers(0, 99) | st.integers(100, 20_000) | st.integers(-30_000, 0) | st.just(10**6),
+)
+"""After how long, and by how many offsets."""
+
+PIECES = st.lists(st.lists(STEPS, min_size=1, max_size=30), min_size=1, max_size=4)
+
+
+def commits_of(pieces: list[list[tuple[int, int]]]) -> Iterator[list[Commit]]:
+    """The commits of each piece: their times rise, as those of one coordinator do."""
+    times = accumulate(after_ms for piece in pieces for after_ms, _ in piece)
+    offsets = accumulate((by for piece in pieces for _, by in piece), lambda at, by: max(0, at + by))
+    made = zip(times, offsets, strict=True)
+    for piece in pieces:
+        yield [next(made) for _ in piece]
+
+
+@given(PIECES, st.sampled_from([(), ("m",)]))
+@settings(max_examples=example_count(3))
+def test_the_same_jump_is_kept_and_the_same_pace_is_known(pieces, members):
+    """Between two pieces, a generation is stored: the first commit after it may jump over what members left out."""
+    runs: list[Event] = []
+    commits: list[Event] = []
+    for generation, piece in enumerate(commits_of(pieces), start=1):
+        before = stored(generation, *members, at_ms=piece[0][0])
+        runs += [before, *run_of(piece)]
+        commits += [before, *single(piece)]
+    of_runs, of_commits = fold(*runs), fold(*commits)
+    assert (of_runs.offsets, of_runs.fastest) == (of_commits.offsets, of_commits.fastest)
+
+
+def test_a_jump_inside_of_a_run_names_the_commits_around_it():
+    """Ten records a second, then 90,000 in one: the run has 13 commits, and the jump is the twelfth."""
+    steady = [(1_000 * n, 10 * n) for n in range(11)]
+    (run,) = run_of([*steady, (11_000, 90_100), (12_000, 90_110)])
+    assert isinstance(run, CommitRun)
+    (inner,) = run.jumps
+    assert (inner.before_ms, inner.before, inner.at_ms, inner.offset) == (10_000, 100, 11_000, 90_100)
+    assert (inner.preceding, inner.recent_since_ms, inner.lowest) == (10, 1_000, None)
+    assert jump_of(fold(run)) == Jump(100, 10_000, 90_100, 11_000, 10_000, False, 1_000)
+
+
+def test_a_lower_commit_later_in_the_run_refutes_the_jump():
+    steady = [(1_000 * n, 10 * n) for n in range(11)]
+    (run,) = run_of([*steady, (11_000, 90_100), (12_000, 90_110), (13_000, 110)])
+    assert isinstance(run, CommitRun)
+    assert run.jumps[0].lowest == 110
+    assert jump_of(fold(run)) is None
+
+
+def test_a_jump_is_forgotten_with_the_first_commit_that_is_more_than_an_hour_later():
+    jumping = [(0, 0), (1_000, 500)]
+    at_the_hour, after = (1_000 + HOUR, 500), (1_001 + HOUR, 500)
+    assert jump_of(fold(*single([*jumping, at_the_hour]))) == Jump(0, 0, 500, 1_000, 0, False, 0)
+    assert jump_of(fold(*single([*jumping, at_the_hour, after]))) is None
+    assert jump_of(fold(*run_of([*jumping, at_the_hour, after]))) is None
+
+
+def test_what_is_committed_while_there_are_no_members_shows_no_pace():
+    """An administrator resets offsets; commits by single records and in a run."""
+    reset = [(1_000 * n, 50 * n) for n in range(1, 5)]
+    for events in (single(reset), run_of(reset)):
+        state = fold(stored(1, "m"), stored(2, at_ms=500), *events)
+        assert (state.fastest, jump_of(state)) == (0, None)
+
+
+def test_the_fastest_pace_of_forged_offsets_can_be_stored():
+    """Some 2^61 records more in 0.1 s each time are no jump, and 2^64 a second."""
+    forged = [(100 * n, 2**61 * n) for n in range(4)]
+    for events in (single(forged), run_of(forged)):
+        assert fold(*events).fastest == 2**62
