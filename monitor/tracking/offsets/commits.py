@@ -86,7 +86,7 @@ class OffsetsDraft:
         self.redelivered = 0
         """Records by which commits went back since the draft was begun: they are delivered again."""
         self.resumes_after_ms: int | None = None
-        """When a rebalance ended: the first commit of a partition after it shows how long the partition was not read."""
+        """When a rebalance ended: the first commit of a partition after it shows how long that was not read."""
         self.jumps = JumpsDraft(fastest)
         self.handovers: HandoversDraft | None = None
         """Of a KIP-848 group: only what gets another owner pauses then, whenever that is. That is told of commits that
