@@ -170,7 +170,9 @@ def test_consumers_that_hang_at_it_until_their_poll_is_overdue():
         (1_000, {"D": (0,), "C": (1, 2, 3)}),
         (1_500, {"E": (0,), "C": (1, 2, 3)}),
     )
-    assert told(fold(GOING_ON, UP_TO_100, hanging, until_s=1_510), 1_510)[STUCK] == [0]
+    for at_s in (1_510, 1_600):
+        found = told(fold(GOING_ON, UP_TO_100, hanging, until_s=at_s), at_s)
+        assert found == {STUCK: [0]}, "and the newest of them is no dead member"
 
 
 def test_a_static_member_that_dies_again_and_again():
@@ -260,9 +262,9 @@ def test_a_rolling_deployment_whose_members_leave_before_they_could_commit():
 
 
 def test_a_rolling_deployment_in_which_others_leave_as_well():
-    """With the owner, two others are replaced each time."""
-    hot = [(0, {"A": (0,), "C0": (1,), "D0": (2, 3)})]
-    hot += [(110 + 40 * n, {f"B{n}": (0,), f"C{n}": (1,), f"D{n}": (2, 3)}) for n in range(1, 8)]
+    """With the owner, two others are replaced each time, and the fourth goes on."""
+    hot = [(0, {"A": (0,), "C0": (1,), "D0": (2,), "E": (3,)})]
+    hot += [(110 + 40 * n, {f"B{n}": (0,), f"C{n}": (1,), f"D{n}": (2,), "E": (3,)}) for n in range(1, 8)]
     for at_s in range(160, 400, 7):
         assert STUCK not in told(fold(GOING_ON, UP_TO_100, generations(*hot), until_s=at_s), at_s)
 
@@ -309,6 +311,18 @@ def test_records_that_came_after_the_owners_had_left():
     state = fold(GOING_ON, UP_TO_100, DYING, until_s=360)
     known = catalog(TopicState(cluster="c", topic="t", pass_ms=0, topic_id=TOPIC_ID, partitions=tuple(rows)))
     assert STUCK not in told(state, 360, known)
+
+
+def test_an_owner_that_stood_while_nothing_came_counts_from_the_first_record_on():
+    """That is only ten seconds of the owner before the last."""
+    lives = [*DYING, generation(6, 345, {"G": (0,), "C": (1, 2, 3)}), generation(7, 395, {"H": (0,), "C": (1, 2, 3)})]
+    rows = list(topics(400).topics["t"].partitions)
+    for at_s, is_told in ((360, False), (400, True)):
+        came = [(second, second) for second in range(290, at_s + 1, 10)]
+        rows[0] = partition((0, 0), (100, 100), (270, 100), (280, 100), *came)
+        state = fold(GOING_ON, UP_TO_100, lives, until_s=at_s)
+        known = catalog(TopicState(cluster="c", topic="t", pass_ms=0, topic_id=TOPIC_ID, partitions=tuple(rows)))
+        assert (STUCK in told(state, at_s, known)) is is_told
 
 
 def test_transactions_that_are_aborted_are_told_as_that():
