@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from monitor.detection import DetectionSettings, evaluate
 from monitor.model import (
@@ -28,8 +29,10 @@ from monitor.model import (
     MemberStored,
     OffsetCommitted,
     OffsetsListed,
+    PendingOffsets,
     Reconciliation,
     TargetEpochStored,
+    TopicPartitions,
     TopicState,
 )
 from monitor.protocol.offsets_topic import topic_key_of
@@ -332,6 +335,22 @@ def test_transactions_that_are_aborted_are_told_as_that():
     found = told(fold(GOING_ON, UP_TO_100, DYING, tried, listed, until_s=296), 296)
     assert STUCK not in found
     assert ("transactions", "uncommitted") in found
+
+
+def test_owners_that_an_open_transaction_keeps_from_starting():
+    """Consumers that wait for stable offsets read nothing, and may be restarted for that."""
+    held = PendingOffsets(
+        partitions=(TopicPartitions("t", (0,)),),
+        log_partition=0,
+        start_offset=7,
+        producer_id=1,
+        producer_epoch=0,
+        sent_ms=101 * S,
+    )
+    state = fold(GOING_ON, UP_TO_100, DYING, until_s=300)
+    waiting = replace(state, pending_offsets=(held,), pending_listed_ms=299 * S)
+    assert told(state, 300)[STUCK] == [0]
+    assert told(waiting, 300) == {("transactions", "pending_offsets"): [0]}
 
 
 def test_tasks_of_kafka_streams_may_commit_all_at_once():
