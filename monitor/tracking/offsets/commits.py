@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
 
@@ -185,10 +185,10 @@ class OffsetsDraft:
         """The topics in which something is committed, as far as they are known."""
         return self._topics.of(topic for topic, _ in self._known)
 
-    def note_departures(self, leavers: Iterable[Leaver]) -> None:
-        """Members have left the group at once."""
-        names = {each.key: each.topic for each in self.topics()}
-        self._departures.note(leavers, self._known, names)
+    def note_departures(self, leavers: Sequence[Leaver]) -> None:
+        """Members have left the group at once; mostly there are none."""
+        if leavers:
+            self._departures.note(leavers, self._known, self._topics.names())
 
     def departures(self) -> tuple[Departures, ...]:
         """Where owners left, one after the other, while the committed offset stood."""

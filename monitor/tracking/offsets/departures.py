@@ -43,8 +43,6 @@ class DeparturesDraft:
             names: the names of topics by their keys.
         """
         gone = [(each, _committed_partitions(each, known, names)) for each in leavers]
-        if not gone:
-            return
         self._rows = {place: row for place, row in self._rows.items() if _is_unmoved(row, known.get(place))}
         others_ms = _Newest(known, {place for _, own in gone for place in own})
         for leaver, own in gone:

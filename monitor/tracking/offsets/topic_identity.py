@@ -49,6 +49,10 @@ class CommittedTopics:
         """What is known of these topics."""
         return tuple(self._known[topic] for topic in sorted(self._known.keys() & set(topics))) if self._known else ()
 
+    def names(self) -> dict[int, str]:
+        """The names of all topics that are known, by their keys."""
+        return {each.key: each.topic for each in self._known.values()}
+
     def _begin(self, event: OffsetCommitted | CommitRun, key: int) -> None:
         """The topic's first commit, or its first one since it was made anew."""
         first_ms = event.first.committed_ms if isinstance(event, CommitRun) else event.committed_ms

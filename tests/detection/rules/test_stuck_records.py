@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from monitor.detection import DetectionSettings, evaluate
 from monitor.model import (
@@ -28,8 +29,10 @@ from monitor.model import (
     MemberStored,
     OffsetCommitted,
     OffsetsListed,
+    PendingOffsets,
     Reconciliation,
     TargetEpochStored,
+    TopicPartitions,
     TopicState,
 )
 from monitor.protocol.offsets_topic import topic_key_of
@@ -170,7 +173,9 @@ def test_consumers_that_hang_at_it_until_their_poll_is_overdue():
         (1_000, {"D": (0,), "C": (1, 2, 3)}),
         (1_500, {"E": (0,), "C": (1, 2, 3)}),
     )
-    assert told(fold(GOING_ON, UP_TO_100, hanging, until_s=1_510), 1_510)[STUCK] == [0]
+    for at_s in (1_510, 1_600):
+        found = told(fold(GOING_ON, UP_TO_100, hanging, until_s=at_s), at_s)
+        assert found == {STUCK: [0]}, "and the newest of them is no dead member"
 
 
 def test_a_static_member_that_dies_again_and_again():
@@ -260,9 +265,9 @@ def test_a_rolling_deployment_whose_members_leave_before_they_could_commit():
 
 
 def test_a_rolling_deployment_in_which_others_leave_as_well():
-    """With the owner, two others are replaced each time."""
-    hot = [(0, {"A": (0,), "C0": (1,), "D0": (2, 3)})]
-    hot += [(110 + 40 * n, {f"B{n}": (0,), f"C{n}": (1,), f"D{n}": (2, 3)}) for n in range(1, 8)]
+    """With the owner, two others are replaced each time, and the fourth goes on."""
+    hot = [(0, {"A": (0,), "C0": (1,), "D0": (2,), "E": (3,)})]
+    hot += [(110 + 40 * n, {f"B{n}": (0,), f"C{n}": (1,), f"D{n}": (2,), "E": (3,)}) for n in range(1, 8)]
     for at_s in range(160, 400, 7):
         assert STUCK not in told(fold(GOING_ON, UP_TO_100, generations(*hot), until_s=at_s), at_s)
 
@@ -311,6 +316,18 @@ def test_records_that_came_after_the_owners_had_left():
     assert STUCK not in told(state, 360, known)
 
 
+def test_an_owner_that_stood_while_nothing_came_counts_from_the_first_record_on():
+    """That is only ten seconds of the owner before the last."""
+    lives = [*DYING, generation(6, 345, {"G": (0,), "C": (1, 2, 3)}), generation(7, 395, {"H": (0,), "C": (1, 2, 3)})]
+    rows = list(topics(400).topics["t"].partitions)
+    for at_s, is_told in ((360, False), (400, True)):
+        came = [(second, second) for second in range(290, at_s + 1, 10)]
+        rows[0] = partition((0, 0), (100, 100), (270, 100), (280, 100), *came)
+        state = fold(GOING_ON, UP_TO_100, lives, until_s=at_s)
+        known = catalog(TopicState(cluster="c", topic="t", pass_ms=0, topic_id=TOPIC_ID, partitions=tuple(rows)))
+        assert (STUCK in told(state, at_s, known)) is is_told
+
+
 def test_transactions_that_are_aborted_are_told_as_that():
     """The owners die as well; but the log shows what they have tried."""
     tried = [commit(0, offset, at_s) for at_s, offset in zip(range(105, 300, 5), range(101, 300), strict=False)]
@@ -318,6 +335,22 @@ def test_transactions_that_are_aborted_are_told_as_that():
     found = told(fold(GOING_ON, UP_TO_100, DYING, tried, listed, until_s=296), 296)
     assert STUCK not in found
     assert ("transactions", "uncommitted") in found
+
+
+def test_owners_that_an_open_transaction_keeps_from_starting():
+    """Consumers that wait for stable offsets read nothing, and may be restarted for that."""
+    held = PendingOffsets(
+        partitions=(TopicPartitions("t", (0,)),),
+        log_partition=0,
+        start_offset=7,
+        producer_id=1,
+        producer_epoch=0,
+        sent_ms=101 * S,
+    )
+    state = fold(GOING_ON, UP_TO_100, DYING, until_s=300)
+    waiting = replace(state, pending_offsets=(held,), pending_listed_ms=299 * S)
+    assert told(state, 300)[STUCK] == [0]
+    assert told(waiting, 300) == {("transactions", "pending_offsets"): [0]}
 
 
 def test_tasks_of_kafka_streams_may_commit_all_at_once():
