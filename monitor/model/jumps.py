@@ -22,6 +22,8 @@ class Jump(Value, array_like=True):
         began_ms: Since when the group can have read from ``before``: that commit, or the first member since.
         is_first: It is the first commit after a rebalance: the owner may be another one, or began again at ``before``.
         recent_since_ms: When the oldest of the ten commits before it was made; None: there was none.
+        other: Beside the largest jump of the partition, the newest; if that is the largest, the largest before it.
+            None: there is none, or this is that one.
     """
 
     before: int | None
@@ -31,6 +33,7 @@ class Jump(Value, array_like=True):
     began_ms: int
     is_first: bool = False
     recent_since_ms: int | None = None
+    other: Jump | None = None
 
     @property
     def distance(self) -> int:

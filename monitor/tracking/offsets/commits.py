@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
@@ -22,7 +22,7 @@ from monitor.model import (
 from monitor.model.commit_history import MIN_PASSED, extend, with_commit
 from monitor.model.jumps import Jump
 from monitor.tracking.kip848.handovers import HandoversDraft
-from monitor.tracking.offsets.jumps import Readers, first_jump, jump_of, larger_jump, pace_between
+from monitor.tracking.offsets.jumps import Readers, first_jump, jump_of, larger_jump, not_refuted, pace_between
 from monitor.tracking.offsets.precedence import (
     apply_listing,
     effective_commit,
@@ -105,29 +105,29 @@ class OffsetsDraft:
     def _with_jump(
         self, readers: Readers, before: CommittedOffset | None, after: CommittedOffset, event: Commit
     ) -> CommittedOffset:
-        """The partition after the event with the largest jump that no commit has refuted."""
+        """The partition after the event with the jumps that no commit has refuted."""
         first = event.first if isinstance(event, CommitRun) else CommitPoint(event.committed_ms, event.offset)
-        known = None if before is None else before.jump
-        if known is not None and first.offset < known.offset:
-            known = None
-        known = larger_jump(known, self._jump(readers, before, event, first))
+        known = not_refuted(None if before is None else before.jump, first.offset)
+        for jump in self._jumps(readers, before, event, first):
+            known = larger_jump(known, jump)
         lowest = event.lowest if isinstance(event, CommitRun) else None
-        if known is not None and lowest is not None and lowest < known.offset:
-            known = None
+        if lowest is not None:
+            known = not_refuted(known, lowest)
         return after if known is after.jump else replace(after, jump=known)
 
-    def _jump(self, readers: Readers, before: CommittedOffset | None, event: Commit, first: CommitPoint) -> Jump | None:
-        """The jump that the event makes by its first or its second commit; what is none shows a pace."""
+    def _jumps(
+        self, readers: Readers, before: CommittedOffset | None, event: Commit, first: CommitPoint
+    ) -> Iterator[Jump | None]:
+        """The jumps that the event makes by its first and its second commit; what is none shows a pace."""
         if before is None:
             known = self._known.get((event.topic, 0)) if event.partition else None
-            jump = first_jump(first, known, readers) if known is not None else None
+            yield first_jump(first, known, readers) if known is not None else None
         else:
-            jump = self._step(readers, before, first)
+            yield self._step(readers, before, first)
         if isinstance(event, CommitRun):
             self.fastest = max(self.fastest, event.fastest)
             if event.second is not None:
-                jump = larger_jump(jump, self._step(readers, _after_first(before, event), event.second))
-        return jump
+                yield self._step(readers, _after_first(before, event), event.second)
 
     def _step(self, readers: Readers, before: CommittedOffset, commit: CommitPoint) -> Jump | None:
         """The jump from one commit to the next; None: it is none, and shows a pace."""

@@ -8,7 +8,8 @@ Rule 1: A jump passes at least MIN_PASSED offsets.
 Rule 2: It passes them more than STEEPER times as fast as the commit before it passed its own.
 Rule 3: The first commit of a partition jumps if the group has committed partition 0 since before its last rebalance:
         the partition is new to the topic. A group that begins, begins where it wants to.
-Rule 4: Of the jumps of an hour, the largest one is kept.
+Rule 4: Of the jumps of an hour, the largest one is kept, and beside it the newest: it may be a skip after a burst. If
+        the newest is the largest, the largest before it is kept.
 Rule 5: A commit of a lower offset refutes the jump before it: the group reads the records after all.
 Rule 6: A group without members makes no jumps: an administrator has reset the offsets, or a tool keeps them.
 Rule 7: The fastest reading of the group is that between any two commits of a partition that are no jump.
@@ -18,6 +19,8 @@ The decoder combines commits that follow one another in the log into runs; it en
 """
 
 from __future__ import annotations
+
+from msgspec.structs import replace
 
 from monitor.model import CommitPoint, CommittedOffset, Phase, Rebalance, Value
 from monitor.model.commit_history import MIN_PASSED, RECENT, SHORTEST_MS, is_steep, newest_two_in, points_of
@@ -85,11 +88,24 @@ def first_jump(commit: CommitPoint, known: CommittedOffset | None, readers: Read
 
 
 def larger_jump(known: Jump | None, jump: Jump | None) -> Jump | None:
-    """Which of two jumps is kept, the second of which is the newer one (rule 4)."""
+    """The larger of two jumps, the second of which is the newer one, with the other beside it (rule 4)."""
     if known is None or jump is None:
         return jump or known
-    is_over = jump.at_ms - known.at_ms > JUMP_KEPT_MS
-    return jump if is_over or jump.distance >= known.distance else known
+    if jump.at_ms - known.at_ms > JUMP_KEPT_MS:
+        return larger_jump(known.other, jump)
+    if jump.distance < known.distance:
+        return replace(known, other=jump)
+    return replace(jump, other=replace(known, other=None))
+
+
+def not_refuted(known: Jump | None, offset: int) -> Jump | None:
+    """What is left of the jumps after a commit of an offset (rule 5)."""
+    if known is None or (known.other is None and offset >= known.offset):
+        return known
+    other = None if known.other is None or offset < known.other.offset else known.other
+    if offset < known.offset:
+        return other
+    return known if other is known.other else replace(known, other=other)
 
 
 def pace_between(before: CommitPoint, after: CommitPoint) -> int:
