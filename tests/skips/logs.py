@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import threading
 import time
 from collections import defaultdict
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, Self
 
@@ -21,10 +23,12 @@ from tests.support.background import Background
 from tests.support.consumers import Consumers, Event
 from tests.support.crowd import NEEDED
 from tests.support.java_program import jars_of_kafka, java_command
+from tests.support.job_process import JobProcess
 
 CLIENTS: Final = ("java", "java-848", "librdkafka", "kafka-python")
 """Java's client with both protocols; the other two with the classic one."""
 FINDINGS: Final = "groupwatch.findings"
+_TIMES: Final = re.compile(r"^groupwatch_(catalog|last_evaluation)_timestamp_seconds\{[^}]*\} (\S+)$", re.MULTILINE)
 _PROGRAMS: Final = Path(__file__).parent / "programs"
 
 
@@ -88,6 +92,26 @@ class Fleet:
     def process(self, client: str) -> Process:
         """That of a client."""
         return self._others.get(client, self.java)
+
+
+class Passes(Background):
+    """A thread that looks how far apart the passes of the collector and the evaluations of a job are."""
+
+    def __init__(self, job: JobProcess) -> None:
+        super().__init__()
+        self._job = job
+        self._seen: dict[str, list[float]] = {"catalog": [], "last_evaluation": []}
+
+    def longest_s(self, what: str) -> float:
+        """The longest time from one to the next."""
+        return max((after - before for before, after in pairwise(self._seen[what])), default=0.0)
+
+    def _run(self) -> None:
+        while not self._stopping.wait(0.5):
+            with suppress(OSError):
+                for what, at_s in _TIMES.findall(self._job.get("/metrics")):
+                    if float(at_s) not in self._seen[what][-1:]:
+                        self._seen[what].append(float(at_s))
 
 
 class Hearing(Background):

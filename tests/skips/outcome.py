@@ -15,7 +15,8 @@ from tests.skips.scenarios import Demand, Scenario
 CERTAIN: Final = 1_000
 """Each passage of so many records has to be told."""
 MOSTLY: Final = 100
-"""Of those with so many records, LEAST_SHARE."""
+"""Of those with so many records that retention has caused, LEAST_SHARE. Less than a thousand that are still in the log
+are not told: each restart of a healthy consumer may read so many in its first commit (decision 0073)."""
 LEAST_SHARE: Final = 0.95
 LATEST_MS: Final = 8_000
 
@@ -35,6 +36,7 @@ class Outcome(Value):
     told: tuple[Told, ...]
     rows: tuple[Row, ...]
     error: str = ""
+    by_retention: bool = False
 
     @property
     def after_ms(self) -> dict[Passage, int | None]:
@@ -69,6 +71,7 @@ def outcome_of(scenario: Scenario, play: Play, error: str) -> Outcome:
         tuple(play.told()),
         tuple(play.rows()),
         error,
+        scenario.by_retention,
     )
 
 
@@ -97,16 +100,16 @@ def _beyond(outcomes: Sequence[Outcome]) -> Iterator[str]:
 
 def _untold(outcomes: Sequence[Outcome], latest_ms: int) -> Iterator[str]:
     known = [
-        (outcome.name, passage, after)
+        (outcome, passage, after)
         for outcome in outcomes
         if outcome.demand is Demand.TOLD
         for passage, after in outcome.after_ms.items()
     ]
-    for name, passage, after in known:
+    for outcome, passage, after in known:
         if after is None and passage.records >= CERTAIN:
-            yield f"{name}: {passage.records} records of partition {passage.partition} were not told"
+            yield f"{outcome.name}: {passage.records} records of partition {passage.partition} were not told"
         elif after is not None and after > latest_ms:
-            yield f"{name}: told {after / 1000:.1f} s after the commit"
-    told = sum(after is not None for _, _, after in known)
-    if known and told < LEAST_SHARE * len(known):
-        yield f"{told} of {len(known)} passages of at least {MOSTLY} records were told"
+            yield f"{outcome.name}: told {after / 1000:.1f} s after the commit"
+    told = [after is not None for outcome, _, after in known if outcome.by_retention]
+    if sum(told) < LEAST_SHARE * len(told):
+        yield f"{sum(told)} of {len(told)} passages by retention of at least {MOSTLY} records were told"

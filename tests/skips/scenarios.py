@@ -23,17 +23,22 @@ class Demand(StrEnum):
 
 
 class Scenario(Value):
-    """``share`` is how often it is chosen among those of its demand."""
+    """``share`` is how often it is chosen among its like. ``by_retention``: it removes what is not read."""
 
     name: str
     act: Callable[[Play], None]
     demand: Demand
     share: int = 1
+    by_retention: bool = False
 
     @property
     def is_healthy(self) -> bool:
         """Whether nothing is to be told."""
         return self.demand is Demand.NO_ACCUSATION
+
+
+REMEMBERED_S: Final = 22
+"""Of a log it is remembered each 20 s where it ended; whatever retention removes is older."""
 
 
 def _slowly(play: Play) -> None:
@@ -49,13 +54,21 @@ def _lagging(play: Play, records: int) -> None:
     _slowly(play)
 
 
+def _lagging_for_long(play: Play, records: int) -> None:
+    """The same in a log that is older than the ends of it that are remembered are apart."""
+    play.create()
+    play.fill(records)
+    time.sleep(REMEMBERED_S)
+    _slowly(play)
+
+
 def _position(play: Play) -> int:
     return play.committed() or 0
 
 
 def overtaken(play: Play) -> None:
     """Retention removes what a slow consumer was to read next."""
-    _lagging(play, play.size + 800)
+    _lagging_for_long(play, play.size + 800)
     _overtake(play, play.size)
 
 
@@ -67,7 +80,7 @@ def _overtake(play: Play, records: int) -> None:
 
 def overtaken_twice(play: Play) -> None:
     """The second time there is less to lose."""
-    _lagging(play, 2 * play.size + 1_500)
+    _lagging_for_long(play, 2 * play.size + 1_500)
     _overtake(play, play.size)
     play.await_commits(2 * SLOW_COMMITS)
     _overtake(play, max(100, play.size // 2))
@@ -78,21 +91,32 @@ def overtaken_to_the_end(play: Play) -> None:
     play.create()
     play.start(play.chance.uniform(18, 25), few=True, reset="latest")
     play.feed_until(1)
-    play.fill(play.size + 500)
-    play.await_commits(SLOW_COMMITS)
+    play.fill(play.size + 900)
+    time.sleep(REMEMBERED_S)
+    play.await_commits(4 * SLOW_COMMITS)
     play.delete_records(_position(play) + 40 + play.size // 2)
-    play.feed_until(play.size + 500)
+    play.feed_until(play.size + 900)
 
 
 def removed_while_down(play: Play) -> None:
     """Retention removes what came while the consumer was away; then it begins at what is left."""
-    _lagging(play, play.size + 800)
+    _lagging_for_long(play, play.size + 800)
     play.close()
     cut = _position(play) + play.size
     play.delete_records(cut)
     time.sleep(play.chance.uniform(0, 4))
     play.start(20, few=True)
     play.await_committed(cut)
+
+
+def removed_while_down_and_fast(play: Play) -> None:
+    """The same, and it reads what is left at full speed."""
+    _lagging_for_long(play, 2 * play.size + 800)
+    play.close()
+    play.delete_records(_position(play) + play.size)
+    time.sleep(play.chance.uniform(0, 4))
+    play.start()
+    play.await_committed(2 * play.size + 800)
 
 
 def out_of_range(play: Play) -> None:
@@ -189,6 +213,7 @@ def just_in_time(play: Play) -> None:
     play.create()
     end = 2 * CAUGHT_UP + play.size
     play.fill(end)
+    play.fill(play.chance.choice([0, 5_000]))
     play.start(play.chance.uniform(18, 25), commit_ms=1_500)
     play.await_commits(SLOW_COMMITS)
     play.pace(0)
@@ -255,11 +280,12 @@ def exactly_once(play: Play) -> None:
 
 
 SCENARIOS: Final = (
-    Scenario("overtaken", overtaken, Demand.TOLD, 4),
-    Scenario("overtaken_twice", overtaken_twice, Demand.TOLD, 1),
-    Scenario("overtaken_to_the_end", overtaken_to_the_end, Demand.TOLD, 1),
-    Scenario("removed_while_down", removed_while_down, Demand.TOLD, 2),
-    Scenario("out_of_range", out_of_range, Demand.TOLD, 2),
+    Scenario("overtaken", overtaken, Demand.TOLD, 4, by_retention=True),
+    Scenario("overtaken_twice", overtaken_twice, Demand.TOLD, 1, by_retention=True),
+    Scenario("overtaken_to_the_end", overtaken_to_the_end, Demand.TOLD, 1, by_retention=True),
+    Scenario("removed_while_down", removed_while_down, Demand.TOLD, 2, by_retention=True),
+    Scenario("removed_and_fast", removed_while_down_and_fast, Demand.TOLD, 2, by_retention=True),
+    Scenario("out_of_range", out_of_range, Demand.TOLD, 2, by_retention=True),
     Scenario("restart_at_the_end", restart_at_the_end, Demand.TOLD, 2),
     Scenario("lagging_restart", lagging_restart_at_the_end, Demand.TOLD, 2),
     Scenario("expired", expired, Demand.NOT_YET),

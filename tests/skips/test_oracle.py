@@ -52,7 +52,12 @@ def test_the_truth_is_that_of_the_commit_that_is_spoken_of():
 
 
 def outcome(demand: Demand = Demand.TOLD, **more: Any) -> Outcome:
-    known = {"passages": (Passage(0, 0, 2_000, 10_000),), "told": (Told("perhaps", (0,), 12_000),), "rows": ()}
+    known = {
+        "by_retention": True,
+        "passages": (Passage(0, 0, 2_000, 10_000),),
+        "told": (Told("perhaps", (0,), 12_000),),
+        "rows": (),
+    }
     return Outcome("g", "overtaken", demand, "java", 2_000, **(known | more))
 
 
@@ -69,3 +74,6 @@ def test_each_demand_can_be_violated():
 def test_one_in_twenty_of_the_smaller_ones_may_be_missed():
     small = outcome(passages=(Passage(0, 0, 200, 10_000),), told=())
     assert violations([outcome()] * 19 + [small]) == []
+    assert len(violations([outcome()] * 18 + [small])) == 1
+    unproved = outcome(passages=small.passages, told=(), by_retention=False)
+    assert violations([unproved]) == [], "that is told from 1,000 records on"
