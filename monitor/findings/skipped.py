@@ -48,7 +48,8 @@ ROWS: Final = (
 class Passed(Evidence):
     """The commit that passed most, and the bounds of all partitions together, in records.
 
-    ``deleted`` are those partitions whose offsets had been deleted before.
+    ``deleted`` are those partitions whose offsets had been deleted before, and ``removed`` those in which retention had
+    removed records by then.
     """
 
     example: TopicPartition
@@ -57,6 +58,7 @@ class Passed(Evidence):
     at_least: int
     at_most: int
     deleted: tuple[TopicPartition, ...] = ()
+    removed: tuple[TopicPartition, ...] = ()
 
 
 @sentence.register
@@ -69,6 +71,9 @@ def _skip_sentence(evidence: Passed, found: Observation, group: GroupState) -> s
         case "new_partition":
             first = f"The first commits in {where}, which are new, passed {most}."
             return f"{first} The group read them, or skipped them (auto.offset.reset=latest): commits do not tell."
+        case _ if evidence.removed == found.partitions:
+            first = f"Retention removed records in {where} before the group committed them."
+            return f"{first} The group had read them, or missed up to {most}: commits do not tell. {_example(evidence)}"
         case _:
             first = f"After a rebalance, the first commits in {where} passed {most} at once."
             unknown = "The group read them, or skipped them: commits do not tell."

@@ -23,6 +23,8 @@ class Jump(Value, array_like=True):
         is_first: It is the first commit after a rebalance: the owner may be another one, or began again at ``before``.
         recent_since_ms: When the oldest of the ten commits before it was made; None: there was none.
         was_deleted: ``before`` had been deleted by then.
+        other: Beside the largest jump of the partition, the newest; if that is the largest, the largest before it.
+            None: there is none, or this is that one.
     """
 
     before: int | None
@@ -33,6 +35,12 @@ class Jump(Value, array_like=True):
     is_first: bool = False
     recent_since_ms: int | None = None
     was_deleted: bool = False
+    other: Jump | None = None
+
+    @property
+    def both(self) -> tuple[Jump, ...]:
+        """The jump, and the other one that is kept beside it."""
+        return (self,) if self.other is None else (self, self.other)
 
     @property
     def distance(self) -> int:

@@ -313,6 +313,15 @@ def _skipped(w: World) -> Iterator[Example]:
         "retention",
         "02:55:00",
         ("1 partition of orders (0)", "At least 4,850 and at most 5,010", "from 15,000 to 20,010"),
+        w.group(reader, offsets=(changed(w.commit(0, 20_030, "02:55:01"), jump=slow),), fastest=16),
+        w.catalog(w.topic("orders", cut(0, 20_000))),
+    )
+    yield Example(
+        "overtaken, or followed by retention: its next commit will show it",
+        Kind.SKIPPED,
+        "perhaps",
+        "02:55:00",
+        ("1 partition of orders (0)", "missed up to 5,010 records", "from 15,000 to 20,010"),
         w.group(reader, offsets=(commit_of(slow),), fastest=16),
         w.catalog(w.topic("orders", cut(0, 20_000))),
     )

@@ -31,9 +31,10 @@ def slow_reader(*, starts_at: int = 0) -> Made:
 
 
 def overtaken() -> Made:
-    """Retention removes the records up to 5,000 between the commits at 60 and 61."""
+    """Retention removes the records up to 5,000 between the commits at 60 and 61; the group lags on, and continues."""
     made = slow_reader(starts_at=5_000)
     made.commit(61, 0, 5_010)
+    made.commit(62, 0, 5_020)
     return made
 
 
@@ -89,6 +90,19 @@ def test_a_report_names_a_skip_at_its_commit_and_not_the_finding_that_lasts_an_h
             "Retention removed records in partition 0 of t before the group read them: its committed offset went from "
             "600 to 5,010. At least 4,250 and at most 4,410 records were not read.",
         )
+    ]
+
+
+def test_a_report_accuses_nobody_who_reaches_the_end_right_before_retention():
+    """It commits no more, so it may have read what was removed a moment later."""
+    made = slow_reader(starts_at=5_000)
+    made.commit(61, 0, 5_010)
+    report = group_report(made.recording(), "c", "g", ms(10), ms(200))
+    assert report is not None
+    told = [line.sentence for line in report.timeline if "Retention removed" in line.sentence]
+    assert told == [
+        "Retention removed records in partition 0 of t before the group committed them: its committed offset went from "
+        "600 to 5,010. The group had read them, or missed up to 4,410 records: commits do not tell."
     ]
 
 

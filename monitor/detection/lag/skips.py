@@ -3,12 +3,14 @@
 A jump (monitor.tracking.offsets.jumps) alone proves nothing: a consumer that is back may read a backlog faster than it
 ever read before. So a skip has bounds. At most, all that the jump passed was not read.
 
-Rule 1: If the log began well beyond the commit before a jump by then, retention has overtaken the group. At least, what
-        the group cannot have read in the time was not read, even if it read STEEPER times as fast as it was ever seen
-        to read any partition.
+Rule 1: If the log began well beyond the commit before a jump by then, retention has overtaken the group, or followed
+        right behind it. At least, of what was removed, what the group cannot have read in the time was not read, even
+        if it read STEEPER times as fast as it was ever seen to read any partition.
 Rule 2: How fast a group can read is known only if it lagged: one that has read everything reads as fast as producers
         write. It lagged if the log already ended well beyond its commit before the jump when it made the oldest of
-        the ten commits before the jump.
+        the ten commits before the jump. And it must lag behind the jump, and go on: one that reads its backlog faster
+        than ever before shows that by its next commits, or has reached the end of the log. Nor may the jump pass more
+        records that are still in the log than the group can have read.
 Rule 3: Without retention, nothing is proved: the group was slow for a reason that may be over. Such a jump counts only
         after a rebalance, and only if it passed all that the log held when the group began to read. A consumer that
         skips begins at the end; any other jump is a seek of the application.
@@ -56,26 +58,27 @@ def skips_of(
         moment: the instant.
     """
     jumps = [
-        (place, commit, commit.jump)
+        (place, commit, jump)
         for place, commit in committed.items()
-        if commit.jump is not None and _may_count(commit.jump, group.fastest)
+        if commit.jump is not None
+        for jump in commit.jump.both
+        if place in known and _may_count(jump, known[place])
     ]
     if not jumps or not traits_of(group).commits_to_log:
         return ()
     found = [
-        _skip(group, catalog, known, place, jump)
+        _skip(group, catalog, known, commit, jump)
         for place, commit, jump in jumps
-        if place in known
-        and _counts(jump, commit, known[place])
+        if _counts(jump, commit, known[place])
         and not moment.has_passed(jump.at_ms + JUMP_KEPT_MS)
         and not is_repartition_topic(group, place.topic)
     ]
     return tuple([skip for skip in found if skip is not None])
 
 
-def _skip(group: GroupState, catalog: Catalog, known: Places, place: TopicPartition, jump: Jump) -> Skip | None:
+def _skip(group: GroupState, catalog: Catalog, known: Places, commit: CommittedOffset, jump: Jump) -> Skip | None:
     """What a jump skipped; None: nothing, as far as is known."""
-    least = 0
+    place, least = TopicPartition(commit.topic, commit.partition), 0
     if jump.before is None:
         cause = SkipCause.NEW_PARTITION if _came_later(catalog, known, place) else None
     elif jump.was_deleted:
@@ -83,24 +86,25 @@ def _skip(group: GroupState, catalog: Catalog, known: Places, place: TopicPartit
         cause = SkipCause.DELETED if _is_to_the_end(jump, state) and state.first_seen_ms <= before_ms else None
     else:
         state = known[place]
-        least, is_to_the_end = jump.distance - _readable(group, jump, state), _is_to_the_end(jump, state)
+        removed, is_to_the_end = _start_by(state, jump.at_ms) - jump.before, _is_to_the_end(jump, state)
         cause = SkipCause.REBALANCE if is_to_the_end else None
-        if (least or is_to_the_end) and _start_by(state, jump.at_ms) - jump.before >= MIN_PASSED:
+        if removed >= MIN_PASSED:
             cause = SkipCause.RETENTION
+            readable = _readable(group, commit, jump, state)
+            least = 0 if jump.distance - removed > readable else jump.distance - readable
     if cause is None:
         return None
-    at_least = least if cause is SkipCause.RETENTION else 0
-    return Skip(place.topic, place.partition, cause, jump.at_ms, jump.before or 0, jump.offset, at_least, jump.distance)
+    return Skip(place.topic, place.partition, cause, jump.at_ms, jump.before or 0, jump.offset, least, jump.distance)
 
 
-def _may_count(jump: Jump, fastest: int) -> bool:
-    """Whether a log can make a skip of the jump: what comes first after a rebalance, or was too fast (rules 1 and 3).
+def _may_count(jump: Jump, state: PartitionState) -> bool:
+    """Whether a log can make a skip of the jump: what comes first after a rebalance, or retention has passed.
 
     Most jumps are neither: the second commit of each partition is one. So this comes first.
     """
     if jump.is_first or jump.before is None:
         return True
-    return (jump.offset - jump.before) * 1_000 > STEEPER * fastest * (jump.at_ms - jump.began_ms)
+    return state.earliest is not None and state.earliest - jump.before >= MIN_PASSED
 
 
 def _counts(jump: Jump, commit: CommittedOffset, state: PartitionState) -> bool:
@@ -115,13 +119,20 @@ def _is_to_the_end(jump: Jump, state: PartitionState) -> bool:
     return jump.is_first and end is not None and jump.offset >= end
 
 
-def _readable(group: GroupState, jump: Jump, state: PartitionState) -> int:
+def _readable(group: GroupState, commit: CommittedOffset, jump: Jump, state: PartitionState) -> int:
     """How many records of a jump the group may have read; all of them where that is not known (rule 2)."""
     fastest, since_ms, before = group.fastest, jump.recent_since_ms, jump.before
     end = None if since_ms is None else _end_by(state, since_ms)
-    if not fastest or before is None or end is None or end < before + MIN_PASSED:
+    lagged = before is not None and end is not None and end >= before + MIN_PASSED
+    if not fastest or not lagged or not _lags_on(commit, jump, state):
         return jump.distance
     return min(jump.distance, ceil(STEEPER * fastest * max(0, jump.at_ms - jump.began_ms) / 1_000))
+
+
+def _lags_on(commit: CommittedOffset, jump: Jump, state: PartitionState) -> bool:
+    """Whether the group lagged behind the jump, and has committed since (rule 2)."""
+    end = _end_by(state, jump.at_ms)
+    return commit.offset > jump.offset and end is not None and end >= jump.offset + MIN_PASSED
 
 
 def _came_later(catalog: Catalog, known: Places, place: TopicPartition) -> bool:

@@ -1,6 +1,7 @@
 """Records that a group passed without reading them, or perhaps so (monitor.detection.lag.skips).
 
-Rule 1: Proved skips count from MIN_PASSED records of a partition on.
+Rule 1: Where retention had removed records, a skip counts from MIN_PASSED of a partition on: hardly any healthy group
+        has that.
 Rule 2: The others count from FEWEST records of the group on: every consumer that restarts reads a backlog.
 """
 
@@ -27,10 +28,11 @@ def find_skipped(facts: Facts) -> Iterable[Observation]:
         return
     yield from _finding(facts, "retention", [skip for skip in skips if skip.at_least])
     perhaps = [skip for skip in skips if not skip.at_least]
-    if sum(skip.at_most for skip in perhaps) >= FEWEST:
-        new = [skip for skip in perhaps if skip.cause is SkipCause.NEW_PARTITION]
-        yield from _finding(facts, "new_partition", new)
-        yield from _finding(facts, "perhaps", [skip for skip in perhaps if skip not in new])
+    if sum(skip.at_most for skip in perhaps) < FEWEST:
+        perhaps = [skip for skip in perhaps if skip.cause is SkipCause.RETENTION]
+    new = [skip for skip in perhaps if skip.cause is SkipCause.NEW_PARTITION]
+    yield from _finding(facts, "new_partition", new)
+    yield from _finding(facts, "perhaps", [skip for skip in perhaps if skip not in new])
 
 
 def _finding(facts: Facts, reason: str, own: Sequence[Skip]) -> Iterable[Observation]:
@@ -48,9 +50,10 @@ def _finding(facts: Facts, reason: str, own: Sequence[Skip]) -> Iterable[Observa
             largest.offset,
             sum(skip.at_least for skip in own),
             sum(skip.at_most for skip in own),
-            tuple(sorted(_place(skip) for skip in own if skip.cause is SkipCause.DELETED)),
+            tuple(sorted({_place(skip) for skip in own if skip.cause is SkipCause.DELETED})),
+            tuple(sorted({_place(skip) for skip in own if skip.cause is SkipCause.RETENTION})),
         ),
-        partitions=tuple(sorted(map(_place, own))),
+        partitions=tuple(sorted(set(map(_place, own)))),
     )
 
 

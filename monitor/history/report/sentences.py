@@ -110,7 +110,7 @@ def _rewind_words(each: RewindThen, chronicle: Chronicle) -> str:
 
 def is_told(skip: SkipThen) -> bool:
     """Whether a line names the skip: every consumer that restarts reads a few records at once."""
-    return skip.at_least > 0 or skip.at_most >= FEWEST
+    return skip.cause is SkipCause.RETENTION or skip.at_most >= FEWEST
 
 
 def skip_words(each: SkipThen) -> str:
@@ -122,6 +122,10 @@ def skip_words(each: SkipThen) -> str:
             why = f"Retention removed records in {where} before the group read them"
             bounds = f"At least {grouped(each.at_least)} and at most {most} were not read."
             return f"{why}: its committed offset went {went}. {bounds}"
+        case SkipCause.RETENTION:
+            first = f"Retention removed records in {where} before the group committed them"
+            unknown = f"The group had read them, or missed up to {most}: commits do not tell."
+            return f"{first}: its committed offset went {went}. {unknown}"
         case SkipCause.NEW_PARTITION:
             head = f"The first commit in {where}, which is new, passed {most}."
         case SkipCause.DELETED:

@@ -8,7 +8,8 @@ Rule 1: A jump passes at least MIN_PASSED offsets.
 Rule 2: It passes them more than STEEPER times as fast as the commit before it passed its own.
 Rule 3: The first commit of a partition jumps if the group has committed partition 0 since before its last rebalance:
         the partition is new to the topic. A group that begins, begins where it wants to.
-Rule 4: Of the jumps of an hour, the largest one is kept. A commit that comes later than that forgets it.
+Rule 4: Of the jumps of an hour, the largest one is kept, and beside it the newest: it may be a skip after a burst. If
+        the newest is the largest, the largest before it is kept. A commit that comes an hour later forgets a jump.
 Rule 5: A commit of a lower offset refutes the jump before it: the group reads the records after all.
 Rule 6: A group without members makes no jumps: an administrator has reset the offsets, or a tool keeps them.
 Rule 7: The fastest reading of the group is that between any two commits of a partition that are no jump.
@@ -20,6 +21,8 @@ first two, which depend on the commits before the run (monitor.protocol.kafka.co
 """
 
 from __future__ import annotations
+
+from msgspec.structs import replace
 
 from monitor.model import CommitPoint, CommitRun, CommittedOffset, DeletedOffset, InnerJump, Phase, Rebalance, Value
 from monitor.model.commit_history import (
@@ -80,19 +83,18 @@ class JumpsDraft:
         jump, readers = before.jump, self.readers
         if readers is None:
             return jump
-        if jump is not None and (offset < jump.offset or at_ms - jump.at_ms > JUMP_KEPT_MS):
-            jump = None
+        if jump is not None:
+            jump = still_kept(jump, offset, at_ms)
         passed, gap_ms = offset - before.offset, at_ms - before.committed_ms
         is_fast = passed * 1_000 > self.fastest * (gap_ms if gap_ms > SHORTEST_MS else SHORTEST_MS)
-        is_large = passed >= MIN_PASSED and _is_kept_after(jump, passed, at_ms)
-        if not is_fast and not is_large:  # whether it jumps makes no difference then, as nearly always
+        if not is_fast and passed < MIN_PASSED:  # as nearly always
             return jump
         if passed < MIN_PASSED or not is_steep(newest_step_in(before.history), passed, gap_ms):
             if is_fast:
                 self._note(pace_of(passed, gap_ms), readers)
-        elif is_large and not readers.are_none:
+        elif not readers.are_none:
             earlier, commit = CommitPoint(before.committed_ms, before.offset), CommitPoint(at_ms, offset)
-            return jump_of(earlier, commit, tenth_newest_ms(before.history), readers)
+            return with_jump(jump, jump_of(earlier, commit, tenth_newest_ms(before.history), readers))
         return jump
 
     def after_first(self, commit: CommitPoint, beside: CommittedOffset | None) -> Jump | None:
@@ -111,12 +113,12 @@ class JumpsDraft:
         self._note(run.fastest, readers)
         if run.second is not None:
             jump = self._after_second(jump, before, run.first, run.second, readers)
-        if jump is not None and run.lowest is not None and run.lowest < jump.offset:
-            jump = None
+        if jump is not None and run.lowest is not None:
+            jump = still_kept(jump, run.lowest, jump.at_ms)
         for each in run.jumps:
             jump = _after_inner(jump, each, before, readers)
-        is_over = jump is not None and run.points[-1].committed_ms - jump.at_ms > JUMP_KEPT_MS
-        return None if is_over else jump
+        newest = run.points[-1]
+        return None if jump is None else still_kept(jump, newest.offset, newest.committed_ms)
 
     def _after_second(
         self,
@@ -133,8 +135,9 @@ class JumpsDraft:
         passed, gap_ms = second.offset - first.offset, second.committed_ms - first.committed_ms
         if not is_steep(usual, passed, gap_ms):
             self._note(pace_of(passed, gap_ms), readers)
-        elif _is_kept_after(jump, passed, second.committed_ms) and not readers.are_none:
-            return jump_of(first, second, first.committed_ms if recent_ms is None else recent_ms, readers)
+        elif not readers.are_none:
+            own = jump_of(first, second, first.committed_ms if recent_ms is None else recent_ms, readers)
+            return with_jump(jump, own)
         return jump
 
     def _note(self, pace: int, readers: Readers) -> None:
@@ -145,18 +148,31 @@ class JumpsDraft:
 
 def _after_inner(jump: Jump | None, inner: InnerJump, before: CommittedOffset | None, readers: Readers) -> Jump | None:
     """The jump that is kept after one inside of a run, and the commits of the run up to the next one."""
-    if jump is not None and inner.offset < jump.offset:
-        jump = None
-    if _is_kept_after(jump, inner.offset - inner.before, inner.at_ms) and not readers.are_none:
+    if jump is not None:
+        jump = still_kept(jump, inner.offset, inner.at_ms)
+    if not readers.are_none:
         recent_ms = None if before is None else tenth_newest_ms(before.history, newer=inner.preceding)
         earlier, commit = CommitPoint(inner.before_ms, inner.before), CommitPoint(inner.at_ms, inner.offset)
-        jump = jump_of(earlier, commit, inner.recent_since_ms if recent_ms is None else recent_ms, readers)
-    return None if jump is not None and inner.lowest is not None and inner.lowest < jump.offset else jump
+        own = jump_of(earlier, commit, inner.recent_since_ms if recent_ms is None else recent_ms, readers)
+        jump = with_jump(jump, own)
+    return jump if jump is None or inner.lowest is None else still_kept(jump, inner.lowest, inner.at_ms)
 
 
-def _is_kept_after(known: Jump | None, distance: int, at_ms: int) -> bool:
-    """Whether a newer jump is kept instead of the known one (rule 4)."""
-    return known is None or distance >= known.offset - (known.before or 0) or at_ms - known.at_ms > JUMP_KEPT_MS
+def with_jump(known: Jump | None, jump: Jump) -> Jump:
+    """The larger of two jumps, the second of which is the newer one, with the other beside it (rule 4)."""
+    if known is None:
+        return jump
+    if jump.distance < known.distance:
+        return replace(known, other=jump)
+    return replace(jump, other=known if known.other is None else replace(known, other=None))
+
+
+def still_kept(known: Jump, offset: int, at_ms: int) -> Jump | None:
+    """What is left of the jumps of a partition after a commit of an offset at this instant (rules 4 and 5)."""
+    other = None if known.other is None else still_kept(known.other, offset, at_ms)
+    if offset < known.offset or at_ms - known.at_ms > JUMP_KEPT_MS:
+        return other
+    return known if other is known.other else replace(known, other=other)
 
 
 def jump_of(before: CommitPoint, commit: CommitPoint, recent_since_ms: int | None, readers: Readers) -> Jump:

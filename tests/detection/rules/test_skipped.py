@@ -114,12 +114,17 @@ def slow_reader(*, end: int = 20_000, until_s: int = 60, per_s: int = 10) -> Sto
     return story
 
 
+def overtaken() -> Story:
+    """Records 600 to 4,999 are removed at second 60.5; the consumer goes on as slowly from 5,000."""
+    return slow_reader().at(61).commit(5_010).at(61.5).poll(start=5_000, end=20_000).at(62).commit(5_020)
+
+
 # --- what is found ----------------------------------------------------------------------------------------------------
 
 
 def test_retention_that_overtakes_a_living_consumer_is_told_with_close_bounds():
     """Records 600 to 4,999 are removed at second 60.5; the consumer continues at 5,000 and has read 10 by second 61."""
-    story = slow_reader().at(61).commit(5_010).at(61.5).poll(start=5_000, end=20_000)
+    story = overtaken()
     assert story.found == [LOST]
     ((least, most),) = story.bounds
     assert least <= 4_400 <= most
@@ -128,7 +133,7 @@ def test_retention_that_overtakes_a_living_consumer_is_told_with_close_bounds():
 
 
 def test_it_is_told_for_an_hour_and_whatever_is_committed_meanwhile():
-    story = slow_reader().at(61).commit(5_010).at(61.5).poll(start=5_000, end=20_000)
+    story = overtaken()
     for minute in range(2, 60):
         story.at(60 * minute).poll(start=5_000, end=20_000 + minute).commit(5_010 + 600 * minute)
     assert story.found == [LOST]
@@ -195,9 +200,50 @@ def test_the_truth_is_within_the_bounds(per_s, removed, away_s, read):
     committed = 60 * per_s
     begin = committed + removed
     story.at(60 + away_s).commit(begin + min(read, int(per_s * away_s)))
-    story.at(60.5 + away_s).poll(start=begin, end=60_000)
+    story.at(60.5 + away_s).poll(start=begin, end=60_000).at(62 + away_s).commit(begin + 50 + per_s)
     for least, most in story.bounds:
         assert least <= removed <= most
+
+
+def test_what_retention_removed_is_information_until_the_next_commit_shows_that_the_group_is_as_slow_as_before():
+    story = slow_reader().at(61).commit(5_010).at(61.5).poll(start=5_000, end=20_000)
+    assert (story.found, story.bounds) == ([PERHAPS], [(0, 4_410)])
+    assert story.verdict.findings[0].sentence == (
+        "Retention removed records in 1 partition of t (0) before the group committed them. The group had read them, "
+        "or missed up to 4,410 records: commits do not tell. In partition 0 of t, the committed offset went from 600 "
+        "to 5,010."
+    )
+    assert story.at(62).commit(5_020).found == [LOST]
+
+
+def test_a_few_hundred_records_that_retention_removed_are_information():
+    """In a second it may have read 160 of them, and so it may have read all."""
+    story = slow_reader().at(61).commit(750).at(61.5).poll(start=740, end=20_000).at(62).commit(760)
+    assert (story.found, story.bounds) == ([PERHAPS], [(0, 150)])
+
+
+def test_a_restart_at_the_end_is_told_although_a_burst_was_larger():
+    """It reads 8,000 records at once, and goes on slowly. Later it begins anew, 1,400 further, at the end."""
+    story = slow_reader(end=8_600).at(61).commit(8_600)
+    for second in range(62, 80):
+        story.at(second).poll(end=8_600 + 10 * (second - 61)).commit(8_600 + 10 * (second - 61))
+    assert story.found == []
+    story.at(85).join().at(300).poll(end=10_180).at(301).join("B").at(302).commit(10_180)
+    assert (story.found, story.bounds) == ([PERHAPS], [(0, 1_400)])
+
+
+def test_both_are_told_of_a_group_that_retention_overtakes_twice():
+    story = overtaken()
+    for second in range(63, 90):
+        story.at(second).poll(start=5_000, end=20_000).commit(5_020 + 10 * (second - 62))
+    story.at(90).commit(7_010).at(90.5).poll(start=7_000, end=20_000).at(91).commit(7_020)
+    assert story.found == [LOST]
+    assert story.bounds == [(4_250, 4_410), (1_560, 1_720)]
+    assert "At least 5,810 and at most 6,130 records were not read." in story.verdict.findings[0].sentence
+    for second, offset in enumerate(range(6_000, 7_200, 90), 100):
+        story.at(second).commit(offset)
+    assert story.bounds == [(3_130, 4_410)], "the second are read after all, at 90 a second: ten times 128 may be read"
+    assert story.at(130).commit(600).at(131).commit(690).found == []
 
 
 # --- what is not ------------------------------------------------------------------------------------------------------
@@ -271,7 +317,31 @@ def test_a_group_that_was_seen_to_read_fast_is_not_accused():
     for second in range(6, 61):
         story.at(second).poll(end=40_000).commit(10_000 + 10 * second)
     story.at(61).commit(12_600).at(61.5).poll(start=12_500, end=40_000)
-    assert story.found == []
+    assert (story.found, story.bounds) == ([PERHAPS], [(0, 2_000)])
+
+
+@pytest.mark.parametrize(
+    ("end", "later"),
+    [
+        pytest.param(5_010, [], id="it has reached the end"),
+        pytest.param(5_010, [5_020, 5_030], id="it has reached the end, and follows the producers"),
+        pytest.param(20_000, [], id="whether it goes on so fast is not known yet"),
+        pytest.param(20_000, [9_000, 13_000], id="it goes on so fast"),
+    ],
+)
+def test_a_group_that_catches_up_is_not_accused_where_retention_follows_right_behind_it(end, later):
+    """From second 60 on it reads 4,410 records in a second, and retention removes them before that is committed."""
+    story = slow_reader(end=end).at(61).commit(5_010).at(61.5).poll(start=5_000, end=end)
+    for second, offset in enumerate(later, 62):
+        story.at(second).poll(start=5_000, end=max(end, offset)).commit(offset)
+    assert LOST not in story.found
+    assert [least for least, _ in story.bounds] == [0]
+
+
+def test_a_group_is_not_accused_that_reads_what_is_left_faster_than_it_was_thought_to():
+    """The commit passes 9,000 records that are still there: so fast it may have read those that are removed, too."""
+    story = slow_reader().at(61).commit(14_000).at(61.5).poll(start=5_000, end=20_000).at(62).commit(14_010)
+    assert (story.found, story.bounds) == ([PERHAPS], [(0, 13_400)])
 
 
 def test_retention_that_comes_after_a_fast_commit_is_not_its_cause():
@@ -284,7 +354,7 @@ def test_retention_that_comes_after_a_fast_commit_is_not_its_cause():
 
 def test_what_a_group_reads_after_all_stays_read():
     """It goes back to 600 and reads everything; later it is restarted and redelivers five records."""
-    story = slow_reader().at(61).commit(5_010).at(61.5).poll(start=5_000, end=20_000)
+    story = overtaken()
     assert story.found == [LOST]
     story.at(70).commit(600).at(75).commit(5_500).at(80).commit(5_495)
     assert story.found == []
