@@ -14,11 +14,6 @@ from kafka.admin import NewPartitions
 from kafka.coordinator.assignors.range import RangePartitionAssignor
 
 from monitor.demo.servers.broker import EmbeddedKafka
-from tests.skips.logs import Fleet, Hearing
-from tests.skips.outcome import CERTAIN, violations
-from tests.skips.play import Kit
-from tests.skips.run import Plan, runs_of
-from tests.skips.scenarios import BY_NAME
 from tests.support.clients import admin, commit, create_topic
 from tests.support.job_process import JobProcess, eventually, running
 
@@ -26,11 +21,6 @@ pytestmark = [pytest.mark.broker, pytest.mark.spark]
 
 RECORDS = 5_000
 INFORMATION = {"perhaps", "new_partition"}
-CLIENTS = ("java", "java-848", "kafka-python")
-A_DOZEN = (
-    *("overtaken", "overtaken", "overtaken_twice", "removed_while_down", "out_of_range", "restart_at_the_end"),
-    *("lagging_restart", "grown", "burst", "catching_up", "reset_while_empty", "replay"),
-)
 
 
 @pytest.fixture(scope="module")
@@ -195,13 +185,3 @@ def test_records_of_a_new_partition_are_information(bootstrap: str, job: JobProc
         eventually(lambda: "new_partition" in skips(job, "grown"), "the finding")
     assert INFORMATION.issuperset(skips(job, "grown"))
     assert bounds(job, "grown") == (0, 1_200)
-
-
-def test_a_dozen_groups_of_real_clients(bootstrap: str, job: JobProcess):
-    """The short form of ``make skips``; how soon something is told is for the long one."""
-    plan = Plan(1, CLIENTS, smallest=CERTAIN)
-    plan.add(BY_NAME[name] for name in A_DOZEN)
-    with Fleet(bootstrap, CLIENTS) as fleet, Hearing(bootstrap) as hearing, admin(bootstrap) as client:
-        outcomes = runs_of(plan, Kit(fleet, hearing, job, client, "test"))
-    assert violations(outcomes, latest_ms=60_000) == []
-    assert sum(bool(outcome.passages) for outcome in outcomes) >= 8
