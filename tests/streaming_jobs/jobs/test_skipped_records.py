@@ -18,11 +18,6 @@ from kafka.admin import NewPartitions
 from kafka.coordinator.assignors.range import RangePartitionAssignor
 
 from monitor.demo.servers.broker import EmbeddedKafka
-from tests.skips.logs import Fleet, Hearing
-from tests.skips.outcome import CERTAIN, violations
-from tests.skips.play import Kit
-from tests.skips.run import Plan, runs_of
-from tests.skips.scenarios import BY_NAME
 from tests.support.clients import admin, commit, create_topic
 from tests.support.frail_consumer import POISON
 from tests.support.job_process import JobProcess, eventually, running
@@ -31,11 +26,6 @@ pytestmark = [pytest.mark.broker, pytest.mark.spark]
 
 RECORDS = 5_000
 INFORMATION = {"perhaps", "new_partition"}
-CLIENTS = ("java", "java-848", "kafka-python")
-A_DOZEN = (
-    *("overtaken", "overtaken", "overtaken_twice", "removed_while_down", "out_of_range", "restart_at_the_end"),
-    *("lagging_restart", "grown", "burst", "catching_up", "reset_while_empty", "replay"),
-)
 
 
 @pytest.fixture(scope="module")
@@ -284,13 +274,3 @@ def test_a_record_of_which_consumers_die_beside_a_deployment(bootstrap: str, job
     first, more = int(found[1]), int(found[2])
     assert first <= poison < first + more
     assert "At least 2 owners in a row" in told
-
-
-def test_a_dozen_groups_of_real_clients(bootstrap: str, job: JobProcess):
-    """The short form of ``make skips``; how soon something is told is for the long one."""
-    plan = Plan(1, CLIENTS, smallest=CERTAIN)
-    plan.add(BY_NAME[name] for name in A_DOZEN)
-    with Fleet(bootstrap, CLIENTS) as fleet, Hearing(bootstrap) as hearing, admin(bootstrap) as client:
-        outcomes = runs_of(plan, Kit(fleet, hearing, job, client, "test"))
-    assert violations(outcomes, latest_ms=60_000) == []
-    assert sum(bool(outcome.passages) for outcome in outcomes) >= 8
