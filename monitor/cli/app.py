@@ -161,7 +161,8 @@ def demo(
         typer.Option(
             "--with",
             help="What to start besides, separated by commas: rocketmq, zookeeper (a Kafka 0.10), metaq; share, "
-            "streams, connect (further kinds of groups of the same Kafka); and prometheus for alerts.",
+            "streams, connect (further kinds of groups of the same Kafka); loss (retention overtakes a consumer); and "
+            "prometheus for alerts.",
         ),
     ] = "",
     verbose: Annotated[bool, typer.Option(help="Log more.")] = False,

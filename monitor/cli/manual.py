@@ -110,6 +110,7 @@ MANUALS: Final[Mapping[str, Manual]] = {
                 "groupwatch demo --with share,streams,connect",
                 "Also start a share group, a Kafka Streams application, and a Connect cluster.",
             ),
+            Example("groupwatch demo --with loss", "Also show a consumer that retention overtakes."),
         ),
         exit_codes=(PASSED, FAILED, CANNOT_START),
         environment=(CACHE, JAVA),

@@ -17,6 +17,7 @@ from monitor.demo.servers.metaq import EmbeddedMetaQ
 from monitor.demo.servers.rocketmq import EmbeddedRocketMQ
 from monitor.demo.servers.zookeeper import EmbeddedZooKeeper
 from monitor.demo.workload.kafka_scenes import BROKER_LIMITS, CONNECT, ConnectScene, ShareScene, StreamsScene
+from monitor.demo.workload.loss_scene import LossScene
 from monitor.demo.workload.performer import Happening
 from monitor.demo.workload.scene import Scene, SceneStep
 from monitor.java_runtime.errors import LoggedFailure
@@ -45,9 +46,11 @@ class DemoSystem(StrEnum):
     SHARE = "share"
     STREAMS = "streams"
     CONNECT = "connect"
+    LOSS = "loss"
+    """A slow consumer that retention overtakes."""
 
 
-OF_ITS_KAFKA: Final = frozenset({DemoSystem.SHARE, DemoSystem.STREAMS, DemoSystem.CONNECT})
+OF_ITS_KAFKA: Final = frozenset({DemoSystem.SHARE, DemoSystem.STREAMS, DemoSystem.CONNECT, DemoSystem.LOSS})
 """These are no cluster of their own: their groups are those of the demo's Kafka."""
 
 
@@ -254,6 +257,8 @@ def _kafka_scene(system: DemoSystem, bootstrap_servers: str, progress: Progress)
         return ShareScene(bootstrap_servers, progress)
     if system is DemoSystem.STREAMS:
         return StreamsScene(bootstrap_servers, progress)
+    if system is DemoSystem.LOSS:
+        return LossScene(bootstrap_servers, progress)
     return ConnectScene(bootstrap_servers, progress)
 
 
