@@ -94,6 +94,7 @@ from monitor.model.events import (
     UnreadEvent,
 )
 from monitor.model.evidence import DriftCause
+from monitor.model.expiry import OffsetsRetention
 from monitor.model.findings import (
     DriftKind,
     Finding,
@@ -353,6 +354,7 @@ __all__ = [
     "OffsetEvent",
     "OffsetUnit",
     "OffsetsListed",
+    "OffsetsRetention",
     "OrphanReason",
     "Outage",
     "OwnershipCount",

@@ -8,6 +8,7 @@ from typing import Final
 from monitor.model.commits import Rewind, Standstill
 from monitor.model.connect import ConnectGroupState
 from monitor.model.events import ResolvedRegex, SubscribedTopic
+from monitor.model.expiry import DeletedOffset, ExplicitExpiry
 from monitor.model.jumps import Jump
 from monitor.model.kinds import DEFAULT_KIND, GroupKind, Phase, Sharing, Source
 from monitor.model.members import Member
@@ -275,6 +276,11 @@ class GroupState(Value):
     ``pending_listed_ms`` (0: there are none).
 
     ``left_topics`` are those to which the last members subscribed, sorted, while there are none; empty if not known.
+
+    ``deleted_offsets`` are what remains of committed offsets that were deleted while the group had no members, sorted,
+    until the partition is committed again. They may be all that is known of a group (UNSEEN).
+    ``explicit_expiries`` are of those offsets that clients requested to keep for a time of their own, sorted.
+    ``lacks_state_time``: the broker did not write when the group became empty (before Kafka 2.1).
     """
 
     cluster: str
@@ -327,3 +333,6 @@ class GroupState(Value):
     pending_offsets: tuple[PendingOffsets, ...] = ()
     left_topics: tuple[str, ...] = ()
     pending_listed_ms: int = 0
+    deleted_offsets: tuple[DeletedOffset, ...] = ()
+    explicit_expiries: tuple[ExplicitExpiry, ...] = ()
+    lacks_state_time: bool = False

@@ -39,6 +39,7 @@ from monitor.tracking.connect import with_connect_work
 from monitor.tracking.kip848.handovers import HandoversDraft
 from monitor.tracking.kip848.records import ModernDraft, is_deletion, kind_of
 from monitor.tracking.offsets.commits import Commit, FrozenOffsets, OffsetsDraft
+from monitor.tracking.offsets.expiries import ExpiriesDraft
 from monitor.tracking.offsets.jumps import Readers, rounded_pace
 from monitor.tracking.phases import TRANSITIONS, PhaseEvent, enter_phase
 from monitor.tracking.polled.group import apply_poll, commits_of, is_newer
@@ -80,12 +81,14 @@ def fold_group(cluster: str, group: str, state: GroupState | None, events: Itera
       then. A tombstone of another kind of group than it is now says nothing new.
     - What the brokers write in a version that is not known here hides the members, or the committed offset of a
       partition, until it can be read again, see monitor.tracking.unread.
+    - What remains of offsets that were deleted while the group had no members is kept, also when nothing else is
+      (UNSEEN), until the partition is committed again, see monitor.tracking.offsets.expiries.
     - What the log tells counts where the group is by the newest number of partitions: once anything is there, all from
       elsewhere is void, whatever the order (see GroupPlaced).
 
     Returns:
         The new state; the same object if nothing changed; None if the group is gone or has neither a membership record
-        nor offsets nor share state. What follows later starts anew then, its ``rebalances`` at 0.
+        nor offsets, deleted offsets nor share state. What follows later starts anew then, its ``rebalances`` at 0.
     """
     draft = _Draft(state or GroupState(cluster=cluster, group=group))
     for event in events:
@@ -114,9 +117,10 @@ class _Draft:
         self._partitions, self._has_lost, self._is_elsewhere = state.log_partitions, state.has_lost_offsets, False
         self._pending_offsets, self._pending_listed_ms = state.pending_offsets, state.pending_listed_ms
         self._unread = UnreadDraft(state)
-        state = replace(shown_again(state), unread_commits=())
+        expiries = ExpiriesDraft(state.deleted_offsets, state.explicit_expiries)
+        state = replace(shown_again(state), unread_commits=(), deleted_offsets=(), explicit_expiries=())
         self._state = replace(state, offsets=(), unconfirmed=(), committed_topics=(), taken=(), share=None)
-        self._offsets = OffsetsDraft((*state.offsets, *state.unconfirmed), state.committed_topics)
+        self._offsets = OffsetsDraft((*state.offsets, *state.unconfirmed), state.committed_topics, expiries)
         self._offsets.handovers = HandoversDraft(state.taken) if _awaits_handovers(state) else None
         self._modern: ModernDraft | None = None
         self._share = ShareDraft(state.share)
@@ -156,7 +160,7 @@ class _Draft:
             self._commit(event)
             return
         if isinstance(event, OffsetDeleted):
-            self._offsets.delete(event)
+            self._offsets.delete(event, None if self._unread else self._freeze_modern())
         elif isinstance(event, ReadablePartitionsStored):
             self._share.store_readable(event)
         else:
@@ -166,8 +170,8 @@ class _Draft:
     def freeze(self) -> GroupState | None:
         self._take_resumed()
         state = self._freeze_modern()
-        share = self._share.freeze()
-        if state.phase is Phase.UNSEEN and share is None:
+        share, deleted = self._share.freeze(), self._offsets.expiries.deleted_offsets()
+        if state.phase is Phase.UNSEEN and share is None and not deleted:
             return None
         offsets = self._offsets.freeze()
         if state.observations:
@@ -187,7 +191,9 @@ class _Draft:
             pending_offsets=self._pending_offsets,
             pending_listed_ms=self._pending_listed_ms if self._pending_offsets else 0,
         )
-        return self._unread.known_part(known)
+        explicit = self._offsets.expiries.explicit_expiries()
+        known = self._unread.known_part(known)
+        return replace(known, deleted_offsets=deleted, explicit_expiries=explicit) if deleted or explicit else known
 
     def _commit(self, event: Commit | CommitUnread) -> None:
         if isinstance(event, CommitUnread):  # what was known of the partition is of the past
@@ -253,6 +259,9 @@ class _Draft:
         elif isinstance(event, MembershipStored):
             before = self._freeze_modern()
             self._state = with_connect_work(before, store_membership(before, event), event.stored_ms)
+            lacks_time = event.state_ms is None and not event.members
+            if lacks_time is not self._state.lacks_state_time:
+                self._state = replace(self._state, lacks_state_time=lacks_time)
         elif isinstance(event, GroupDeleted) and KINDS[event.kind].has_generations:
             self._state = delete_group(self._freeze_modern(), event)
         else:
@@ -279,7 +288,7 @@ class _Draft:
         is_known = self._offsets or self._unread or _has_membership_record(self._state)
         if self._modern is None and not is_known:
             self._state = GroupState(cluster=self._state.cluster, group=self._state.group)
-            self._offsets = OffsetsDraft(())
+            self._offsets = OffsetsDraft((), expiries=self._offsets.expiries)
             self._look_at_rebalances(self._state)
 
 

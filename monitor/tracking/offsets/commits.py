@@ -11,6 +11,7 @@ from monitor.model import (
     CommitRun,
     CommittedOffset,
     CommittedTopic,
+    GroupState,
     OffsetCommitted,
     OffsetDeleted,
     OffsetsListed,
@@ -22,6 +23,7 @@ from monitor.model import (
 from monitor.model.commit_history import MIN_PASSED, extend, with_commit
 from monitor.model.jumps import Jump
 from monitor.tracking.kip848.handovers import HandoversDraft
+from monitor.tracking.offsets.expiries import ExpiriesDraft
 from monitor.tracking.offsets.jumps import Readers, first_jump, jump_of, larger_jump, pace_between
 from monitor.tracking.offsets.precedence import (
     apply_listing,
@@ -49,13 +51,30 @@ class OffsetsDraft:
     What the broker answered is kept beside; which of the two counts is decided when the draft is frozen.
     """
 
-    __slots__ = ("_known", "_topics", "fastest", "handovers", "readers", "redelivered", "resumed", "resumes_after_ms")
+    __slots__ = (
+        "_known",
+        "_topics",
+        "expiries",
+        "fastest",
+        "handovers",
+        "readers",
+        "redelivered",
+        "resumed",
+        "resumes_after_ms",
+    )
 
-    def __init__(self, offsets: Iterable[CommittedOffset], topics: Iterable[CommittedTopic] = ()) -> None:
+    def __init__(
+        self,
+        offsets: Iterable[CommittedOffset],
+        topics: Iterable[CommittedTopic] = (),
+        expiries: ExpiriesDraft | None = None,
+    ) -> None:
         self._known = {
             (known.topic, known.partition): logged_commit(known) if known.listed_ms else known for known in offsets
         }
         self._topics = CommittedTopics(topics)
+        self.expiries = expiries or ExpiriesDraft()
+        """What was deleted, and what clients requested to keep for a time of their own."""
         self.redelivered = 0
         """Records by which commits went back since the draft was begun: they are delivered again."""
         self.resumes_after_ms: int | None = None
@@ -79,6 +98,7 @@ class OffsetsDraft:
         place = event.topic, event.partition
         before = self._known.get(place)
         self._topics.note(event)
+        self.expiries.commit(event)
         if isinstance(event, CommitRun):
             after, first, at_ms = _after_run(before, event), event.first.offset, event.first.committed_ms
             if event.rewound:
@@ -159,9 +179,16 @@ class OffsetsDraft:
         """The topics in which something is committed, as far as they are told."""
         return self._topics.of(topic for topic, _ in self._known)
 
-    def delete(self, event: OffsetDeleted) -> None:
-        """Forget a partition with its history."""
-        self._known.pop((event.topic, event.partition), None)
+    def delete(self, event: OffsetDeleted, group: GroupState | None = None) -> None:
+        """Forget a partition with its history.
+
+        Args:
+            event: the deletion.
+            group: as it was then. What remains of its offset is remembered; None: nothing is.
+        """
+        known = self._known.pop((event.topic, event.partition), None)
+        counting = effective_commit(known) if known is not None and known.listed_ms else known
+        self.expiries.delete(event, counting, group)
 
     def at(self, topic: str, partition: PartitionId) -> int | None:
         """The committed offset of a partition; None: there is none."""
