@@ -142,6 +142,8 @@ LAG_OVER_LIMIT: Final = FindingAlert("GroupwatchLagOverLimit", "lag", "behind", 
 PARTITION_STOPPED: Final = FindingAlert("GroupwatchPartitionStopped", "lag", "not_committing", age_s=300)
 NEVER_COMMITTED: Final = FindingAlert("GroupwatchPartitionNeverCommitted", "uncommitted", "never", age_s=300)
 LEFT_UNCOMMITTED: Final = FindingAlert("GroupwatchUncommittedUnattended", "uncommitted", "unattended", age_s=900)
+OFFSETS_EXPIRE: Final = FindingAlert("GroupwatchOffsetsExpire", "offsets", "expire")
+OFFSETS_EXPIRED: Final = FindingAlert("GroupwatchOffsetsExpired", "offsets", "expired")
 PARTITION_STALLED: Final = StatusAlert("GroupwatchPartitionStalled", Severity.WARNING, LagStatus.STALL, hold_s=600)
 PARTITION_SILENT: Final = StatusAlert("GroupwatchPartitionSilent", Severity.INFO, LagStatus.STOP, hold_s=1800)
 OFFSETS_REWOUND: Final = StatusAlert(
@@ -200,6 +202,8 @@ GROUP_ALERTS: Final[tuple[GroupAlert, ...]] = (
     PARTITION_STOPPED,
     NEVER_COMMITTED,
     LEFT_UNCOMMITTED,
+    OFFSETS_EXPIRE,
+    OFFSETS_EXPIRED,
     PARTITION_STALLED,
     PARTITION_SILENT,
     OFFSETS_REWOUND,

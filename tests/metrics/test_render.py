@@ -73,6 +73,7 @@ from monitor.model import (
     WarmUpProgress,
 )
 from monitor.model.commit_history import extend
+from monitor.model.expiry import ExpiredOffset
 from monitor.web.views.overview import cluster_line
 from monitor.web.views.summary import summary_of
 from tests.detection.told_examples import NOW, at, examples
@@ -675,6 +676,17 @@ def test_a_lag_that_uncommitted_partitions_hide_has_a_lower_bound_and_no_series_
     assert [values(orders(), f"groupwatch_{name}") for name in names] == [{(): 12}, {}, {}, {}]
     in_bytes = msgspec.structs.replace(hidden, kind=GroupKind.METAQ)
     assert [values(in_bytes, f"groupwatch_{name}") for name in names] == [{}, {}, {(): 9}, {}]
+
+
+def test_when_offsets_expire_and_in_how_many_partitions_they_have():
+    """Of the third partition it is not known whether its offset expired or was deleted."""
+    sure = ExpiredOffset("t", 0, 5, 1_000, 2_000, lag=0)
+    expired = (sure, msgspec.structs.replace(sure, partition=1), msgspec.structs.replace(sure, is_certain=False))
+    verdict = msgspec.structs.replace(orders(), offsets_expire_ms=1_795_315_215_500, expired_offsets=expired)
+    assert values(verdict, "groupwatch_group_offsets_expire_timestamp_seconds") == {(): 1_795_315_215.5}
+    assert values(verdict, "groupwatch_group_expired_partitions") == {(): 2}
+    assert values(orders(), "groupwatch_group_offsets_expire_timestamp_seconds") == {}
+    assert values(orders(), "groupwatch_group_expired_partitions") == {}
 
 
 def test_dead_members_and_the_age_of_what_is_unattended():
