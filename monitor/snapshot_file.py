@@ -17,6 +17,7 @@ from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.messages.formatting import visible
 from monitor.messages.names import shown, shown_group
 from monitor.model import STATE_VERSION, Catalog, ConnectConfigsState, GroupState, TopicState, Value
+from monitor.model.expiry import OffsetsRetention
 
 SNAPSHOT_VERSION: Final = 1
 """A file with a newer version is refused, never guessed at."""
@@ -63,13 +64,14 @@ class ClusterLine(_Line, tag="cluster"):
     """A cluster begins. ``pass_ms`` is when the newest collector pass over its topics began.
 
     ``watched_ms`` is that of the Catalog, which has more topics than the snapshot of one group; so are
-    ``connect_configs``.
+    ``connect_configs`` and ``offsets_retention``.
     """
 
     cluster: str
     pass_ms: int
     watched_ms: int = 0
     connect_configs: dict[str, ConnectConfigsState] = msgspec.field(default_factory=dict)
+    offsets_retention: OffsetsRetention | None = None
 
 
 class TopicLine(_Line, tag="topic"):
@@ -161,6 +163,7 @@ def _cluster_line(catalog: Catalog) -> ClusterLine:
         pass_ms=catalog.pass_ms,
         watched_ms=catalog.watched_ms,
         connect_configs=catalog.connect_configs,
+        offsets_retention=catalog.offsets_retention,
     )
 
 
@@ -197,6 +200,7 @@ def find_inputs(lines: Iterable[bytes], cluster: str, group: str) -> GroupInputs
                         pass_ms=line.pass_ms,
                         watched_ms=line.watched_ms,
                         connect_configs=line.connect_configs,
+                        offsets_retention=line.offsets_retention,
                     )
             case TopicLine() if clusters[-1:] == [cluster]:
                 _add(catalog, line.state)

@@ -141,6 +141,24 @@ def _progress(pace: Pace) -> tuple[AlertRule, ...]:
             ),
         ),
         row_rule(
+            alerts.OFFSETS_EXPIRE,
+            pace,
+            summary=f"{GROUP} is about to lose committed offsets with lag: they expire",
+            description=(
+                f"Group {GROUP} of cluster {CLUSTER} has lag and commits nothing. Its brokers delete its committed "
+                "offsets within a day, or the last quarter of offsets.retention.minutes."
+            ),
+        ),
+        row_rule(
+            alerts.OFFSETS_EXPIRED,
+            pace,
+            summary=f"{GROUP} has lost committed offsets with lag: they expired {AGE} ago",
+            description=(
+                f"The brokers of cluster {CLUSTER} have deleted committed offsets of group {GROUP}, which had lag "
+                "there. A start with auto.offset.reset=latest skips these records."
+            ),
+        ),
+        row_rule(
             alerts.PARTITION_STALLED,
             pace,
             # Also of a group without members that has commits: there it is the only sign of a hang.

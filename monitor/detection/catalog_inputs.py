@@ -26,7 +26,8 @@ def concerns_of(group: GroupState, view: AssignmentView, topics: Topics) -> Conc
     """
     owned = {place.topic for place in view.ownership.owners}
     committed = {offset.topic for offset in group.offsets}
-    concerned = sorted(view.ownership.subscribed.union(owned, committed, group.left_topics))
+    deleted = {offset.topic for offset in group.deleted_offsets}
+    concerned = sorted(view.ownership.subscribed.union(owned, committed, group.left_topics, deleted))
     pass_ms = topics.catalog.pass_ms if KINDS[group.kind].is_self_assigned else None
-    sink = sink_of(group, topics)
-    return (view, pass_ms, sink, age_beside(topics.catalog, group), *[topics.content(topic) for topic in concerned])
+    beside = sink_of(group, topics), topics.catalog.offsets_retention, age_beside(topics.catalog, group)
+    return (view, pass_ms, *beside, *[topics.content(topic) for topic in concerned])

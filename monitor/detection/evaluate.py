@@ -15,6 +15,7 @@ from monitor.detection.lag.doubtful_ends import (
     has_doubtful_end,
     may_precede_truncation,
 )
+from monitor.detection.lag.expiry import expired_offsets, expiries_of
 from monitor.detection.lag.lag import (
     is_of_former_log,
     lag_at_least_ms,
@@ -29,7 +30,7 @@ from monitor.detection.lag.uncommitted import left_behind, uncommitted_records
 from monitor.detection.moment import Moment
 from monitor.detection.ownership.assignment_view import AssignmentView, view_assignment
 from monitor.detection.ownership.catalog_view import Places, Topics
-from monitor.detection.ownership.context import Facts, Ownership
+from monitor.detection.ownership.context import Facts, Losses, Ownership
 from monitor.detection.ownership.self_assigned.grace_period import as_of_ms, next_settling_ms, settles_ms, told_until
 from monitor.detection.ownership.tasks.connect import sink_of, tasks_now
 from monitor.detection.rules import (
@@ -38,6 +39,7 @@ from monitor.detection.rules import (
     deliveries,
     double_owned,
     drift,
+    expiry,
     imbalance,
     lag_imbalance,
     not_ready,
@@ -78,6 +80,7 @@ from monitor.model import (
     OrphanReason,
     PartitionState,
     PartitionVerdict,
+    Phase,
     TaskVerdict,
     TopicPartition,
     UnknownVersion,
@@ -89,6 +92,8 @@ from monitor.model import (
 from monitor.model.commit_attempts import without_failed_attempts
 
 _OK: Final = LagStatus.OK
+_GONE: Final = Phase.GONE
+_UNSEEN: Final = Phase.UNSEEN
 
 RULES: Final[tuple[Rule, ...]] = (
     *retention.RULES,
@@ -103,6 +108,7 @@ RULES: Final[tuple[Rule, ...]] = (
     *repeated_beside.RULES,
     *transactions.RULES,
     *uncommitted.RULES,
+    *expiry.RULES,
     *deliveries.RULES,
     *open_transaction.RULES,
     *behind.RULES,
@@ -215,7 +221,7 @@ def _verdict_of(facts: Facts, view: AssignmentView, now_ms: int) -> GroupVerdict
         cluster=group.cluster,
         group=group.group,
         kind=group.kind,
-        state=group.phase,
+        state=_GONE if group.phase is _UNSEEN else group.phase,
         evaluated_ms=now_ms,
         assignor=facts.group.protocol,
         expectation=facts.expectation.kind,
@@ -260,7 +266,9 @@ def _verdict_of(facts: Facts, view: AssignmentView, now_ms: int) -> GroupVerdict
         sinks=facts.sinks,
         sink=facts.sink,
         unknown_versions=unknown_versions(group),
-        skips=facts.skips,
+        skips=facts.losses.skips,
+        offsets_expire_ms=min(facts.losses.expiries.values(), default=None),
+        expired_offsets=facts.losses.expired,
         lag_at_least=known if lag is None else None,
         uncommitted_partitions=len(facts.uncommitted),
         uncommitted_records=min(MOST, sum(facts.uncommitted.values())),
@@ -385,7 +393,11 @@ def facts_of(
         former_lag=judge.former_lag,
         awaits_poll=judge.awaits_poll,
         uncommitted={} if is_whole else uncommitted_records(group, topics.catalog, known, committed, moment),
-        skips=skips_of(group, topics.catalog, known, committed, moment),
+        losses=Losses(
+            skips=skips_of(group, topics.catalog, known, committed, moment),
+            expiries=expiries_of(group, view.ownership, committed, topics.catalog.offsets_retention, moment),
+            expired=expired_offsets(group, topics, moment),
+        ),
     )
 
 

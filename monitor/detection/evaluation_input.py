@@ -49,6 +49,7 @@ def _concerned(inputs: GroupInputs) -> list[str]:
     """The topics by name, sorted: also those of a KIP-848 group's targets, and all that a topology needs."""
     group = named(without_offsets(inputs.group), inputs.catalog)
     found = {offset.topic for offset in (*inputs.group.offsets, *inputs.group.unconfirmed)} | {*group.left_topics}
+    found.update(offset.topic for offset in inputs.group.deleted_offsets)
     share = inputs.group.share
     if share is not None:
         known = [entry.topic_id for entry in share.partitions] + [entry.topic_id for entry in share.listed]

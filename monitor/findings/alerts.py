@@ -145,6 +145,8 @@ RECORD_STUCK: Final = FindingAlert("GroupwatchRecordStopsConsumers", "lag", "stu
 
 NEVER_COMMITTED: Final = FindingAlert("GroupwatchPartitionNeverCommitted", "uncommitted", "never", age_s=300)
 LEFT_UNCOMMITTED: Final = FindingAlert("GroupwatchUncommittedUnattended", "uncommitted", "unattended", age_s=900)
+OFFSETS_EXPIRE: Final = FindingAlert("GroupwatchOffsetsExpire", "offsets", "expire")
+OFFSETS_EXPIRED: Final = FindingAlert("GroupwatchOffsetsExpired", "offsets", "expired")
 PARTITION_STALLED: Final = StatusAlert("GroupwatchPartitionStalled", Severity.WARNING, LagStatus.STALL, hold_s=600)
 PARTITION_SILENT: Final = StatusAlert("GroupwatchPartitionSilent", Severity.INFO, LagStatus.STOP, hold_s=1800)
 OFFSETS_REWOUND: Final = StatusAlert(
@@ -204,6 +206,8 @@ GROUP_ALERTS: Final[tuple[GroupAlert, ...]] = (
     RECORD_STUCK,
     NEVER_COMMITTED,
     LEFT_UNCOMMITTED,
+    OFFSETS_EXPIRE,
+    OFFSETS_EXPIRED,
     PARTITION_STALLED,
     PARTITION_SILENT,
     OFFSETS_REWOUND,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from monitor.detection.evaluation_input import GroupInputs
 from monitor.history.held import HeldRecording
 from monitor.history.replay import beyond_reach, catalog_at, group_at, settings_at
+from monitor.kinds.offset_expiry import is_shown
 from monitor.model import Catalog
 
 
@@ -37,7 +38,7 @@ class ClusterThen:
             RecordingError: the recording is damaged.
         """
         state = group_at(self._held, self._cluster, group, self._at_ms)
-        if state is None:
+        if state is None or not is_shown(state, self._catalog.offsets_retention, self._at_ms):
             return None
         settings = self._settings.rules.of(self._cluster, group)
         return GroupInputs(group=state, catalog=self._catalog, now_ms=self._at_ms, settings=settings)

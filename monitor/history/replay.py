@@ -27,6 +27,7 @@ from monitor.history.recorded import (
     in_order,
     until,
 )
+from monitor.kinds.offset_expiry import is_shown
 from monitor.kinds.streams import needed_topics, topology_of
 from monitor.messages.names import shown
 from monitor.messages.notification import utc
@@ -110,7 +111,7 @@ def inputs_at(recording: Recording, cluster: str, group: str, at_ms: int) -> Gro
     settings = settings_at(recording, cluster, at_ms)
     catalog = catalog_at(recording, cluster, topics_of(state), settings, at_ms)
     inputs = GroupInputs(group=state, catalog=catalog, now_ms=at_ms, settings=settings.rules.of(cluster, group))
-    return only_concerned(inputs)
+    return only_concerned(inputs) if is_shown(state, catalog.offsets_retention, at_ms) else None
 
 
 def beyond_reach(cluster: str, reach_ms: int) -> NotRecordedError:
@@ -255,6 +256,7 @@ def catalog_keys(topics: Iterable[str], settings: RecordedSettings) -> list[Key]
 def topics_of(group: GroupState) -> frozenset[str]:
     """The names of all topics that a verdict on the group may ask for."""
     found = {offset.topic for offset in (*group.offsets, *group.unconfirmed)}
+    found.update(offset.topic for offset in group.deleted_offsets)
     for member in group.members:
         found.update(member.topics)
         found.update(entry.topic for entry in (*member.assigned, *member.owned))

@@ -26,6 +26,7 @@ from monitor.history.replay import (
     topics_of,
 )
 from monitor.history.work_limit import Check, no_check
+from monitor.kinds.offset_expiry import is_shown
 from monitor.model import (
     CommitRun,
     CurrentStored,
@@ -177,7 +178,8 @@ class GroupWalk:
             take_change(self._catalog, self._changes[self._taken])
             self._taken += 1
         state = self.state(at_ms)
-        return None if state is None else self._inputs(state, at_ms)
+        inputs = None if state is None else self._inputs(state, at_ms)
+        return inputs if inputs and is_shown(inputs.group, inputs.catalog.offsets_retention, at_ms) else None
 
     def mark(self) -> None:
         """Remember this instant: :meth:`go_back` comes here again."""

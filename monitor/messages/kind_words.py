@@ -18,6 +18,7 @@ KIND_WORDS: Final = {
     FindingKind.UNCOMMITTED: "Uncommitted",
     FindingKind.RETENTION: "Retention",
     FindingKind.SKIPPED: "Skipped records",
+    FindingKind.OFFSETS: "Expiring offsets",
     FindingKind.ABANDONED: "Abandoned",
     FindingKind.REBALANCE: "Rebalance",
     FindingKind.TRANSACTIONS: "Transactions",

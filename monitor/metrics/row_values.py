@@ -67,6 +67,11 @@ def has_skips(verdict: GroupVerdict) -> bool:
     return bool(verdict.skips) and verdict.kind not in _IN_BYTES
 
 
+def expired_partitions(verdict: GroupVerdict) -> int | None:
+    """How many partitions have lost their committed offsets as these expired; None: none has."""
+    return sum(each.is_certain for each in verdict.expired_offsets) or None
+
+
 def fewest_skipped(verdict: GroupVerdict) -> int:
     """How many records it did not read of those that commits passed in the last hour, at least."""
     return sum(skip.at_least for skip in verdict.skips)

@@ -22,6 +22,7 @@ from monitor.metrics.row_values import (
     connect_tasks,
     consumed_per_s,
     counts_redelivered,
+    expired_partitions,
     fewest_skipped,
     has_joined,
     has_joined_brokers,
@@ -515,6 +516,21 @@ GROUP_UNCOMMITTED_RECORDS: Final = GroupMetric(
     value=lambda verdict: verdict.uncommitted_records or None,
     when=in_records,
     absent=f"{_NONE}; {_IF_KAFKA}",
+)
+GROUP_OFFSETS_EXPIRE: Final = GroupMetric(
+    "groupwatch_group_offsets_expire_timestamp_seconds",
+    "When the brokers delete the first committed offset of the group, if it commits nothing there before.",
+    value=attrgetter("offsets_expire_ms"),
+    absent=(
+        "members subscribe to all committed topics; the brokers do not return offsets.retention.minutes; the group is "
+        "not read from a log"
+    ),
+)
+GROUP_EXPIRED_PARTITIONS: Final = GroupMetric(
+    "groupwatch_group_expired_partitions",
+    "Partitions whose committed offsets expired within seven days, without a commit since. Absent if there are none.",
+    value=expired_partitions,
+    absent=_NONE,
 )
 GROUP_TASKS: Final = GroupMetric(
     "groupwatch_group_tasks",

@@ -19,7 +19,7 @@ from monitor.model.client_libraries import (
     LibraryMembers,
     LibraryUse,
 )
-from monitor.model.commits import CommitPoint, DeletedOffset, InnerJump, Rewind, RewindCause, Standstill
+from monitor.model.commits import CommitPoint, InnerJump, Rewind, RewindCause, Standstill
 from monitor.model.connect import (
     CONNECT,
     THE_CONNECTOR,
@@ -94,6 +94,7 @@ from monitor.model.events import (
     UnreadEvent,
 )
 from monitor.model.evidence import DriftCause
+from monitor.model.expiry import OffsetsRetention
 from monitor.model.findings import (
     DriftKind,
     Finding,
@@ -290,7 +291,6 @@ __all__ = [
     "CurrentStored",
     "DecodeFailed",
     "Deflated",
-    "DeletedOffset",
     "DeliveredSince",
     "DeliveryBatch",
     "DeliveryState",
@@ -355,6 +355,7 @@ __all__ = [
     "OffsetEvent",
     "OffsetUnit",
     "OffsetsListed",
+    "OffsetsRetention",
     "OrphanReason",
     "Outage",
     "OwnershipCount",

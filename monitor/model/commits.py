@@ -6,7 +6,7 @@ from enum import StrEnum
 
 import msgspec
 
-from monitor.model.values import PartitionId, Value
+from monitor.model.values import Value
 
 
 class CommitPoint(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -48,19 +48,6 @@ class Standstill(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     since_ms: int
     commits: int
-
-
-class DeletedOffset(Value, array_like=True):
-    """The offset that a partition had committed when it was deleted, until the next commit.
-
-    For ``topic_key`` see OffsetCommitted.
-    """
-
-    topic: str
-    partition: PartitionId
-    offset: int
-    committed_ms: int
-    topic_key: int | None = None
 
 
 class InnerJump(msgspec.Struct, frozen=True, array_like=True, gc=False):

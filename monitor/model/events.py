@@ -6,6 +6,7 @@ from typing import Final
 
 from monitor.model.commits import CommitPoint, InnerJump, Rewind, Standstill
 from monitor.model.connect import TargetState
+from monitor.model.expiry import OffsetsRetention
 from monitor.model.kinds import DEFAULT_KIND, GroupKind, Sharing, Source
 from monitor.model.members import Member, Reconciliation, SpareTasks
 from monitor.model.share import ListedShareOffset, ShareBatch, ShareConfig, SharedTopic
@@ -23,6 +24,9 @@ class OffsetCommitted(Event):
 
     ``topic_key`` are the first eight bytes of the topic's id, as a signed number: enough to tell a topic from another
     one of that name. None: the broker did not write it (Kafka before 4.1, and commits of topics without an id).
+
+    ``expires_ms`` is until when the client requested to keep it (clients of before Kafka 2.1); None: the retention of
+    the brokers counts.
     """
 
     group: str
@@ -32,6 +36,7 @@ class OffsetCommitted(Event):
     committed_ms: int
     leader_epoch: int = -1
     topic_key: int | None = None
+    expires_ms: int | None = None
 
 
 class CommitRun(Event):
@@ -187,11 +192,15 @@ class ShareGroupRead(Event):
 
 
 class OffsetDeleted(Event):
-    """A committed offset was deleted (by expiry, by an administrator, or because its topic went)."""
+    """A committed offset was deleted (by expiry, by an administrator, or because its topic went).
+
+    ``deleted_ms`` is when the broker wrote so; 0: nothing was deleted, a client committed that there is none.
+    """
 
     group: str
     topic: str
     partition: PartitionId
+    deleted_ms: int = 0
 
 
 class MembershipStored(Event):
@@ -480,7 +489,7 @@ class PassCompleted(Event):
     """A collector has written every topic of the cluster. Topics not seen since ``pass_ms`` no longer exist.
 
     ``source_id`` is what tells what was read from another one at the same address: the id of a Kafka cluster, the birth
-    of a tree in ZooKeeper; None: it has none.
+    of a tree in ZooKeeper; None: it has none. ``offsets_retention`` None: the collector does not read it.
     """
 
     cluster: str
@@ -489,6 +498,7 @@ class PassCompleted(Event):
     topics: int
     version: int = 1
     source_id: str | None = None
+    offsets_retention: OffsetsRetention | None = None
 
 
 class PassTopicsCounted(Event):

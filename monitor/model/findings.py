@@ -29,6 +29,8 @@ class FindingKind(StrEnum):
     """A commit passed records that the group did not read, or perhaps not."""
     UNCOMMITTED = "uncommitted"
     """Records are in partitions in which the group has no committed offset."""
+    OFFSETS = "offsets"
+    """Committed offsets expire, or have expired."""
     ABANDONED = "abandoned"
     """Records wait in topics that a living group once read and no longer subscribes."""
     REBALANCE = "rebalance"

@@ -5,10 +5,11 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Final
 
-from monitor.model.commits import DeletedOffset, Rewind, Standstill
+from monitor.model.commits import Rewind, Standstill
 from monitor.model.connect import ConnectGroupState
 from monitor.model.departures import Departures
 from monitor.model.events import ResolvedRegex, SubscribedTopic
+from monitor.model.expiry import DeletedOffset, ExplicitExpiry
 from monitor.model.jumps import Jump
 from monitor.model.kinds import DEFAULT_KIND, GroupKind, Phase, Sharing, Source
 from monitor.model.members import Member
@@ -275,12 +276,15 @@ class GroupState(Value):
     ``pending_offsets`` are those in transactions that were open when the group's offsets were last listed, which was
     ``pending_listed_ms`` (0: there are none).
 
-    ``deleted_offsets`` are those that were deleted and are not committed again, the newest ones.
-
     ``left_topics`` are those to which the last members subscribed, sorted, while there are none; empty if not known.
 
     ``departures`` are the partitions, sorted, whose last owners left without a commit of another offset
     (monitor.tracking.offsets.departures).
+
+    ``deleted_offsets`` are what remains of committed offsets that were deleted, sorted, until the partition is
+    committed again. They may be all that is known of a group (UNSEEN).
+    ``explicit_expiries`` are of those offsets that clients requested to keep for a time of their own, sorted.
+    ``lacks_state_time``: the broker did not write when the group became empty (before Kafka 2.1).
     """
 
     cluster: str
@@ -333,5 +337,7 @@ class GroupState(Value):
     pending_offsets: tuple[PendingOffsets, ...] = ()
     left_topics: tuple[str, ...] = ()
     pending_listed_ms: int = 0
-    departures: tuple[Departures, ...] = ()
     deleted_offsets: tuple[DeletedOffset, ...] = ()
+    departures: tuple[Departures, ...] = ()
+    explicit_expiries: tuple[ExplicitExpiry, ...] = ()
+    lacks_state_time: bool = False

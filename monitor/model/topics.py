@@ -9,6 +9,7 @@ import msgspec
 
 from monitor.model.connect import ConnectConfigsState
 from monitor.model.events import PassTopicsCounted
+from monitor.model.expiry import OffsetsRetention
 from monitor.model.values import STATE_VERSION, PartitionId, Value
 
 END_SPACING_MS: Final = 20_000
@@ -199,6 +200,8 @@ class Catalog(Value):
 
     ``outages`` are the newest of the partitions of the offsets topic that could not be read. Groups are in that of
     ``log_partitions`` by which the brokers place them; 0: not known.
+
+    ``offsets_retention`` is for how long brokers keep committed offsets; None: no collector reads it.
     """
 
     cluster: str
@@ -209,3 +212,4 @@ class Catalog(Value):
     connect_configs: dict[str, ConnectConfigsState] = msgspec.field(default_factory=dict)
     outages: dict[int, Outage] = msgspec.field(default_factory=dict)
     log_partitions: int = 0
+    offsets_retention: OffsetsRetention | None = None

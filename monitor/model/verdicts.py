@@ -9,6 +9,7 @@ import msgspec
 from monitor.model.client_libraries import UNKNOWN_LIBRARY, ClientLibrary
 from monitor.model.connect import CONNECT, TargetState
 from monitor.model.evidence import TaskBalance
+from monitor.model.expiry import ExpiredOffset
 from monitor.model.findings import Finding, OrphanReason
 from monitor.model.jumps import Skip
 from monitor.model.kinds import CONSUMER_PROTOCOL, KindTraits, Phase, Sharing, Source, traits_by_protocol
@@ -470,6 +471,11 @@ class GroupVerdict(Value):
     lag_at_least: int | None = None
     uncommitted_partitions: int = 0
     uncommitted_records: int = 0
+    offsets_expire_ms: int | None = None
+    """When brokers will delete the first of its committed offsets, if it commits nothing before (ms since the epoch);
+    absent: unknown, or none expires."""
+    expired_offsets: tuple[ExpiredOffset, ...] = ()
+    """Committed offsets that expired in the last seven days, of partitions without a commit since; absent: none."""
 
     @property
     def is_connect(self) -> bool:

@@ -159,9 +159,10 @@ class ClusterFold:
         """The topics that exist, as of the newest pass; before the first one, those that it has seen so far."""
         completed = self.newest_pass
         topics = (state for state in self.states.values() if isinstance(state, TopicState))
-        return catalog_of(
-            self.cluster, 0 if completed is None else completed.pass_ms, topics, self.pass_history.first_ms
-        )
+        if completed is None:
+            return catalog_of(self.cluster, 0, topics, self.pass_history.first_ms)
+        retention = completed.offsets_retention
+        return catalog_of(self.cluster, completed.pass_ms, topics, self.pass_history.first_ms, retention)
 
     def connect_configs(self, topics: Mapping[str, str]) -> dict[str, ConnectConfigsState]:
         """The connectors of Connect clusters, by their groups. ``topics`` are those that they are read from."""

@@ -39,6 +39,7 @@ from monitor.tracking.connect import with_connect_work
 from monitor.tracking.kip848.handovers import HandoversDraft
 from monitor.tracking.kip848.records import ModernDraft, is_deletion, kind_of
 from monitor.tracking.offsets.commits import Commit, FrozenOffsets, OffsetsDraft
+from monitor.tracking.offsets.deletions import Deletions
 from monitor.tracking.offsets.jumps import Readers, rounded_pace
 from monitor.tracking.phases import TRANSITIONS, PhaseEvent, enter_phase
 from monitor.tracking.polled.group import apply_poll, commits_of, is_newer
@@ -84,12 +85,14 @@ def fold_group(cluster: str, group: str, state: GroupState | None, events: Itera
       then. A tombstone of another kind of group than it is now says nothing new.
     - What the brokers write in a version that is not known here hides the members, or the committed offset of a
       partition, until it can be read again, see monitor.tracking.unread.
+    - What remains of offsets that were deleted is kept, also when nothing else is
+      (UNSEEN), until the partition is committed again, see monitor.tracking.offsets.deletions.
     - What the log tells counts where the group is by the newest number of partitions: once anything is there, all from
       elsewhere is void, whatever the order (see GroupPlaced).
 
     Returns:
         The new state; the same object if nothing changed; None if the group is gone or has neither a membership record
-        nor offsets nor share state. What follows later starts anew then, its ``rebalances`` at 0.
+        nor offsets, deleted offsets nor share state. What follows later starts anew then, its ``rebalances`` at 0.
     """
     draft = _Draft(state or GroupState(cluster=cluster, group=group))
     for event in events:
@@ -129,13 +132,14 @@ class _Draft:
             unread_commits=(),
             departures=(),
             deleted_offsets=(),
+            explicit_expiries=(),
         )
         self._offsets = OffsetsDraft(
             (*state.offsets, *state.unconfirmed),
             state.committed_topics,
             state.fastest,
             departures=state.departures,
-            deleted=state.deleted_offsets,
+            deletions=Deletions(state.deleted_offsets, state.explicit_expiries),
         )
         self._offsets.handovers = HandoversDraft(state.taken) if _awaits_handovers(state) else None
         self._modern: ModernDraft | None = None
@@ -180,7 +184,7 @@ class _Draft:
             self._commit(event)
             return
         if isinstance(event, OffsetDeleted):
-            self._offsets.delete(event)
+            self._offsets.delete(event, None if self._unread else self._freeze_modern())
         elif isinstance(event, ReadablePartitionsStored):
             self._share.store_readable(event)
         else:
@@ -190,8 +194,8 @@ class _Draft:
     def freeze(self) -> GroupState | None:
         self._take_resumed()
         state = self._freeze_modern()
-        share = self._share.freeze()
-        if state.phase is Phase.UNSEEN and share is None:
+        share, deleted = self._share.freeze(), self._offsets.deletions.deleted_offsets()
+        if state.phase is Phase.UNSEEN and share is None and not deleted:
             return None
         offsets = self._offsets.freeze()
         if state.observations:
@@ -208,12 +212,13 @@ class _Draft:
             unread_commits=self._unread.commits(),
             log_partitions=self._partitions,
             has_lost_offsets=self._has_lost,
-            deleted_offsets=self._offsets.deleted_offsets(),
             pending_offsets=self._pending_offsets,
             pending_listed_ms=self._pending_listed_ms if self._pending_offsets else 0,
             departures=self._offsets.departures(),
         )
-        return self._unread.known_part(known)
+        explicit = self._offsets.deletions.explicit_expiries()
+        known = self._unread.known_part(known)
+        return replace(known, deleted_offsets=deleted, explicit_expiries=explicit) if deleted or explicit else known
 
     def _commit(self, event: Commit | CommitUnread) -> None:
         if isinstance(event, _COMMITS):
@@ -282,6 +287,9 @@ class _Draft:
             self._state = with_connect_work(before, store_membership(before, event), event.stored_ms)
             if KINDS[before.kind].has_generations:
                 self._offsets.note_departures(leavers_between(before, self._state, event.stored_ms))
+            lacks_time = event.state_ms is None and not event.members
+            if lacks_time is not self._state.lacks_state_time:
+                self._state = replace(self._state, lacks_state_time=lacks_time)
         elif isinstance(event, GroupDeleted) and KINDS[event.kind].has_generations:
             self._state = delete_group(self._freeze_modern(), event)
         else:
@@ -308,7 +316,8 @@ class _Draft:
         is_known = self._offsets or self._unread or _has_membership_record(self._state)
         if self._modern is None and not is_known:
             self._state = GroupState(cluster=self._state.cluster, group=self._state.group)
-            self._offsets = OffsetsDraft(())
+            self._offsets.deletions.forget_unexpired()
+            self._offsets = OffsetsDraft((), deletions=self._offsets.deletions)
             self._look_at_rebalances(self._state)
 
 

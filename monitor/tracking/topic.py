@@ -19,6 +19,7 @@ from monitor.model import (
     TopicState,
     may_be_replaced,
 )
+from monitor.model.expiry import OffsetsRetention
 from monitor.tracking.truncation import truncations_of, until
 
 MAX_POINTS: Final = 30
@@ -97,13 +98,20 @@ def expire_topic(state: TopicState, pass_ms: int, before_ms: int | None = None) 
     return replace(state, missed=True) if is_missed else state
 
 
-def catalog_of(cluster: str, pass_ms: int, topics: Iterable[TopicState], first_pass_ms: int = 0) -> Catalog:
+def catalog_of(
+    cluster: str,
+    pass_ms: int,
+    topics: Iterable[TopicState],
+    first_pass_ms: int = 0,
+    offsets_retention: OffsetsRetention | None = None,
+) -> Catalog:
     """The topics that the completed pass which began at ``pass_ms`` saw, or the one after it that is under way.
 
     It includes topics that only the newest pass has missed (:func:`expire_topic`), and excludes topics that an older
     pass saw last. A topic that is much older than the pass was seen since, by a clock that was set back.
 
     ``first_pass_ms`` is when the first pass ended. If that is not known (0), it is taken from the oldest topic.
+    ``offsets_retention`` is what that pass says of it.
     """
     existing = {
         topic.topic: topic
@@ -113,7 +121,14 @@ def catalog_of(cluster: str, pass_ms: int, topics: Iterable[TopicState], first_p
     names = {topic.topic_id: topic.topic for topic in existing.values() if topic.topic_id is not None}
     seen = [partition.first_seen_ms for topic in existing.values() for partition in topic.partitions]
     watched_ms = first_pass_ms or min(seen, default=0)
-    return Catalog(cluster=cluster, pass_ms=pass_ms, topics=existing, names=names, watched_ms=watched_ms)
+    return Catalog(
+        cluster=cluster,
+        pass_ms=pass_ms,
+        topics=existing,
+        names=names,
+        watched_ms=watched_ms,
+        offsets_retention=offsets_retention,
+    )
 
 
 def add_end(ends: tuple[EndOffsetAt, ...], newest: EndOffsetAt) -> tuple[EndOffsetAt, ...]:

@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
+from monitor.kinds.offset_expiry import is_forgotten, is_shown
 from monitor.model import (
     ConnectConfigEvent,
     DecodeFailed,
@@ -69,6 +70,9 @@ class Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 WHOLE_GROUP_SOURCES: Final = frozenset({Source.ADMIN, Source.SYSTEM})
 """The sources of which one collector reads all groups of a cluster."""
+
+FORGET_EVERY: Final = 100
+"""After so many micro-batches, groups are looked for that can be forgotten."""
 
 MANY_OFFSETS: Final = 100
 """In a group with fewer committed offsets, it is not worth separating what has moved from the rest."""
@@ -280,13 +284,29 @@ class Bucket:
         """These entities as they are stored."""
         return [Entry(entity.value, name, _payload_of(self.states.get((entity, name)))) for entity, name in keys]
 
-    def groups(self) -> dict[str, GroupState]:
-        """The groups by name; without those that no log of groups has yet, of which only share state is known."""
+    def groups(self, now_ms: int = 0) -> dict[str, GroupState]:
+        """The groups by name at an instant; 0: whatever its age, what remains of deleted ones counts.
+
+        Left out are those that no log of groups has yet, of which only share state is known, and those of which only
+        offsets remain that an administrator deleted.
+        """
+        newest = self._fold.newest_pass
+        retention = None if newest is None else newest.offsets_retention
+        unseen = Phase.UNSEEN
         return {
             name: state
             for (_, name), state in self.states.items()
-            if isinstance(state, GroupState) and state.phase is not Phase.UNSEEN
+            if isinstance(state, GroupState) and (state.phase is not unseen or is_shown(state, retention, now_ms))
         }
+
+    def forget_deleted(self, batch: int, now_ms: int) -> None:
+        """Now and then, drop the groups of which only deleted offsets remain that are reported no more."""
+        if batch % FORGET_EVERY:
+            return
+        states = [(key, state) for key, state in self.states.items() if key[0] is Entity.GROUP]
+        for key, state in states:
+            if isinstance(state, GroupState) and state.deleted_offsets and is_forgotten(state, now_ms):
+                self._replace(key, None, batch)
 
 
 def _known_entity(entity: str) -> Entity:

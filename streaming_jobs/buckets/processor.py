@@ -78,6 +78,7 @@ class BucketProcessor(StatefulProcessor):
         judge = memory.judges.setdefault(number, BucketEvaluator(number, self._rules, self._series))
         kept.bucket.fold_all(_event_rows(rows), context.batch)
         kept.bucket.place_groups(context.log_partitions, context.batch, context.now_ms)
+        kept.bucket.forget_deleted(context.batch, context.now_ms)
         self._store.save(kept, context.batch)
         memory.buckets[number] = kept
         told = [*changed_rows(number, kept, judge, context), *self._verdicts(memory, kept, judge, context)]
@@ -88,7 +89,7 @@ class BucketProcessor(StatefulProcessor):
     ) -> Iterator[BucketRow]:
         """Fails if the catalog cannot be fetched: groups that were not judged must not look as if they were."""
         if context.catalog is not None:
-            yield from judge.rows(kept.bucket.groups(), self._topics(memory, context.catalog), context)
+            yield from judge.rows(kept.bucket.groups(context.now_ms), self._topics(memory, context.catalog), context)
 
     def _topics(self, memory: _WorkerCache, key: str) -> Topics:
         if memory.topics is None or memory.catalog != key:

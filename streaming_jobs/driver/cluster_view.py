@@ -124,7 +124,7 @@ class ClusterView:
             return None
         topics = [topic for bucket in self._buckets.values() for topic in bucket.topics.values()]
         self.unseen = max((bucket.passes.lost for bucket in self._buckets.values()), default=0)
-        return catalog_of(self.cluster, completed.pass_ms, topics, self._first_pass_ms())
+        return catalog_of(self.cluster, completed.pass_ms, topics, self._first_pass_ms(), completed.offsets_retention)
 
     def _first_pass_ms(self) -> int:
         """When the first pass ended; 0: not known, or not of every bucket."""

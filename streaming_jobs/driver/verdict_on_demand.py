@@ -11,6 +11,7 @@ from monitor.detection.evaluation_input import GroupInputs
 from monitor.detection.ownership.assignment_view import AssignmentView, AssignmentViews
 from monitor.detection.ownership.catalog_view import Topics
 from monitor.detection.thresholds.overrides import DetectionRules
+from monitor.kinds.offset_expiry import is_shown
 from monitor.model import Catalog, GroupState, GroupUse, GroupVerdict
 from streaming_jobs.buckets.batch_context import BatchContext
 from streaming_jobs.driver.cluster_view import ClusterView
@@ -55,9 +56,16 @@ class VerdictsOnDemand:
     def _instant_of(self, group: str) -> int:
         return self.now_ms if self.batch is None else self.batch.instant_of(group)
 
+    def _state_of(self, group: str) -> GroupState | None:
+        """The state of a group; None: there is no such group, or it was deleted."""
+        state = self.view.group_state(group)
+        if state is None or not is_shown(state, self.catalog.offsets_retention, self._instant_of(group)):
+            return None
+        return state
+
     def __call__(self, group: str) -> GroupVerdict | None:
         """The verdict on it, made again from its state; None if there is no such group."""
-        state = self.view.group_state(group)
+        state = self._state_of(group)
         if state is None:
             return None
         settings = self.rules.of(state.cluster, state.group)
@@ -65,7 +73,7 @@ class VerdictsOnDemand:
 
     def inputs(self, group: str) -> GroupInputs | None:
         """What the verdict on it is made of, with the whole catalog; None if there is no such group."""
-        state = self.view.group_state(group)
+        state = self._state_of(group)
         if state is None:
             return None
         settings = self.rules.of(state.cluster, state.group)

@@ -13,6 +13,7 @@ from monitor.history.held import StateRow, base_of
 from monitor.history.recorded import RecordedRow, is_readable
 from monitor.history.replay import fold_catalog, fold_group_rows
 from monitor.history.tables import STATES, StatesRow, day_of
+from monitor.kinds.offset_expiry import is_forgotten
 from monitor.model import Entity
 from monitor.model.group_choice import ALL, GroupChoice
 from monitor.tracking.cluster_fold import NEWEST_PASS, PASS_HISTORY, ClusterFold, Key
@@ -81,7 +82,8 @@ class StateFold:
                 if self.groups.has(name):
                     known = None if before is None else decode_group_state(before)
                     state = fold_group_rows(self.cluster, name, known, [*rows, *of_all], END)
-                    yield from [] if state is None else [(*key, encode_state(state))]
+                    is_gone = state is None or is_forgotten(state, self.recorded_ms)
+                    yield from [] if state is None or is_gone else [(*key, encode_state(state))]
             case Entity.TOPIC | Entity.CONNECT:
                 yield from self._states_of([key], [*self._rows_before(key, before), *self.passes], [*rows, *of_all])
             case Entity.PASS if name == "":

@@ -343,6 +343,24 @@ CASES = (
         summary="orders has had new records in uncommitted partitions and no members for 17m 0s",
         labels=GROUP | {"kind": "uncommitted", "reason": "unattended"},
     ),
+    Case(
+        "GroupwatchOffsetsExpire",
+        "warning",
+        aged("offsets", "expire"),
+        fires=1,
+        gone=26,
+        summary="orders is about to lose committed offsets with lag: they expire",
+        labels=GROUP | {"kind": "offsets", "reason": "expire"},
+    ),
+    Case(
+        "GroupwatchOffsetsExpired",
+        "warning",
+        aged("offsets", "expired"),
+        fires=1,
+        gone=26,
+        summary="orders has lost committed offsets with lag: they expired 1m 0s ago",
+        labels=GROUP | {"kind": "offsets", "reason": "expired"},
+    ),
     # Three at minute 6: the increase is seen for ten minutes, and the alert is kept for five more.
     Case(
         "GroupwatchRecordsGivenUp",

@@ -69,6 +69,7 @@ from monitor.model import (
 )
 from monitor.model.commit_history import extend
 from monitor.model.departures import Departure, Departures
+from monitor.model.expiry import DeletedOffset, OffsetsRetention
 from monitor.model.jumps import Jump
 from tests.assignors.kafka_client.sticky.written import user_data
 from tests.support.builders import JAVA, as_java_joins
@@ -712,6 +713,7 @@ def _unread(w: World) -> Iterator[Example]:
     yield from _in_transactions(w)
     yield from _beyond_the_end(w)
     yield from _uncommitted(w)
+    yield from _expiring(w)
     yield Example(
         "more than is allowed",
         Kind.LAG,
@@ -966,6 +968,73 @@ def _uncommitted(w: World) -> Iterator[Example]:
         ("2 partitions of orders (0-1)", "commits no offsets", "keep them elsewhere"),
         w.group(*members),
         both,
+    )
+
+
+def _expiring(w: World) -> Iterator[Example]:
+    """The group is without members since 02:40:00, and committed 1,000 at 02:30:00; the logs end at 1,100."""
+    orders = w.catalog(w.topic("orders", busy(0), busy(1)))
+    kept = OffsetsRetention(35 * 60_000)
+    both = w.commit(0, 1000, "02:30:00"), w.commit(1, 1000, "02:30:00")
+    yield Example(
+        "it has no members, and the brokers keep its offsets for 25 minutes",
+        Kind.OFFSETS,
+        "expire",
+        "02:58:45",
+        ("2 partitions of orders (0-1)", "2026-11-22 03:05:00 UTC", "no members", "auto.offset.reset"),
+        w.group(offsets=both),
+        changed(orders, offsets_retention=OffsetsRetention(25 * 60_000)),
+    )
+    yield Example(
+        "a group that only commits has committed nothing for as long",
+        Kind.OFFSETS,
+        "expire",
+        "02:56:15",
+        ("2 partitions of orders (0-1)", "2026-11-22 03:05:00 UTC", "commits nothing"),
+        changed(w.group(offsets=both), phase=Phase.OFFSETS_ONLY, protocol_type="", generation_ms=0),
+        changed(orders, offsets_retention=kept),
+    )
+    yield Example(
+        "its members have turned away from the topic",
+        Kind.OFFSETS,
+        "unsubscribed",
+        "02:56:15",
+        ("2 partitions of orders (0-1)", "2026-11-22 03:05:00 UTC", "No member subscribes"),
+        w.group(w.member(1, ("refunds",), has={"refunds": [0]}), offsets=both),
+        changed(w.catalog(w.topic("orders", busy(0), busy(1)), w.topic("refunds", quiet(0))), offsets_retention=kept),
+    )
+    deleted = [
+        DeletedOffset(w.name("orders"), number, offset, at("01:30:00"), at("01:40:00"), at("02:41:07"))
+        for number, offset in ((0, 900), (1, 950))
+    ]
+    gone = GroupState(cluster="prod", group=w.name("checkout"), deleted_offsets=tuple(deleted))
+    expired = "expired at 2026-11-22 02:41:07 UTC"
+    yield Example(
+        "they have expired, and the group is gone from the brokers",
+        Kind.OFFSETS,
+        "expired",
+        "02:41:07",
+        ("2 partitions of orders (0-1)", expired, "were 900 to 950", "at least 200 records"),
+        gone,
+        changed(orders, offsets_retention=OffsetsRetention(3_600_000)),
+    )
+    yield Example(
+        "one has expired",
+        Kind.OFFSETS,
+        "expired",
+        "02:41:07",
+        ("1 partition of orders (0)", expired, "was 900", "at least 200 records"),
+        changed(gone, deleted_offsets=(deleted[0],)),
+        changed(orders, offsets_retention=OffsetsRetention(3_600_000)),
+    )
+    yield Example(
+        "the brokers do not return their retention",
+        Kind.OFFSETS,
+        "removed",
+        "02:41:07",
+        ("2 partitions of orders (0-1)", f"deleted or {expired}", "900 to 950"),
+        gone,
+        changed(orders, offsets_retention=OffsetsRetention()),
     )
 
 

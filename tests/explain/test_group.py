@@ -12,6 +12,7 @@ from monitor.model import (
     EndFall,
     EndOffsetAt,
     GroupKind,
+    GroupState,
     MemberState,
     Phase,
     Rebalance,
@@ -26,6 +27,7 @@ from monitor.model import (
     WireForm,
 )
 from monitor.model.commit_history import extend
+from monitor.model.expiry import DeletedOffset, OffsetsRetention
 from monitor.protocol.kafka.sticky_user_data import PriorAssignment, write_sticky
 from tests.detection.ownership import test_kip848 as modern
 from tests.support.builders import ASSIGNED, NOW, catalog, commit, group, member, topic
@@ -345,6 +347,25 @@ def test_attempts_in_transactions_are_counted_behind_the_offset_that_counts():
     assert told(of_partition(replace(RANGE, offsets=(), unconfirmed=(unknown,)), "t", 0))[About.OFFSETS] == [
         "The group has committed no offset there; 113 attempts in transactions had no effect."
     ]
+
+
+def test_expired_offsets_are_told_with_the_command_that_restores_them():
+    """The group is gone from the broker; each partition has 100 records."""
+    deleted = [
+        DeletedOffset("t", number, offset, 1_000_000, 1_000_000, NOW - 60_000) for number, offset in ((0, 90), (2, 100))
+    ]
+    state = GroupState(cluster="c", group="it's", deleted_offsets=tuple(deleted))
+    statements = of_group(state, replace(TOPICS, offsets_retention=OffsetsRetention(1_000_000))).statements
+    (expired,) = [each for each in statements if each.about is About.OFFSETS]
+    assert expired.sentence == "The committed offsets of 2 partitions expired, the first at 1970-01-01 00:49:00 UTC."
+    assert expired.evidence == (
+        "partition 0 of t: the last one was 90, committed at 1970-01-01 00:16:40 UTC, with a lag of 10 records now",
+        "partition 2 of t: the last one was 100, committed at 1970-01-01 00:16:40 UTC, with a lag of 0 records now",
+        "to restore them, before its consumers start (without --execute, the tool only shows what it would do):",
+        "printf '%s\\n' t,0,90 t,2,100 > offsets.csv",
+        "kafka-consumer-groups.sh --bootstrap-server BROKER:9092 --reset-offsets --group 'it'\"'\"'s' "
+        "--from-file offsets.csv --execute",
+    )
 
 
 def test_a_lag_that_uncommitted_partitions_hide_is_told_with_its_bounds():

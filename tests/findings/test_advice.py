@@ -110,6 +110,10 @@ ONLY_OF: Final[dict[tuple[str, str], set[str]]] = {
     ("uncommitted", "unattended"): {CLASSIC, CONSUMER},
     ("uncommitted", "never"): {CLASSIC, CONSUMER},
     ("uncommitted", "at_risk"): {CLASSIC, CONSUMER},
+    ("offsets", "expired"): {CLASSIC, CONSUMER, STREAMS},
+    ("offsets", "expire"): {CLASSIC, CONSUMER, STREAMS},
+    ("offsets", "unsubscribed"): {CLASSIC, CONSUMER, STREAMS},
+    ("offsets", "removed"): {CLASSIC, CONSUMER, STREAMS},
 }
 """The kinds of groups whose rules can find it; all others but Connect clusters, which have no lag, for the rest."""
 

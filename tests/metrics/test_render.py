@@ -73,6 +73,7 @@ from monitor.model import (
     WarmUpProgress,
 )
 from monitor.model.commit_history import extend
+from monitor.model.expiry import ExpiredOffset
 from monitor.web.views.overview import cluster_line
 from monitor.web.views.summary import summary_of
 from tests.detection.told_examples import NOW, at, examples
@@ -425,7 +426,7 @@ def test_every_metric_of_the_table_is_rendered_and_no_other():
                 *render_groups([orders(), offsets_only("x"), falling_behind(), unattended("y"), metaq()]),
                 *render_groups([falling_behind("sums"), named(metaq(), "sums-m")], SeriesRules(detail=Detail.TOPIC)),
                 *render_groups([orders("who"), streams()], SeriesRules(member_info=True, owner_info=True)),
-                *render_groups([unreadable("z"), uncommitted()]),
+                *render_groups([unreadable("z"), uncommitted(), expired("e")]),
                 *render_groups([connect_cluster()], SeriesRules(member_info=True)),
                 *render_groups([shared()]),
                 *render_catalog(catalog()),
@@ -675,6 +676,21 @@ def test_a_lag_that_uncommitted_partitions_hide_has_a_lower_bound_and_no_series_
     assert [values(orders(), f"groupwatch_{name}") for name in names] == [{(): 12}, {}, {}, {}]
     in_bytes = msgspec.structs.replace(hidden, kind=GroupKind.METAQ)
     assert [values(in_bytes, f"groupwatch_{name}") for name in names] == [{}, {}, {(): 9}, {}]
+
+
+def expired(group: str = "orders") -> GroupVerdict:
+    """Of the third partition it is not known whether its offset expired or was deleted."""
+    sure = ExpiredOffset("t", 0, 5, 1_000, 2_000, lag=0)
+    gone = (sure, msgspec.structs.replace(sure, partition=1), msgspec.structs.replace(sure, is_certain=False))
+    return msgspec.structs.replace(orders(group), offsets_expire_ms=1_795_315_215_500, expired_offsets=gone)
+
+
+def test_when_offsets_expire_and_in_how_many_partitions_they_have():
+    verdict = expired()
+    assert values(verdict, "groupwatch_group_offsets_expire_timestamp_seconds") == {(): 1_795_315_215.5}
+    assert values(verdict, "groupwatch_group_expired_partitions") == {(): 2}
+    assert values(orders(), "groupwatch_group_offsets_expire_timestamp_seconds") == {}
+    assert values(orders(), "groupwatch_group_expired_partitions") == {}
 
 
 def test_dead_members_and_the_age_of_what_is_unattended():

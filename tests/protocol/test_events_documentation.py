@@ -43,6 +43,7 @@ NAMED = {
     "ListedShareOffset",
     "ShareConfig",
     "PendingOffsets",
+    "OffsetsRetention",
 }
 
 

@@ -36,7 +36,12 @@ def test_offset_commits_read_as_kafka_reads_them(broker):
     for record in of_type(broker, 1):
         place, data = record.key_data, record.value_data
         if data is None:
-            expected = OffsetDeleted(group=place["group"], topic=place["topic"], partition=place["partition"])
+            expected = OffsetDeleted(
+                group=place["group"],
+                topic=place["topic"],
+                partition=place["partition"],
+                deleted_ms=record.timestamp_ms,
+            )
         else:
             expected = OffsetCommitted(
                 group=place["group"],
@@ -46,6 +51,7 @@ def test_offset_commits_read_as_kafka_reads_them(broker):
                 committed_ms=data["commitTimestamp"],
                 leader_epoch=data.get("leaderEpoch", -1),
                 topic_key=first_half(data["topicId"]) if "topicId" in data else None,
+                expires_ms=data["expireTimestamp"] if data.get("expireTimestamp", -1) > 0 else None,
             )
         assert decode(record) == expected
 
@@ -146,6 +152,7 @@ def test_every_version_of_a_commit(key, value, leader_epoch):
         committed_ms=9,
         leader_epoch=leader_epoch,
         topic_key=-0x5454545454545455 if "ab" * 16 in value else None,  # 0xabab... as a signed number
+        expires_ms=10 if value.startswith("0001") else None,
     )
 
 

@@ -17,11 +17,12 @@ KINDS = {
 def differences(mark: dict[str, Any], state: GroupState | None, *, offsets: bool = True) -> list[str]:
     """Every point in which the state is not what the broker described in this mark (a line of marks.jsonl).
 
-    ``offsets``: compare committed offsets too. A group that the broker does not know must have no state.
+    ``offsets``: compare committed offsets too. A group that the broker does not know must have no state, or
+    none that is shown (UNSEEN): deleted offsets of it may be remembered.
     """
     described = mark["describe"]
     if described.get("error") == "GroupIdNotFoundException" or described.get("state") == "Dead":
-        return [] if state is None else [f"unknown to the broker, but {state.phase}"]
+        return [] if state is None or state.phase is Phase.UNSEEN else [f"unknown to the broker, but {state.phase}"]
     if state is None:
         return [f"no state, but {described}"]
     if "error" in described:  # the admin client of 3.9 describes no group of another protocol type

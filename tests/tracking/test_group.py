@@ -13,7 +13,6 @@ from monitor.model import (
     CommitRun,
     CurrentRemoved,
     CurrentStored,
-    DeletedOffset,
     EpochStored,
     GroupDeleted,
     GroupKind,
@@ -36,6 +35,7 @@ from monitor.model import (
     TargetStored,
 )
 from monitor.model.commit_history import points_of
+from monitor.model.expiry import DeletedOffset
 from monitor.protocol.kafka.commit_runs import combine_commits
 from monitor.tracking.group import fold_group
 from monitor.tracking.serialization import decode_group_state, encode_state
@@ -338,7 +338,9 @@ def test_what_gives_the_same_object():
 def test_of_a_deleted_offset_where_it_was_committed_stays():
     before = fold(commit(), stored(1, "a"))
     after = fold(commit(partition=1, offset=7, at_ms=9), deleted(partition=1), state=before)
-    assert after == msgspec.structs.replace(before, deleted_offsets=(DeletedOffset("t", 1, 7, 9),))
+    assert after == msgspec.structs.replace(
+        before, deleted_offsets=(DeletedOffset("t", 1, 7, 9, kept_since_ms=None, deleted_ms=0),)
+    )
 
 
 @given(LOGS)

@@ -22,6 +22,7 @@ from monitor.collectors.kafka.events_writer import (
     write_completion,
     write_topics,
 )
+from monitor.collectors.kafka.offsets_retention import OffsetsRetentionReader
 from monitor.collectors.kafka.pending_offsets import PendingOffsetsReader
 from monitor.collectors.kafka.rebalance_sampler import SAMPLE_S, RebalanceSampler
 from monitor.collectors.kafka.share_groups import ShareGroupReader
@@ -75,6 +76,7 @@ class KafkaCatalogCollector(RetryingCollector):
         self._shares = ShareGroupReader(cluster.name, ShareOffsetsReader(cluster))
         self._states = RebalanceSampler(cluster.name)
         self._stable = StableOffsets()
+        self._retention = OffsetsRetentionReader()
         self._next_sample_s = 0.0
         self._renewed_s = -RENEW_S
         self._found: tuple[bytes, bytes] = b"", b""
@@ -152,10 +154,11 @@ class KafkaCatalogCollector(RetryingCollector):
             completed_ms=ended_ms,
             topics=len(topics),
             source_id=cluster_id,
+            offsets_retention=self._retention.read(admin),
         )
         ended = write_completion(producer, destination, completed)
         self.warning = clock_problem(completed, ended)
-        self._note_unchanged(topics, written, ended)
+        self._note_unchanged(completed, topics, written, ended)
         if self._corrects_the_log:
             for listed in self._transactions.ask(admin, self._clock):
                 write_answers(producer, destination, listed)
@@ -168,13 +171,16 @@ class KafkaCatalogCollector(RetryingCollector):
         self.problem = None
         return completed
 
-    def _note_unchanged(self, topics: Sequence[TopicObserved], written: Written, ended: Written) -> None:
+    def _note_unchanged(
+        self, completed: PassCompleted, topics: Sequence[TopicObserved], written: Written, ended: Written
+    ) -> None:
         """Note the poll if it found what the two before did, and no other writer's events lie within it.
 
         The second of two equal polls is news: only then is a topic that both lack taken for deleted.
         """
         own_topics = {self._cluster.events_topic, self._cluster.findings_topic}
-        found = content_digest(topic for topic in topics if topic.topic not in own_topics)
+        others = (topic for topic in topics if topic.topic not in own_topics)
+        found = content_digest(others, completed.offsets_retention)
         is_third = self._found == (found, found)
         self._found = (self._found[1], found)
         first = written.first if topics else ended.first

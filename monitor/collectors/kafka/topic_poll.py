@@ -30,6 +30,7 @@ from kafka.errors import (
 from kafka.protocol.consumer import IsolationLevel
 
 from monitor.model import PartitionObserved, TopicObserved
+from monitor.model.expiry import OffsetsRetention
 
 OFFSETS_LIMIT_MS: Final = 1000
 """How long requests for a partition whose leader moves are repeated within one pass."""
@@ -124,9 +125,9 @@ def observe_topics(
     )
 
 
-def content_digest(topics: Iterable[TopicObserved]) -> bytes:
-    """A digest of all that a poll found of these topics, without the time of the poll."""
-    digest = blake2b(digest_size=16)
+def content_digest(topics: Iterable[TopicObserved], retention: OffsetsRetention | None = None) -> bytes:
+    """A digest of all that a poll found of these topics and of the brokers, without the time of the poll."""
+    digest = blake2b(msgspec.msgpack.encode(retention), digest_size=16)
     for topic in topics:
         digest.update(msgspec.msgpack.encode((topic.topic, topic.topic_id, topic.partitions)))
     return digest.digest()

@@ -29,6 +29,7 @@ from monitor.model import (
     Value,
 )
 from monitor.model.evidence import Balance, Growth, Refusal
+from monitor.model.expiry import ExpiredOffset
 from monitor.model.jumps import Skip
 
 Owners = dict[TopicPartition, tuple[str, ...]]
@@ -95,6 +96,19 @@ class Expectation(Value):
     target_check: TargetCheck | None = None
 
 
+class Losses(Value):
+    """What a group passes over or forgets.
+
+    ``skips`` are the records that it passed (monitor.detection.lag.skips). ``expiries`` are when its committed offsets
+    expire (monitor.detection.lag.expiry). ``expired`` is what remains of those that have expired, or may have, in
+    partitions that there still are.
+    """
+
+    skips: tuple[Skip, ...] = ()
+    expiries: dict[TopicPartition, int] = msgspec.field(default_factory=dict)
+    expired: tuple[ExpiredOffset, ...] = ()
+
+
 class Facts(Value):
     """Everything a rule may look at.
 
@@ -110,7 +124,8 @@ class Facts(Value):
     since when; ``former_lag`` those whose lag is unknown until the next polls, with the records that waited before that
     (monitor.detection.lag.doubtful_ends). ``awaits_poll``: by the date of the next poll alone, more may be known.
     ``uncommitted`` are the partitions in which the group has no committed offset, each with its records
-    (monitor.detection.lag.uncommitted). ``skips`` are the records that it passed (monitor.detection.lag.skips).
+    (monitor.detection.lag.uncommitted). ``losses`` are what it passed, and the committed offsets
+    that it loses.
     """
 
     group: GroupState
@@ -137,7 +152,7 @@ class Facts(Value):
     former_lag: dict[TopicPartition, int] = msgspec.field(default_factory=dict)
     awaits_poll: bool = False
     uncommitted: dict[TopicPartition, int] = msgspec.field(default_factory=dict)
-    skips: tuple[Skip, ...] = ()
+    losses: Losses = Losses()
 
     @property
     def now_ms(self) -> int:

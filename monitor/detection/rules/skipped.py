@@ -23,7 +23,7 @@ FEWEST: Final = 1_000
 
 def find_skipped(facts: Facts) -> Iterable[Observation]:
     """What the group skipped in the last hour, by cause; what it perhaps skipped comes last."""
-    skips = facts.skips
+    skips = facts.losses.skips
     if not skips:
         return
     yield from _finding(facts, "retention", [skip for skip in skips if skip.at_least])

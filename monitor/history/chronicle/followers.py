@@ -254,7 +254,8 @@ def _is_refuted(skip: Skip, now: CommittedOffset | None) -> bool:
         return True
     if now.jump is None:
         return True
-    return now.jump.at_ms != skip.at_ms and (now.jump.before or 0) < skip.offset
+    is_kept = any(jump.at_ms == skip.at_ms for jump in now.jump.both)
+    return not is_kept and (now.jump.before or 0) < skip.offset
 
 
 def _owner_then(skip: Skip, owners: Sequence[OwnerSpan]) -> str | None:

@@ -23,7 +23,7 @@ from monitor.protocol.kafka.records.classic import (
     OffsetCommitValue,
 )
 from monitor.protocol.kafka.records.consumer import GroupKey
-from monitor.protocol.wire.bounds import MOST_OFFSET, require_at_least, require_time
+from monitor.protocol.wire.bounds import MOST_MS, MOST_OFFSET, require_at_least, require_time
 from monitor.protocol.wire.errors import DecodeError
 from monitor.protocol.wire.reader import Reader
 from monitor.protocol.wire.schema import read_message, read_versioned
@@ -47,16 +47,16 @@ class Foreign(Value, frozen=True):
 def decode_record(key: bytes | None, value: bytes | None, timestamp_ms: int) -> GroupEvent | Foreign:
     """The event that a record of the offsets topic tells; a null value is a deletion.
 
-    The metadata text, the topic id and the expire time of a commit are passed over. A commit of numbers beyond sense
+    The metadata text of a commit is passed over. A commit of numbers beyond sense
     (monitor.protocol.wire.bounds) is none: what was committed before it stands.
 
     >>> decode_record(bytes.fromhex("0001 0002 6731 0002 7430 00000007"), None, 0)
-    OffsetDeleted(group='g1', topic='t0', partition=7)
+    OffsetDeleted(group='g1', topic='t0', partition=7, deleted_ms=0)
 
     Args:
         key: The record's key.
         value: The record's value.
-        timestamp_ms: The record's timestamp, which dates memberships and deletions of groups; below 1 it is not known.
+        timestamp_ms: The record's timestamp, which dates memberships and deletions; below 1 it is not known.
 
     A commit of an offset below 0 says that there is none: brokers store what a client commits, and clients take such an
     offset for no committed offset (``ConsumerCoordinator.fetchCommittedOffsets`` of Kafka's Java client).
@@ -70,8 +70,8 @@ def decode_record(key: bytes | None, value: bytes | None, timestamp_ms: int) -> 
         return _other_record(key, value, timestamp_ms)
     group, topic, partition = _commit_key(key)
     if value is None:
-        return OffsetDeleted(group=group, topic=topic, partition=partition)
-    offset, leader_epoch, committed_ms, topic_key = _commit_value(value)
+        return OffsetDeleted(group=group, topic=topic, partition=partition, deleted_ms=_deleted_ms(timestamp_ms))
+    offset, leader_epoch, committed_ms, topic_key, expires_ms = _commit_value(value)
     if offset < 0:
         return OffsetDeleted(group=group, topic=topic, partition=partition)
     require_commit(offset, leader_epoch, committed_ms, timestamp_ms)
@@ -83,6 +83,7 @@ def decode_record(key: bytes | None, value: bytes | None, timestamp_ms: int) -> 
         committed_ms=committed_ms,
         leader_epoch=leader_epoch,
         topic_key=topic_key or None,
+        expires_ms=expires_ms,
     )
 
 
@@ -176,27 +177,33 @@ def _commit_key_by_schema(key: bytes) -> tuple[str, str, int]:
     return found.group, found.topic, found.partition
 
 
-def _commit_value(value: bytes) -> tuple[int, int, int, int]:
-    """Offset, leader epoch, commit time and topic key (0: none): the short way for versions 3 and 4 as written."""
+def _deleted_ms(timestamp_ms: int) -> int:
+    """When an offset was deleted; 0: not known, or beyond sense."""
+    return timestamp_ms if 0 < timestamp_ms <= MOST_MS else 0
+
+
+def _commit_value(value: bytes) -> tuple[int, int, int, int, int | None]:
+    """Offset, leader epoch, commit time, topic key (0: none) and expiry: the short way for versions 3 and 4."""
     try:
         version, offset, leader_epoch, length = _VERSION_3(value)
         if version == 3 and length >= 0:
             if len(value) == 24 + length:
-                return offset, leader_epoch, _INT64(value, 16 + length)[0], 0
+                return offset, leader_epoch, _INT64(value, 16 + length)[0], 0, None
         elif version == 4 and 0 < value[14] < 0x80:  # a compact length of one byte
             end = 22 + value[14]  # of the last field
             whole = end + 1 if value[end] == 0 else end + 19 if value[end : end + 3] == _TOPIC_ID_FOLLOWS else -1
             if len(value) == whole:
                 topic_key = _INT64(value, end + 3)[0] if value[end] else 0
-                return offset, leader_epoch, _INT64(value, end - 8)[0], topic_key
+                return offset, leader_epoch, _INT64(value, end - 8)[0], topic_key, None
     except (StructError, IndexError):
         pass
     return _commit_value_by_schema(value)
 
 
-def _commit_value_by_schema(value: bytes) -> tuple[int, int, int, int]:
+def _commit_value_by_schema(value: bytes) -> tuple[int, int, int, int, int | None]:
     _, found = read_versioned(OffsetCommitValue, value)
-    return found.offset, found.leader_epoch, found.commit_timestamp, topic_key_of(found.topic_id)
+    expires_ms = found.expire_timestamp if found.expire_timestamp > 0 else None
+    return found.offset, found.leader_epoch, found.commit_timestamp, topic_key_of(found.topic_id), expires_ms
 
 
 def topic_key_of(topic_id: str) -> int:

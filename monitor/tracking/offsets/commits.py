@@ -12,7 +12,7 @@ from monitor.model import (
     CommittedOffset,
     CommittedTopic,
     CommitUnread,
-    DeletedOffset,
+    GroupState,
     OffsetCommitted,
     OffsetDeleted,
     OffsetsListed,
@@ -23,6 +23,7 @@ from monitor.model import (
 )
 from monitor.model.commit_history import extend, with_commit
 from monitor.model.departures import Departures
+from monitor.model.expiry import DeletedOffset
 from monitor.model.jumps import Jump
 from monitor.tracking.kip848.handovers import HandoversDraft
 from monitor.tracking.offsets.deletions import Deletions, with_rewind
@@ -57,10 +58,10 @@ class OffsetsDraft:
     """
 
     __slots__ = (
-        "_deletions",
         "_departures",
         "_known",
         "_topics",
+        "deletions",
         "handovers",
         "jumps",
         "redelivered",
@@ -75,14 +76,15 @@ class OffsetsDraft:
         fastest: int = 0,
         *,
         departures: Iterable[Departures] = (),
-        deleted: Iterable[DeletedOffset] = (),
+        deletions: Deletions | None = None,
     ) -> None:
         self._known = {
             (known.topic, known.partition): logged_commit(known) if known.listed_ms else known for known in offsets
         }
         self._topics = CommittedTopics(topics)
         self._departures = DeparturesDraft(departures)
-        self._deletions = Deletions(deleted)
+        self.deletions = deletions or Deletions()
+        """What was deleted, and what clients requested to keep for a time of their own."""
         self.redelivered = 0
         """Records by which commits went back since the draft was begun: they are delivered again."""
         self.resumes_after_ms: int | None = None
@@ -103,7 +105,7 @@ class OffsetsDraft:
         place = event.topic, event.partition
         before = self._known.get(place)
         self._topics.note(event)
-        deleted = self._deletions.take(event) if before is None and self._deletions else None
+        deleted = self.deletions.commit(event)
         if isinstance(event, CommitRun):
             first, at_ms = event.first.offset, event.first.committed_ms
             jump = self.jumps.after_run(self._jump_after_first(before, deleted, event, first, at_ms), before, event)
@@ -194,22 +196,21 @@ class OffsetsDraft:
         """Where owners left, one after the other, while the committed offset stood."""
         return self._departures.freeze(self._known)
 
-    def delete(self, event: OffsetDeleted) -> None:
-        """Forget a partition with its history; where it was committed is remembered until the next commit."""
+    def delete(self, event: OffsetDeleted, group: GroupState | None = None) -> None:
+        """Forget a partition with its history; where it was committed is remembered until the next commit.
+
+        Args:
+            event: the deletion.
+            group: as it was then; None: some of its records cannot be read.
+        """
         known = self._known.pop((event.topic, event.partition), None)
-        counted = effective_commit(known) if known is not None else None
-        if counted is not None:
-            self._deletions.add(counted, self._topics.key(event.topic))
+        counting = effective_commit(known) if known is not None and known.listed_ms else known
+        self.deletions.delete(event, counting, self._topics.key(event.topic), group)
 
     def hide(self, event: CommitUnread) -> None:
         """Forget a partition: what it has committed is not known."""
         self._known.pop((event.topic, event.partition), None)
-        if self._deletions:
-            self._deletions.take(event)
-
-    def deleted_offsets(self) -> tuple[DeletedOffset, ...]:
-        """The offsets that were deleted, of partitions that are not committed again."""
-        return self._deletions.freeze()
+        self.deletions.hide(event)
 
     def at(self, topic: str, partition: PartitionId) -> int | None:
         """The committed offset of a partition; None: there is none."""

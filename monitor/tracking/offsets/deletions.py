@@ -1,9 +1,16 @@
-"""Offsets that were deleted: the next commit of the partition shows whether records were passed, or are read again.
+"""Offsets that were deleted, and until when clients requested to keep theirs.
 
-Rule 1: A tombstone deletes an offset: an administrator does that, expiry, and the deletion of the topic.
-Rule 2: The next commit ends it. A commit of another topic of that name has nothing to do with it.
+What a tombstone deleted is remembered, not why: brokers write the same for an offset that expired and for one that an
+administrator deleted. monitor.model.expiry distinguishes them once the brokers' retention is known.
+
+Rule 1: A tombstone deletes an offset: an administrator does that, expiry, and the deletion of the topic. So does a
+        commit of an offset below 0.
+Rule 2: The next commit ends it, and shows whether records were passed, or are read again. A commit of another topic of
+        that name has nothing to do with it.
 Rule 3: A new topic of the name is known by its id. So a commit goes back only where both ids are known.
-Rule 4: Of each group, the MOST newest are kept, and none that was committed KEPT_MS before the newest.
+Rule 4: An offset may have expired only if the group had no members. With members, offsets expire only of topics that
+        the group has turned away from.
+Rule 5: Of each group, the MOST newest are kept, and none that was deleted DELETED_KEPT_MS before the newest.
 """
 
 from __future__ import annotations
@@ -13,58 +20,115 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from monitor.kinds.offset_expiry import retention_start_ms
 from monitor.model import (
     CommitPoint,
     CommitRun,
     CommittedOffset,
     CommitUnread,
-    DeletedOffset,
+    GroupState,
     OffsetCommitted,
+    OffsetDeleted,
     Rewind,
     RewindCause,
+    Source,
 )
+from monitor.model.expiry import DELETED_KEPT_MS, DeletedOffset, ExplicitExpiry
 from monitor.tracking.offsets.jumps import Readers
 
-MOST: Final = 1_000
+MOST: Final = 10_000
 """How many are kept of a group."""
-
-KEPT_MS: Final = 7 * 86_400_000
-"""How much older than the newest one they may be (offsets.retention.minutes is seven days by default)."""
 
 
 class Deletions:
-    """The deleted offsets of a group while a piece of its log is folded in."""
+    """Deleted offsets and explicit expiries by partition, while a piece of the group's log is folded in."""
 
-    __slots__ = ("_known",)
+    __slots__ = ("_deleted", "_explicit")
 
-    def __init__(self, known: Iterable[DeletedOffset]) -> None:
-        self._known = {(each.topic, each.partition): each for each in known}
+    def __init__(self, deleted: Iterable[DeletedOffset] = (), explicit: Iterable[ExplicitExpiry] = ()) -> None:
+        self._deleted = {(each.topic, each.partition): each for each in deleted}
+        self._explicit = {(each.topic, each.partition): each.expires_ms for each in explicit}
 
-    def __bool__(self) -> bool:
-        """Whether there are any."""
-        return bool(self._known)
+    def commit(self, event: OffsetCommitted | CommitRun) -> DeletedOffset | None:
+        """Take a commit: its partition has an offset again. This is done for nearly every record of the log.
 
-    def add(self, known: CommittedOffset, topic_key: int | None) -> None:
-        """A partition whose offset is deleted now; the oldest ones give way."""
-        place = known.topic, known.partition
-        newest_ms = max([known.committed_ms, *[each.committed_ms for each in self._known.values()]])
-        kept = {
-            at: each for at, each in self._known.items() if newest_ms - each.committed_ms <= KEPT_MS and at != place
-        }
-        kept[place] = DeletedOffset(*place, known.offset, known.committed_ms, topic_key)
-        self._known = dict(list(kept.items())[-MOST:])
+        Returns:
+            The deleted offset from which the group goes on; None: there is none (rule 2).
+        """
+        expires_ms = event.expires_ms if isinstance(event, OffsetCommitted) else None
+        if expires_ms is not None:
+            self._explicit[event.topic, event.partition] = expires_ms
+        elif self._explicit:
+            self._explicit.pop((event.topic, event.partition), None)
+        return self._take(event) if self._deleted else None
 
-    def take(self, event: OffsetCommitted | CommitRun | CommitUnread) -> DeletedOffset | None:
-        """The deleted offset of a partition that is committed now, and no longer; None: there is none (rule 2)."""
-        deleted = self._known.pop((event.topic, event.partition), None)
-        if deleted is None or isinstance(event, CommitUnread):
+    def _take(self, event: OffsetCommitted | CommitRun) -> DeletedOffset | None:
+        deleted = self._deleted.pop((event.topic, event.partition), None)
+        if deleted is None:
             return None
         is_recreated = None not in (deleted.topic_key, event.topic_key) and deleted.topic_key != event.topic_key
         return None if is_recreated else deleted
 
-    def freeze(self) -> tuple[DeletedOffset, ...]:
-        """All of them, the newest deletion last."""
-        return tuple(self._known.values())
+    def hide(self, event: CommitUnread) -> None:
+        """Take a commit that cannot be read: nothing follows from what was deleted before."""
+        self._explicit.pop((event.topic, event.partition), None)
+        self._deleted.pop((event.topic, event.partition), None)
+
+    def delete(
+        self, event: OffsetDeleted, known: CommittedOffset | None, topic_key: int | None, group: GroupState | None
+    ) -> None:
+        """Take a deletion.
+
+        Args:
+            event: the deletion.
+            known: what was committed there; None: nothing is known.
+            topic_key: which topic of that name it is; None: not known.
+            group: as it was then; None: some of its records cannot be read.
+        """
+        place = event.topic, event.partition
+        expires_ms = self._explicit.pop(place, None)
+        if known is None:
+            return
+        may_expire = group is not None and event.deleted_ms and _has_no_members(group)
+        self._deleted[place] = DeletedOffset(
+            *place,
+            offset=known.offset,
+            committed_ms=known.committed_ms,
+            kept_since_ms=retention_start_ms(group, known) if group is not None and may_expire else None,
+            deleted_ms=event.deleted_ms,
+            expires_ms=expires_ms,
+            topic_key=topic_key,
+        )
+        self._forget_the_oldest(_age_ms(self._deleted[place]))
+
+    def _forget_the_oldest(self, newest_ms: int) -> None:
+        if len(self._deleted) > MOST:
+            del self._deleted[min(self._deleted, key=lambda place: _age_ms(self._deleted[place]))]
+        kept_ms = newest_ms - DELETED_KEPT_MS
+        self._deleted = {place: each for place, each in self._deleted.items() if _age_ms(each) >= kept_ms}
+
+    def forget_unexpired(self) -> None:
+        """Forget the offsets that have not expired for certain: nothing else is left of the group."""
+        self._deleted = {place: each for place, each in self._deleted.items() if each.kept_since_ms is not None}
+
+    def deleted_offsets(self) -> tuple[DeletedOffset, ...]:
+        """What remains of deleted offsets, sorted by partition."""
+        return tuple([self._deleted[place] for place in sorted(self._deleted)]) if self._deleted else ()
+
+    def explicit_expiries(self) -> tuple[ExplicitExpiry, ...]:
+        """Until when clients requested to keep offsets, sorted by partition."""
+        if not self._explicit:
+            return ()
+        return tuple([ExplicitExpiry(*place, self._explicit[place]) for place in sorted(self._explicit)])
+
+
+def _age_ms(deleted: DeletedOffset) -> int:
+    """When it was deleted, or else committed."""
+    return deleted.deleted_ms or deleted.committed_ms
+
+
+def _has_no_members(group: GroupState) -> bool:
+    return group.source is Source.LOG and not group.members and not group.incomplete_members and group.unread is None
 
 
 def with_rewind(

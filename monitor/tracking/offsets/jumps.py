@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from monitor.model import CommitPoint, CommitRun, CommittedOffset, DeletedOffset, InnerJump, Phase, Rebalance, Value
+from monitor.model import CommitPoint, CommitRun, CommittedOffset, InnerJump, Phase, Rebalance, Value
 from monitor.model.commit_history import (
     MAX_PACE,
     MIN_PASSED,
@@ -34,6 +34,7 @@ from monitor.model.commit_history import (
     points_of,
     tenth_newest_ms,
 )
+from monitor.model.expiry import DeletedOffset
 from monitor.model.jumps import JUMP_KEPT_MS, Jump
 from monitor.tracking.rebalances.history import stopped_members
 

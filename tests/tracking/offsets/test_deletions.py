@@ -9,7 +9,6 @@ from monitor.model import (
     CommitPoint,
     CommitRun,
     CommitUnread,
-    DeletedOffset,
     GroupDeleted,
     GroupEvent,
     GroupState,
@@ -19,6 +18,7 @@ from monitor.model import (
     Rewind,
     RewindCause,
 )
+from monitor.model.expiry import DeletedOffset
 from monitor.model.jumps import Jump
 from monitor.tracking.group import fold_group
 from tests.support.builders import member
@@ -53,7 +53,9 @@ def fold(*events: GroupEvent) -> GroupState:
 
 
 def test_where_a_deleted_offset_was_is_remembered_until_the_next_commit():
-    assert fold(*BEFORE).deleted_offsets == (DeletedOffset("t", 0, 600, 60_000, topic_key=7),)
+    assert fold(*BEFORE).deleted_offsets == (
+        DeletedOffset("t", 0, 600, 60_000, kept_since_ms=None, deleted_ms=0, topic_key=7),
+    )
     assert fold(*AGAIN, commit(5, 71_000)).deleted_offsets == ()
 
 
@@ -93,6 +95,16 @@ def test_where_the_topic_may_be_another_one_nothing_is_delivered_again(key: int 
 def test_a_group_that_is_deleted_as_a_whole_is_a_new_one():
     gone = (*BEFORE, GroupDeleted("g", 66_000))
     assert fold_group("c", "g", None, gone) is None
+
+
+def test_the_next_commit_of_a_group_that_may_have_expired_as_a_whole_jumps():
+    """Its offsets were deleted while it was empty, as brokers do when they expire."""
+    expired = (*BEFORE[:-1], replace(DELETED, deleted_ms=66_000), GroupDeleted("g", 66_000))
+    [kept] = fold(*expired).deleted_offsets
+    assert (kept.offset, kept.kept_since_ms) == (600, 60_000)
+    jump = fold(*expired, generation(1, 70_000, "b"), commit(900, 71_000)).offsets[0].jump
+    assert jump is not None
+    assert (jump.before, jump.was_deleted) == (600, True)
 
 
 def test_an_offset_that_cannot_be_read_is_no_longer_the_deleted_one():

@@ -59,6 +59,8 @@ WARNING = (
     ("double_owned", "run_twice"),
     ("lag", "former_log"),
     ("uncommitted", "unattended"),
+    ("offsets", "expired"),
+    ("offsets", "expire"),
     ("rebalance", "long"),
     ("lag", "not_committing"),
     ("lag", "open_transaction"),
@@ -77,6 +79,8 @@ WARNING = (
 )
 INFO = (
     ("uncommitted", "at_risk"),
+    ("offsets", "unsubscribed"),
+    ("offsets", "removed"),
     ("imbalance", "lag"),
     ("imbalance", "partitions"),
     ("imbalance", "tasks"),
@@ -134,7 +138,7 @@ def test_a_finding_without_a_row_has_no_rank_and_no_words():
         spec_of(FindingKind.LAG, "made_up")
 
 
-JITTERING = {"retention", "unattended", "lag", "uncommitted", "abandoned"}
+JITTERING = {"retention", "unattended", "lag", "uncommitted", "offsets", "abandoned"}
 """Their partitions change with the traffic."""
 
 JITTERING_ALONE = {("poison", "last_try"), ("transactions", "uncommitted")}
@@ -204,7 +208,7 @@ def test_the_page_lists_groups_in_this_order_and_those_without_findings_last():
 def test_the_page_counts_kinds_in_the_order_of_the_worst_of_each():
     kinds = [
         "retention", "skipped", "double_owned", "orphaned", "poison", "lag", "unattended", "dead_member",
-        "transactions", "uncommitted", "rebalance",
+        "transactions", "uncommitted", "offsets", "rebalance",
         "config_behind", "unreadable_members",
         "drift", "imbalance", "idle_members", "abandoned",
     ]  # fmt: skip

@@ -1,0 +1,131 @@
+"""Committed offsets that brokers delete by themselves (``offsets.retention.minutes``)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from monitor.findings.advice import CLASSIC, CONSUMER, STREAMS, Advice
+from monitor.findings.observation import Evidence, Observation
+from monitor.findings.order import Rank
+from monitor.findings.sentences import sentence
+from monitor.findings.spec import FindingSpec
+from monitor.messages.formatting import counted, grouped, round_down
+from monitor.messages.names import places
+from monitor.messages.notification import utc
+from monitor.model import FindingKind, GroupState
+
+_COMMITTING: Final = CLASSIC | CONSUMER | STREAMS
+
+_RESTORE: Final = (
+    Advice(
+        "Before its consumers start, commit the last offsets again: groupwatch explain prints the command. Without it "
+        "they start where auto.offset.reset says: latest skips these records, earliest reads all records again.",
+        _COMMITTING,
+    ),
+)
+
+ROWS: Final = (
+    FindingSpec(
+        FindingKind.OFFSETS,
+        "expired",
+        Rank.UNKNOWN_POSITION,
+        advice=_RESTORE,
+        mark="expired offsets",
+        jitters=True,
+    ),
+    FindingSpec(
+        FindingKind.OFFSETS,
+        "expire",
+        Rank.UNKNOWN_POSITION,
+        advice=(
+            Advice(
+                "Start its consumers before, or increase offsets.retention.minutes of the brokers, which needs their "
+                "restart.",
+                _COMMITTING,
+            ),
+            Advice(
+                "If the group is no longer needed, delete it (kafka-consumer-groups.sh --delete).", CLASSIC | CONSUMER
+            ),
+            Advice("If the group is no longer needed, delete it (kafka-streams-groups.sh --delete).", STREAMS),
+        ),
+        mark="offsets expire",
+        jitters=True,
+    ),
+    FindingSpec(
+        FindingKind.OFFSETS,
+        "unsubscribed",
+        Rank.AT_RISK,
+        advice=(
+            Advice(
+                "No action is needed if the group should no longer consume this topic. Otherwise, let a member "
+                "subscribe to it before.",
+                _COMMITTING,
+            ),
+        ),
+        mark="offsets expire",
+        jitters=True,
+    ),
+    FindingSpec(
+        FindingKind.OFFSETS,
+        "removed",
+        Rank.AT_RISK,
+        advice=(
+            Advice(
+                "No action is needed if they were deleted on purpose. Otherwise, commit the last offsets again "
+                "before its consumers start: groupwatch explain prints the command.",
+                _COMMITTING,
+            ),
+        ),
+        mark="deleted offsets",
+        jitters=True,
+    ),
+)
+
+
+class Expiring(Evidence):
+    """Records wait behind committed offsets, the first of which expires at ``expires_ms``."""
+
+    expires_ms: int
+
+
+@sentence.register
+def _expiring_sentence(evidence: Expiring, found: Observation, group: GroupState) -> str:
+    where, at = places(found.partitions), utc(evidence.expires_ms)
+    if found.reason == "unsubscribed":
+        return (
+            f"No member subscribes to the topic of {where} any more. From {at} on, the brokers delete the committed "
+            "offsets there, where the group has lag."
+        )
+    which = "the group has no members" if group.members == () and group.protocol_type else "the group commits nothing"
+    return (
+        f"From {at} on, the brokers delete the committed offsets of the group in {where}, as {which}. It has lag "
+        "there. A consumer that starts later begins where its auto.offset.reset says."
+    )
+
+
+class Expired(Evidence):
+    """Committed offsets from ``lowest`` to ``highest`` are gone since ``deleted_ms``. ``lag`` is that of all."""
+
+    deleted_ms: int
+    lowest: int
+    highest: int
+    lag: int
+
+
+@sentence.register
+def _expired_sentence(evidence: Expired, found: Observation, group: GroupState) -> str:
+    """The lag grows by itself, and the sentence has to stay the same."""
+    count = len(found.partitions)
+    what, was = ("offset", "was") if count == 1 else ("offsets", "were")
+    how = f"expired at {utc(evidence.deleted_ms)}"
+    if found.reason == "removed":
+        how = f"{was} deleted or expired at {utc(evidence.deleted_ms)}"
+    last = grouped(evidence.lowest)
+    if evidence.lowest != evidence.highest:
+        last = f"{last} to {grouped(evidence.highest)}"
+    lag = counted(round_down(evidence.lag, (1, 2, 5)), "record")
+    ones = "The last one was" if count == 1 else "The last ones were"
+    return (
+        f"The committed {what} of the group in {places(found.partitions)} {how}. {ones} {last}, with a lag of at least "
+        f"{lag}. Nothing was committed there since."
+    )

@@ -1,0 +1,38 @@
+"""From when the retention of a committed offset counts, and which groups are shown that brokers have deleted."""
+
+from __future__ import annotations
+
+from monitor.model import KINDS, CommittedOffset, GroupState, Phase
+from monitor.model.expiry import DELETED_KEPT_MS, DeletedOffset, OffsetsRetention, has_expired
+
+
+def retention_start_ms(group: GroupState, commit: CommittedOffset) -> int:
+    """From when the brokers' retention of an offset counts (``Group.offsetExpirationCondition`` of the coordinator).
+
+    Of a classic group without members, that is when it became empty. Of all others, it is the commit: of those without
+    a protocol, and of KIP-848 and streams groups with and without members.
+    """
+    is_empty = group.phase is Phase.EMPTY and KINDS[group.kind].has_generations
+    return commit.committed_ms if not is_empty or group.lacks_state_time else group.generation_ms
+
+
+def recent_deletions(group: GroupState, retention: OffsetsRetention | None, now_ms: int) -> tuple[DeletedOffset, ...]:
+    """The deleted offsets that may have expired, and not too long ago; none where no collector reads it."""
+    if not group.deleted_offsets or retention is None:
+        return ()
+    lately = (each for each in group.deleted_offsets if each.deleted_ms + DELETED_KEPT_MS > now_ms)
+    return tuple([each for each in lately if has_expired(each, retention) is not False])
+
+
+def is_shown(group: GroupState, retention: OffsetsRetention | None, now_ms: int) -> bool:
+    """Whether there is such a group, or its offsets may have expired lately.
+
+    A group whose offsets were deleted before they were due was deleted by an administrator.
+    """
+    return group.phase is not Phase.UNSEEN or bool(recent_deletions(group, retention, now_ms))
+
+
+def is_forgotten(group: GroupState, now_ms: int) -> bool:
+    """Whether only deleted offsets remain of the group, all too old to be reported."""
+    is_left = group.phase is not Phase.UNSEEN or group.share is not None
+    return not is_left and all(each.deleted_ms + DELETED_KEPT_MS <= now_ms for each in group.deleted_offsets)

@@ -1,0 +1,89 @@
+"""Committed offsets that brokers delete by themselves: for how long they are kept, and what remains of deleted ones."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from monitor.model.values import PartitionId, Value
+
+DELETED_KEPT_MS: Final = 7 * 86_400_000
+"""For how long deleted offsets are remembered: as long as brokers keep those of a group without members by default."""
+
+EARLIER_MS: Final = 5_000
+"""By how much a deletion may be dated before the expiry: the group became empty a little before that was written."""
+
+CHECK_MS: Final = 600_000
+"""How often brokers look for expired offsets by default (``offsets.retention.check.interval.ms``)."""
+
+
+class OffsetsRetention(Value):
+    """The settings of a broker for expiring offsets, in ms.
+
+    ``retention_ms`` is its ``offsets.retention.minutes``; None: the broker did not return it, as without the permission
+    DESCRIBE_CONFIGS. ``check_ms`` is its ``offsets.retention.check.interval.ms``.
+    """
+
+    retention_ms: int | None = None
+    check_ms: int = CHECK_MS
+
+
+class ExplicitExpiry(Value, array_like=True):
+    """A committed offset that a client requested to keep until ``expires_ms`` (before Kafka 2.1)."""
+
+    topic: str
+    partition: PartitionId
+    expires_ms: int
+
+
+class DeletedOffset(Value, array_like=True):
+    """The last committed offset of a partition, which was deleted at ``deleted_ms``, until the next commit.
+
+    ``kept_since_ms`` is from when its retention counted: when the group became empty, or when it was committed. None:
+    it has not expired, as the group had members. ``deleted_ms`` 0: a client committed that there is none, or the time
+    is not known. ``expires_ms`` None: no client requested a retention of its own. ``topic_key``: see OffsetCommitted.
+    """
+
+    topic: str
+    partition: PartitionId
+    offset: int
+    committed_ms: int
+    kept_since_ms: int | None
+    deleted_ms: int
+    expires_ms: int | None = None
+    topic_key: int | None = None
+
+
+class ExpiredOffset(Value):
+    """A committed offset that brokers have deleted, as it was last."""
+
+    topic: str
+    partition: PartitionId
+    offset: int
+    """The last committed offset."""
+    committed_ms: int
+    """When it was committed (ms since the epoch)."""
+    deleted_ms: int
+    """When the broker deleted it (ms since the epoch)."""
+    lag: int
+    """Number of records from there to the end of the partition; compaction and transactions make it less."""
+    is_certain: bool = True
+    """Whether it expired; false: it expired or was deleted, as the brokers' retention is unknown."""
+
+
+def has_expired(deleted: DeletedOffset, retention: OffsetsRetention) -> bool | None:
+    """Whether the brokers deleted the offset because it expired; None: their retention is not known.
+
+    What was deleted before it was due was deleted by an administrator, or with its topic.
+
+    >>> offset = DeletedOffset("t", 0, offset=7, committed_ms=0, kept_since_ms=10_000, deleted_ms=70_500)
+    >>> [has_expired(offset, OffsetsRetention(ms)) for ms in (60_000, 600_000, None)]
+    [True, False, None]
+    """
+    if deleted.kept_since_ms is None:
+        return False
+    due_ms = deleted.expires_ms
+    if due_ms is None:
+        if retention.retention_ms is None:
+            return None
+        due_ms = deleted.kept_since_ms + retention.retention_ms
+    return deleted.deleted_ms + EARLIER_MS >= due_ms
