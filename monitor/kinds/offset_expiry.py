@@ -34,5 +34,6 @@ def is_shown(group: GroupState, retention: OffsetsRetention | None, now_ms: int)
 
 def is_forgotten(group: GroupState, now_ms: int) -> bool:
     """Whether only deleted offsets remain of the group, all too old to be reported."""
-    is_left = group.phase is not Phase.UNSEEN or group.share is not None
-    return not is_left and all(each.deleted_ms + DELETED_KEPT_MS <= now_ms for each in group.deleted_offsets)
+    if group.phase is not Phase.UNSEEN or group.share is not None or not group.deleted_offsets:
+        return False
+    return all(each.deleted_ms + DELETED_KEPT_MS <= now_ms for each in group.deleted_offsets)

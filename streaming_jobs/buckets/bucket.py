@@ -305,7 +305,7 @@ class Bucket:
             return
         states = [(key, state) for key, state in self.states.items() if key[0] is Entity.GROUP]
         for key, state in states:
-            if isinstance(state, GroupState) and state.deleted_offsets and is_forgotten(state, now_ms):
+            if isinstance(state, GroupState) and is_forgotten(state, now_ms):
                 self._replace(key, None, batch)
 
 

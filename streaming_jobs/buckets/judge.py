@@ -87,7 +87,8 @@ class BucketEvaluator:
             self._summaries, self._digests = {}, {}
             yield BucketRow(self.number, RowKind.BLOCK, ALL_BLOCKS, None)
         self._told = context.batch
-        are_gone = self._forget_all_but(groups)
+        gone = self._forget_all_but(groups)
+        yield from (BucketRow(self.number, RowKind.SUMMARIES, name, None) for name in sorted(gone))
         made = self.made
         evaluated: list[_EvaluatedGroup] = []
         changed: list[msgspec.Raw] = []
@@ -108,7 +109,7 @@ class BucketEvaluator:
                 changed.append(msgspec.Raw(judged.summary))
         if changed:
             yield BucketRow(self.number, RowKind.SUMMARIES, "", msgspec.msgpack.encode(changed))
-        if not is_followed or are_gone or self.made > made:
+        if not is_followed or gone or self.made > made:
             yield from self._changed_blocks([block for each in evaluated for block in each.blocks])
         due_ms = min([each.due_ms for each in evaluated], default=inf)
         yield BucketRow(self.number, RowKind.DUE, "", None if due_ms == inf else msgspec.msgpack.encode(int(due_ms)))
@@ -160,15 +161,15 @@ class BucketEvaluator:
         """The driver has been instructed to forget the bucket: send all of it."""
         self._told = NEVER
 
-    def _forget_all_but(self, groups: Mapping[str, GroupState]) -> bool:
-        """Whether groups are gone. The driver has forgotten them too; one that comes back is sent as new."""
+    def _forget_all_but(self, groups: Mapping[str, GroupState]) -> set[str]:
+        """The groups that are gone. One that comes back is sent as new."""
         self._standings.keep_only(groups.keys())
         gone = self._summaries.keys() - groups.keys()
         for name in gone:
             del self._summaries[name]
         for name in self._last.keys() - groups.keys():
             del self._last[name]
-        return bool(gone)
+        return gone
 
     def _changed_blocks(self, blocks: list[FamilyBlock]) -> Iterator[BucketRow]:
         samples: dict[str, list[str]] = {name: [] for name in self._digests}

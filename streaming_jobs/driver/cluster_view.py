@@ -196,6 +196,7 @@ def _take(bucket: _BucketView, row: BucketRow) -> None:
             _take_state(bucket, row)
         case RowKind.BLOCK if row.name == ALL_BLOCKS:
             bucket.blocks.clear()
+            bucket.summaries.clear()  # those of groups that exist follow
         case RowKind.BLOCK:
             _put(bucket.blocks, row.name, _DEFLATED.decode(row.payload) if row.payload else None)
         case RowKind.DUE:

@@ -34,7 +34,7 @@ class RowKind(StrEnum):
     PLACES = "places"
     """By how many partitions of the offsets topic groups are placed, and what its growth did to them."""
     SUMMARIES = "summaries"
-    """A list of summaries of groups that were judged."""
+    """A list of summaries of groups that were judged; no payload: the group of this name is no longer shown."""
     BLOCK = "block"
     """All samples of a metric family, for the groups of this bucket (see block_name); ALL_BLOCKS: of every family."""
     READING = "reading"

@@ -41,7 +41,17 @@ from monitor.model import (
 from monitor.model import Source as KnownFrom
 from monitor.web.views.summary import summary_of
 from tests.support.answering import Answer, answering
-from tests.web.examples import connect, falling_behind, newer_broker, orders, shared, streams, unattended, uncommitted
+from tests.web.examples import (
+    connect,
+    expired,
+    falling_behind,
+    newer_broker,
+    orders,
+    shared,
+    streams,
+    unattended,
+    uncommitted,
+)
 
 AWKWARD: Final = "team.a|b (old) + \\n\\d"
 """A group whose name means something else as a regular expression."""
@@ -63,6 +73,7 @@ def exposed(tick: int) -> bytes:
         _rocketmq(tick),
         _silent(),
         uncommitted(),
+        expired(),
         streams(),
         connect(),
         _shared(tick),

@@ -73,13 +73,13 @@ from monitor.model import (
     WarmUpProgress,
 )
 from monitor.model.commit_history import extend
-from monitor.model.expiry import ExpiredOffset
 from monitor.web.views.overview import cluster_line
 from monitor.web.views.summary import summary_of
 from tests.detection.told_examples import NOW, at, examples
 from tests.web.examples import (
     HOSTILE_NAMES,
     NOW_MS,
+    expired,
     falling_behind,
     newer_broker,
     offsets_only,
@@ -676,13 +676,6 @@ def test_a_lag_that_uncommitted_partitions_hide_has_a_lower_bound_and_no_series_
     assert [values(orders(), f"groupwatch_{name}") for name in names] == [{(): 12}, {}, {}, {}]
     in_bytes = msgspec.structs.replace(hidden, kind=GroupKind.METAQ)
     assert [values(in_bytes, f"groupwatch_{name}") for name in names] == [{}, {}, {(): 9}, {}]
-
-
-def expired(group: str = "orders") -> GroupVerdict:
-    """Of the third partition it is not known whether its offset expired or was deleted."""
-    sure = ExpiredOffset("t", 0, 5, 1_000, 2_000, lag=0)
-    gone = (sure, msgspec.structs.replace(sure, partition=1), msgspec.structs.replace(sure, is_certain=False))
-    return msgspec.structs.replace(orders(group), offsets_expire_ms=1_795_315_215_500, expired_offsets=gone)
 
 
 def test_when_offsets_expire_and_in_how_many_partitions_they_have():

@@ -35,6 +35,7 @@ from monitor.model import (
     UnknownVersion,
 )
 from monitor.model.evidence import TaskBalance
+from monitor.model.expiry import ExpiredOffset
 from monitor.model.jumps import Skip, SkipCause
 from monitor.snapshot_file import ClusterInputs
 from monitor.web.views.lag_history import LagPoint
@@ -305,6 +306,13 @@ def newer_broker(group: str) -> GroupVerdict:
 def uncommitted(group: str = "uncommitted") -> GroupVerdict:
     """Nine partitions with 600 records each that it never committed hide its lag."""
     return replace(orders(group), lag=None, lag_at_least=12, uncommitted_partitions=9, uncommitted_records=5_400)
+
+
+def expired(group: str = "expired") -> GroupVerdict:
+    """Of the third partition it is not known whether its offset expired or was deleted."""
+    sure = ExpiredOffset("t", 0, 5, 1_000, 2_000, lag=0)
+    gone = (sure, replace(sure, partition=1), replace(sure, is_certain=False))
+    return replace(orders(group), offsets_expire_ms=1_795_315_215_500, expired_offsets=gone)
 
 
 def unattended(group: str) -> GroupVerdict:

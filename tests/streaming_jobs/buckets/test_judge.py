@@ -39,13 +39,17 @@ def orders(batch: int, known: int, now_ms: int = NOW) -> BatchContext:
     return BatchContext(run="r", batch=batch, now_ms=now_ms, known=known, catalog="c")
 
 
-@given(st.lists(st.tuples(st.dictionaries(st.sampled_from("gh"), st.integers(98, 100)), st.integers(0, 1)), max_size=8))
+BATCHES = st.tuples(st.dictionaries(st.sampled_from("gh"), st.integers(98, 100)), st.integers(0, 1), st.booleans())
+
+
+@given(st.lists(BATCHES, max_size=8))
 def test_two_judges_that_take_turns_tell_what_is_so(batches):
+    """The state of a group may stay when the group is gone: its deleted offsets are remembered."""
     view, judges, known, names = ClusterView("c"), [], -1, set()
     judges = [BucketEvaluator(0, DetectionRules()) for _ in range(2)]
-    for batch, (offsets, turn) in enumerate(batches):
+    for batch, (offsets, turn, stays) in enumerate(batches):
         groups = {name: state(name, offset) for name, offset in offsets.items()}
-        gone = [BucketRow(0, RowKind.GROUP, name, None) for name in names - groups.keys()]
+        gone = [] if stays else [BucketRow(0, RowKind.GROUP, name, None) for name in names - groups.keys()]
         names = set(groups)
         now_ms = NOW + 1_000 * batch
         view.take([*gone, *judges[turn].rows(groups, TOPICS, orders(batch, known, now_ms))])
