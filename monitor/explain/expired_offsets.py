@@ -50,6 +50,9 @@ def _rows(known: Judged, found: Sequence[ExpiredOffset]) -> Iterator[str]:
 
 def _restore_commands(group: GroupState, found: Sequence[ExpiredOffset]) -> Iterator[str]:
     """The lines of the file that ``--from-file`` reads, and the command; none if a name cannot be in them."""
+    if len(found) > MOST_LINES:
+        yield f"to restore them, write a file with the offsets of all {len(found):,} partitions: the API has them"
+        return
     names = {group.group, *[each.topic for each in found]}
     if any(escaped(name) != name or "," in name for name in names) or group.group.startswith("-"):
         return

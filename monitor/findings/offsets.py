@@ -92,11 +92,11 @@ class Expiring(Evidence):
 def _expiring_sentence(evidence: Expiring, found: Observation, group: GroupState) -> str:
     where, at = places(found.partitions), utc(evidence.expires_ms)
     if found.reason == "unsubscribed":
-        return (
-            f"No member subscribes to the topic of {where} any more. From {at} on, the brokers delete the committed "
-            "offsets there, where the group has lag."
-        )
-    which = "the group has no members" if group.members == () and group.protocol_type else "the group commits nothing"
+        left = f"No member subscribes to the topic of {where} any more"
+        if not group.members:
+            left = f"The group commits other topics, and nothing in {where} any more"
+        return f"{left}. From {at} on, the brokers delete the committed offsets there, where the group has lag."
+    which = "it has no members" if group.members == () and group.protocol_type else "it commits nothing there"
     return (
         f"From {at} on, the brokers delete the committed offsets of the group in {where}, as {which}. It has lag "
         "there. A consumer that starts later begins where its auto.offset.reset says."

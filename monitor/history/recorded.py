@@ -247,13 +247,15 @@ def _fastest_until(run: CommitRun, at_ms: int) -> int:
 
 
 def _lowest_until(run: CommitRun, at_ms: int) -> int | None:
-    """The lowest offset by an instant behind the first commit of the run; None: nothing went back by then."""
+    """The lowest offset by an instant behind the first commit, up to the first jump; None: none went back by then."""
     fall = run.first_rewind or run.last_rewind
     if fall is None or fall.at_ms > at_ms:
         return None
-    offsets = [point.offset for point in _named_commits(run)[1:] if point.committed_ms <= at_ms]
-    is_whole = run.last_rewind is not None and run.last_rewind.at_ms <= at_ms
-    return run.lowest if is_whole else min([fall.after, *offsets])
+    if run.last_rewind is not None and run.last_rewind.at_ms <= at_ms:
+        return run.lowest
+    until_ms = min([at_ms, *[jump.at_ms - 1 for jump in run.jumps[:1]]])
+    offsets = [point.offset for point in _named_commits(run)[1:] if point.committed_ms <= until_ms]
+    return min([*offsets, *([fall.after] if fall.at_ms <= until_ms else [])], default=None)
 
 
 def _jumps_until(run: CommitRun, at_ms: int) -> Iterator[InnerJump]:

@@ -48,7 +48,8 @@ class CommitRun(Event):
     are of the same topic (see OffsetCommitted.topic_key). ``second`` is the second commit, if that may be a jump
     (monitor.tracking.offsets.jumps), and ``jumps`` are those of the others that are. ``fastest`` is the fastest pace
     inside the run that is known to be none, in records per second. ``standstill`` None: the newest commit moved the
-    offset, or it is the only one. ``lowest`` is the lowest offset behind the first one, if there are rewinds.
+    offset, or it is the only one. ``lowest`` is the lowest offset behind the first one and up to the first
+    of ``jumps``, if there are rewinds.
     """
 
     group: str

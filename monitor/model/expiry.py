@@ -41,6 +41,7 @@ class DeletedOffset(Value, array_like=True):
     ``kept_since_ms`` is from when its retention counted: when the group became empty, or when it was committed. None:
     it has not expired, as the group had members. ``deleted_ms`` 0: a client committed that there is none, or the time
     is not known. ``expires_ms`` None: no client requested a retention of its own. ``topic_key``: see OffsetCommitted.
+    ``emptied_ms`` is when the group lost its last member; None: not known, or it never had any.
     """
 
     topic: str
@@ -51,6 +52,7 @@ class DeletedOffset(Value, array_like=True):
     deleted_ms: int
     expires_ms: int | None = None
     topic_key: int | None = None
+    emptied_ms: int | None = None
 
 
 class ExpiredOffset(Value):
@@ -71,9 +73,10 @@ class ExpiredOffset(Value):
 
 
 def has_expired(deleted: DeletedOffset, retention: OffsetsRetention) -> bool | None:
-    """Whether the brokers deleted the offset because it expired; None: their retention is not known.
+    """Whether the brokers deleted the offset because it expired; None: not known, as their retention is not.
 
-    What was deleted before it was due was deleted by an administrator, or with its topic.
+    What was deleted before it was due was deleted by an administrator, or with its topic. What only a subscription kept
+    is due as soon as the last member leaves (KIP-848): neither is known then.
 
     >>> offset = DeletedOffset("t", 0, offset=7, committed_ms=0, kept_since_ms=10_000, deleted_ms=70_500)
     >>> [has_expired(offset, OffsetsRetention(ms)) for ms in (60_000, 600_000, None)]
@@ -86,4 +89,6 @@ def has_expired(deleted: DeletedOffset, retention: OffsetsRetention) -> bool | N
         if retention.retention_ms is None:
             return None
         due_ms = deleted.kept_since_ms + retention.retention_ms
+    if deleted.emptied_ms is not None and due_ms <= deleted.emptied_ms:
+        return None
     return deleted.deleted_ms + EARLIER_MS >= due_ms

@@ -79,6 +79,13 @@ def test_what_the_group_reads_after_all_is_no_skip():
     assert part(made, 10, 75).skips == ()
 
 
+def test_a_skip_stays_that_the_group_has_forgotten_after_an_hour():
+    made = overtaken()
+    for second in range(70, 3_760, 10):
+        made.commit(second, 0, 5_010 + second)
+    assert part(made, 10, 3_750).skips == (LOST,)
+
+
 def test_a_report_names_a_skip_at_its_commit_and_not_the_finding_that_lasts_an_hour():
     report = group_report(overtaken().recording(), "c", "g", ms(10), ms(200))
     assert report is not None

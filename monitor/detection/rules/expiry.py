@@ -7,7 +7,8 @@ Rule 1: Only partitions with lag count. Without lag, a group loses nothing that 
 Rule 2: It is forecast a day before, or for the last quarter of the retention, if that is shorter.
 Rule 3: It is forecast no longer than two checks of the brokers after it was due: then the broker does not do it.
 Rule 4: Of topics that a living group has turned away from, it is information: monitor.detection.rules.unattended has
-        the topic as ``abandoned``.
+        the topic as ``abandoned``. So is what has expired there. A group without members or protocol is alive if it
+        has committed another topic within the time of rule 2.
 Rule 5: What has expired is reported for seven days, or until the partition is committed again. It goes with its topic.
 Rule 6: What was deleted before it was due did not expire, and is not reported.
 Rule 7: Where the brokers do not return their retention, nothing is forecast. What was deleted in a group without
@@ -35,15 +36,25 @@ def find_expiring(facts: Facts) -> Iterable[Observation]:
     """Offsets with lag that expire within a day."""
     if not facts.losses.expiries or not facts.waiting:
         return
-    due = {
-        place: facts.losses.expiries[place]
-        for place in (TopicPartition(row.topic, row.partition) for row in facts.waiting)
-        if place in facts.losses.expiries and _is_near(facts, facts.losses.expiries[place])
-    }
-    if due:
-        reason = "unsubscribed" if facts.ownership.is_lived_in and facts.group.members else "expire"
-        first_ms = min(due.values())
-        yield _finding(facts, reason, first_ms - _notice_ms(facts), Expiring(first_ms), due)
+    due: dict[str, dict[TopicPartition, int]] = {"expire": {}, "unsubscribed": {}}
+    for place in (TopicPartition(row.topic, row.partition) for row in facts.waiting):
+        expires_ms = facts.losses.expiries.get(place)
+        if expires_ms is not None and _is_near(facts, expires_ms):
+            due["unsubscribed" if _has_turned_away(facts, place.topic) else "expire"][place] = expires_ms
+    for reason, found in due.items():
+        if found:
+            first_ms = min(found.values())
+            yield _finding(facts, reason, first_ms - _notice_ms(facts), Expiring(first_ms), found)
+
+
+def _has_turned_away(facts: Facts, topic: str) -> bool:
+    """Whether the group is alive, and reads other topics than this one (rule 4)."""
+    if facts.group.members:
+        return facts.ownership.complete and topic not in facts.ownership.subscribed
+    if facts.group.protocol_type:
+        return False
+    newest_ms = max((each.committed_ms for place, each in facts.committed.items() if place.topic != topic), default=0)
+    return bool(newest_ms) and not facts.has_come(newest_ms + _notice_ms(facts))
 
 
 def _is_near(facts: Facts, expires_ms: int) -> bool:
@@ -61,9 +72,13 @@ def _notice_ms(facts: Facts) -> int:
 
 def find_expired(facts: Facts) -> Iterable[Observation]:
     """Offsets that have expired, or may have, with records behind them."""
-    behind = [each for each in facts.losses.expired if each.lag]
-    yield from _deletion_finding(facts, "expired", [each for each in behind if each.is_certain])
-    yield from _deletion_finding(facts, "removed", [each for each in behind if not each.is_certain])
+    found: dict[str, list[ExpiredOffset]] = {"expired": [], "removed": []}
+    for each in facts.losses.expired:
+        if each.lag:
+            is_loss = each.is_certain and not _has_turned_away(facts, each.topic)
+            found["expired" if is_loss else "removed"].append(each)
+    for reason, own in found.items():
+        yield from _deletion_finding(facts, reason, own)
 
 
 def _deletion_finding(facts: Facts, reason: str, found: list[ExpiredOffset]) -> Iterator[Observation]:

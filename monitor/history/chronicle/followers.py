@@ -36,7 +36,7 @@ from monitor.model import (
     OrphanReason,
     TopicPartition,
 )
-from monitor.model.jumps import Skip
+from monitor.model.jumps import JUMP_KEPT_MS, Skip
 
 
 class _Open(NamedTuple):
@@ -253,7 +253,7 @@ def _is_refuted(skip: Skip, now: CommittedOffset | None) -> bool:
     if now.offset < skip.offset:
         return True
     if now.jump is None:
-        return True
+        return now.committed_ms - skip.at_ms <= JUMP_KEPT_MS
     is_kept = any(jump.at_ms == skip.at_ms for jump in now.jump.both)
     return not is_kept and (now.jump.before or 0) < skip.offset
 

@@ -69,7 +69,7 @@ def combine_commits(codes: Column, offsets: Column, committed_ms: Column, topic_
     points = list(map(CommitPoint, at_ms[places].tolist(), offset[places].tolist()))
     steep, fastest = steps.jumps() + 1, steps.fastest(begins).tolist()
     jumps = _inner_jumps(steep, begins, offset, at_ms, has_falls=bool(len(falls)))
-    lowest = _lowest_after_first(offset, begins).tolist() if len(falls) else []
+    lowest = _lowest_after_first(offset, begins, steep).tolist() if len(falls) else []
     depths = _sum_depths(offset[falls - 1] - offset[falls])
     columns = (
         order[begins],
@@ -115,11 +115,12 @@ def combine_commits(codes: Column, offsets: Column, committed_ms: Column, topic_
         )
 
 
-def _lowest_after_first(offset: Column, begins: Column) -> Column:
-    """The lowest offset of each run, its first one left out; of a run of one commit, the largest number."""
+def _lowest_after_first(offset: Column, begins: Column, steep: Column) -> Column:
+    """The lowest offset of each run behind its first one, up to the first jump; the largest number if there is none."""
     later = offset.copy()
     later[begins] = MOST
-    return np.minimum.reduceat(later, begins)
+    edges = np.union1d(begins, steep)
+    return np.minimum.reduceat(later, edges)[np.searchsorted(edges, begins)]
 
 
 def _lowest_after(offset: Column, rows: Column, begins: Column) -> list[int | None]:

@@ -10,7 +10,7 @@ Rule 2: The next commit ends it, and shows whether records were passed, or are r
 Rule 3: A new topic of the name is known by its id. So a commit goes back only where both ids are known.
 Rule 4: An offset may have expired only if the group had no members. With members, offsets expire only of topics that
         the group has turned away from.
-Rule 5: Of each group, the MOST newest are kept, and none that was deleted DELETED_KEPT_MS before the newest.
+Rule 5: Of each group, at most MOST are kept at a time, and none that was deleted DELETED_KEPT_MS before the newest.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from monitor.model import (
     GroupState,
     OffsetCommitted,
     OffsetDeleted,
+    Phase,
     Rewind,
     RewindCause,
     Source,
@@ -39,15 +40,20 @@ from monitor.tracking.offsets.jumps import Readers
 MOST: Final = 10_000
 """How many are kept of a group."""
 
+END: Final = 2**62
+"""Later than everything."""
+
 
 class Deletions:
     """Deleted offsets and explicit expiries by partition, while a piece of the group's log is folded in."""
 
-    __slots__ = ("_deleted", "_explicit")
+    __slots__ = ("_deleted", "_explicit", "_oldest_ms")
 
     def __init__(self, deleted: Iterable[DeletedOffset] = (), explicit: Iterable[ExplicitExpiry] = ()) -> None:
         self._deleted = {(each.topic, each.partition): each for each in deleted}
         self._explicit = {(each.topic, each.partition): each.expires_ms for each in explicit}
+        self._oldest_ms = min(map(_age_ms, self._deleted.values()), default=END)
+        """No deletion is older: a group with many partitions loses all of them at once."""
 
     def commit(self, event: OffsetCommitted | CommitRun) -> DeletedOffset | None:
         """Take a commit: its partition has an offset again. This is done for nearly every record of the log.
@@ -87,10 +93,10 @@ class Deletions:
         """
         place = event.topic, event.partition
         expires_ms = self._explicit.pop(place, None)
-        if known is None:
+        if known is None or len(self._deleted) >= MOST:
             return
         may_expire = group is not None and event.deleted_ms and _has_no_members(group)
-        self._deleted[place] = DeletedOffset(
+        deleted = DeletedOffset(
             *place,
             offset=known.offset,
             committed_ms=known.committed_ms,
@@ -98,14 +104,16 @@ class Deletions:
             deleted_ms=event.deleted_ms,
             expires_ms=expires_ms,
             topic_key=topic_key,
+            emptied_ms=group.phase_ms if group is not None and group.phase is Phase.EMPTY else None,
         )
-        self._forget_the_oldest(_age_ms(self._deleted[place]))
+        self._deleted[place] = deleted
+        self._oldest_ms = min(self._oldest_ms, _age_ms(deleted))
+        self._forget_before(_age_ms(deleted) - DELETED_KEPT_MS)
 
-    def _forget_the_oldest(self, newest_ms: int) -> None:
-        if len(self._deleted) > MOST:
-            del self._deleted[min(self._deleted, key=lambda place: _age_ms(self._deleted[place]))]
-        kept_ms = newest_ms - DELETED_KEPT_MS
-        self._deleted = {place: each for place, each in self._deleted.items() if _age_ms(each) >= kept_ms}
+    def _forget_before(self, instant_ms: int) -> None:
+        if self._oldest_ms < instant_ms:
+            self._deleted = {place: each for place, each in self._deleted.items() if _age_ms(each) >= instant_ms}
+            self._oldest_ms = min(map(_age_ms, self._deleted.values()), default=END)
 
     def forget_unexpired(self) -> None:
         """Forget the offsets that have not expired for certain: nothing else is left of the group."""

@@ -137,6 +137,8 @@ class JumpsDraft:
         if not is_steep(usual, passed, gap_ms):
             self._note(pace_of(passed, gap_ms), readers)
         elif not readers.are_none:
+            if jump is not None:
+                jump = still_kept(jump, second.offset, second.committed_ms)
             own = jump_of(first, second, first.committed_ms if recent_ms is None else recent_ms, readers)
             return with_jump(jump, own)
         return jump

@@ -38,7 +38,7 @@ from monitor.model import (
     TopicPartitions,
     TopicState,
 )
-from monitor.model.expiry import OffsetsRetention
+from monitor.model.expiry import DeletedOffset, OffsetsRetention, has_expired
 from monitor.tracking.group import fold_group
 from monitor.tracking.topic import catalog_of, fold_topic
 from tests.support.builders import member
@@ -261,7 +261,7 @@ def test_it_is_told_for_seven_days_and_then_forgotten():
 def test_it_ends_with_the_next_commit_of_the_partition():
     assert expired().at(140).commit(60).found == []
     assert expired().at(140).join("t").found == ["expired"], "it lives, and may have begun anywhere"
-    assert expired().at(140).commit(60, topic="u").found == ["expired"], "of another partition"
+    assert expired().at(140).commit(60, topic="u").found == ["removed"], "it reads another topic now"
 
 
 def test_each_partition_ends_by_itself():
@@ -326,3 +326,22 @@ def test_what_the_broker_says_counts_for_the_last_offset():
     story.group = replace(story.group, offsets=listed)
     (row,) = story.at(101.2).delete().verdict.expired_offsets
     assert row.offset == 10
+
+
+def test_a_topic_that_a_living_group_has_turned_away_from_is_information():
+    """A deployment for another topic, or an application that assigns its partitions itself and has left one."""
+    deployed = Story().join("t").at(5).commit().at(30).join().at(131).delete().at(132).join("u").at(290)
+    assert deployed.found == ["removed"]
+    left = Story().commit().at(89).commit(topic="u")
+    assert left.found == ["unsubscribed"]
+    assert left.at(101).delete().found == ["removed"]
+
+
+def test_what_only_a_subscription_kept_may_have_been_deleted_when_the_last_member_left():
+    """KIP-848: it counts from the commit, so it is due as soon as the group is empty."""
+    state = Story().join("t").commit().at(150).join().group
+    assert state is not None
+    kept_ms, emptied_ms = state.offsets[0].committed_ms, state.phase_ms
+    deleted = DeletedOffset("t", 0, 10, kept_ms, kept_ms, emptied_ms + 360_000, emptied_ms=emptied_ms)
+    assert has_expired(deleted, RETENTION) is None
+    assert has_expired(replace(deleted, emptied_ms=kept_ms), RETENTION) is True

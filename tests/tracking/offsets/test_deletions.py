@@ -54,7 +54,7 @@ def fold(*events: GroupEvent) -> GroupState:
 
 def test_where_a_deleted_offset_was_is_remembered_until_the_next_commit():
     assert fold(*BEFORE).deleted_offsets == (
-        DeletedOffset("t", 0, 600, 60_000, kept_since_ms=None, deleted_ms=0, topic_key=7),
+        DeletedOffset("t", 0, 600, 60_000, kept_since_ms=None, deleted_ms=0, topic_key=7, emptied_ms=65_000),
     )
     assert fold(*AGAIN, commit(5, 71_000)).deleted_offsets == ()
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -144,3 +145,30 @@ def test_the_fastest_pace_of_forged_offsets_can_be_stored():
     forged = [(100 * n, 2**61 * n) for n in range(4)]
     for events in (single(forged), run_of(forged)):
         assert fold(*events).fastest == 2**62
+
+
+SINCE = 1_700_000_000_000
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        pytest.param(
+            [[(0, 0), (1, 10), (2, 20), (3, 20_020)], [(4, 1_020_020), (64, 1_020_110), (65, 1_020_210), (66, 30_000)]],
+            id="a commit refutes the two newest of three jumps, which have taken the place of the first one",
+        ),
+        pytest.param(
+            [
+                [(0, 0), (0.05, 1_020_000)],
+                [(3_600.05, 1_040_000), (3_600.05, 1_045_000)],
+                [(3_600.05, 1_045_000), (3_632.05, 1_050_010)],
+            ],
+            id="the second commit of a run forgets a jump of more than an hour ago",
+        ),
+    ],
+)
+def test_jumps_that_were_kept_otherwise_in_a_run(pieces):
+    """Seconds and offsets; a reviewer found them."""
+    made = [[(SINCE + round(at_s * 1_000), offset) for at_s, offset in piece] for piece in pieces]
+    expected = fold(*[event for piece in made for event in single(piece)])
+    assert jump_of(fold(*[event for piece in made for event in run_of(piece)])) == jump_of(expected)
