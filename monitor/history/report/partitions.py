@@ -18,7 +18,7 @@ from monitor.history.report.facts import (
     Unowned,
 )
 from monitor.history.report.members import has_records, place_of
-from monitor.model import FindingKind, Phase, RewindCause, TopicPartition, Value
+from monitor.model import FindingKind, Phase, TopicPartition, Value
 
 RHYTHMS: Final = 2
 """A gap of so many usual times between two commits is reported."""
@@ -208,13 +208,9 @@ def is_with_its_log(rewind: RewindThen, truncations: Iterable[LogTruncated]) -> 
 
 
 def redelivered_records(chronicle: Chronicle) -> int:
-    """The records that are delivered again.
+    """The records that are delivered again, without those that are gone with the end of their logs.
 
-    Without those that are gone with the end of their logs, and those between commits that arrived out of order.
+    Commits that may have arrived out of order count: mostly, the application itself went back.
     """
-    gone = [
-        each
-        for each in chronicle.rewinds
-        if each.cause is RewindCause.OUT_OF_ORDER or is_with_its_log(each, chronicle.truncations)
-    ]
+    gone = [each for each in chronicle.rewinds if is_with_its_log(each, chronicle.truncations)]
     return max(0, chronicle.redelivered - sum(each.before - each.after for each in gone))

@@ -104,7 +104,7 @@ def _rewind_words(each: RewindThen, chronicle: Chronicle) -> str:
         return f"{head}, as its log did: the records there before are gone."
     head += CAUSES[each.cause]
     if each.cause is RewindCause.OUT_OF_ORDER:
-        return f"{head}. Then no record is delivered again."
+        return f"{head}: {count} ({span}) are delivered again, unless the commits arrived out of order."
     return f"{head}: {count} ({span}) are delivered again."
 
 
