@@ -26,7 +26,7 @@ class RewindCause(StrEnum):
     REBALANCE = "rebalance"
     """A rebalance ended between the two commits: the owner began at an older offset."""
     OUT_OF_ORDER = "out_of_order"
-    """Two commits of one owner, at most a second apart: most likely, the older one arrived last."""
+    """Two commits of one owner, at most a second apart: the older one may have arrived last."""
     UNKNOWN = "unknown"
 
 

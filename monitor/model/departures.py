@@ -6,19 +6,11 @@ from typing import Final
 
 import msgspec
 
-from monitor.model.members import Member
+from monitor.model.members import BATCH_MS, Member, batch_limit_ms
 from monitor.model.values import PartitionId, Value
 
 KEPT_DEPARTURES: Final = 8
 """Of so many owners of a partition it is kept when they were there, the newest ones."""
-
-
-LONGEST_BATCH_MS: Final = 3_600_000
-"""A member with a longer limit between two polls than this has switched that limit off, so the limit shows
-nothing (Kafka Streams did so by default, with the largest number there is)."""
-
-USUAL_BATCH_MS: Final = 300_000
-"""The limit between two polls where nothing else is known (Kafka's ``max.poll.interval.ms``)."""
 
 LONGEST_SESSION_MS: Final = 45_000
 """A session is taken to be as long as this where the log does not tell (``group.consumer.session.timeout.ms``)."""
@@ -66,6 +58,4 @@ def longest_standing_ms(member: Member) -> int:
     >>> longest_standing_ms(Member("m", session_timeout_ms=10_000, rebalance_timeout_ms=300_000))
     610000
     """
-    limit_ms = member.rebalance_timeout_ms
-    batch_ms = limit_ms if 0 < limit_ms <= LONGEST_BATCH_MS else USUAL_BATCH_MS
-    return 2 * batch_ms + (member.session_timeout_ms or LONGEST_SESSION_MS)
+    return 2 * (batch_limit_ms(member) or BATCH_MS) + (member.session_timeout_ms or LONGEST_SESSION_MS)

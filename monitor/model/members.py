@@ -27,6 +27,14 @@ STATIC_LEAVE_EPOCH: Final = -2
 ``LEAVE_GROUP_STATIC_MEMBER_EPOCH`` of Kafka). No other epoch is lower."""
 
 
+BATCH_MS: Final = 300_000
+"""How long a consumer may take between two polls, where nothing else is known (Kafka's ``max.poll.interval.ms``)."""
+
+LONGEST_BATCH_MS: Final = 3_600_000
+"""A member with a longer limit between two polls than this has switched that limit off, so the limit shows
+nothing (Kafka Streams did so by default, with the largest number there is)."""
+
+
 class SpareTasks(Value):
     """Tasks of a streams group's member that read no input: standby tasks copy a state, warm-up tasks begin to."""
 
@@ -205,3 +213,9 @@ class Member(Value):
     connect: ConnectWorker | None = None
     joined_as: str | None = None
     returned_ms: int = 0
+
+
+def batch_limit_ms(member: Member | None) -> int | None:
+    """How long a member may take with what it has polled; None: not known."""
+    limit_ms = 0 if member is None else member.rebalance_timeout_ms
+    return limit_ms if 0 < limit_ms <= LONGEST_BATCH_MS else None

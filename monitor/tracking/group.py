@@ -85,8 +85,8 @@ def fold_group(cluster: str, group: str, state: GroupState | None, events: Itera
       then. A tombstone of another kind of group than it is now says nothing new.
     - What the brokers write in a version that is not known here hides the members, or the committed offset of a
       partition, until it can be read again, see monitor.tracking.unread.
-    - What remains of offsets that were deleted is kept, also when nothing else is
-      (UNSEEN), until the partition is committed again, see monitor.tracking.offsets.deletions.
+    - What remains of offsets that were deleted is kept, also when nothing else is (UNSEEN), until the partition is
+      committed again, see monitor.tracking.offsets.deletions.
     - What the log tells counts where the group is by the newest number of partitions: once anything is there, all from
       elsewhere is void, whatever the order (see GroupPlaced).
 

@@ -3,14 +3,12 @@
 from itertools import accumulate
 
 import msgspec
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from monitor.model import (
     CommitPoint,
-    CommitRun,
     CurrentRemoved,
     CurrentStored,
     EpochStored,
@@ -36,9 +34,9 @@ from monitor.model import (
 )
 from monitor.model.commit_history import points_of
 from monitor.model.expiry import DeletedOffset
-from monitor.protocol.kafka.commit_runs import combine_commits
 from monitor.tracking.group import fold_group
 from monitor.tracking.serialization import decode_group_state, encode_state
+from tests.support.commit_runs import run_of
 
 
 def commit(topic="t", partition=0, offset=1, at_ms=1):
@@ -357,29 +355,7 @@ def test_a_state_that_is_kept_knows_something(log):
 
 def combined(commits):
     """The runs that the decoder makes of commits of one partition of one topic."""
-    columns = [[event.offset for event in commits], [event.committed_ms for event in commits], [0] * len(commits)]
-    offsets, times, zeros = (np.array(column, np.int64) for column in columns)
-    return [
-        CommitRun(
-            group="g",
-            topic="t",
-            partition=0,
-            first=run.first,
-            points=run.points,
-            commits=run.commits,
-            rewinds=run.rewinds,
-            last_rewind=run.last_rewind,
-            rewound=run.rewound,
-            topic_key=commits[-1].topic_key,
-            first_rewind=run.first_rewind,
-            second=run.second,
-            fastest=run.fastest,
-            standstill=run.standstill,
-            lowest=run.lowest,
-            jumps=run.jumps,
-        )
-        for run in combine_commits(zeros, offsets, times, zeros)
-    ]
+    return list(run_of([(event.committed_ms, event.offset) for event in commits], commits[-1].topic_key))
 
 
 def standstill_of(points):

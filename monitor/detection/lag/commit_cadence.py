@@ -22,6 +22,7 @@ from typing import Final, NamedTuple
 
 from monitor.model import CommitPoint, CommittedOffset, EndOffsetAt, PartitionState
 from monitor.model.commit_history import RECENT, columns_of, count_of
+from monitor.model.members import BATCH_MS
 
 RHYTHMS: Final = 3
 """How many times its usual time between two commits a consumer may be silent: two commits that stay away are no
@@ -35,9 +36,6 @@ FEWEST_GAPS: Final = 4
 
 EVEN: Final = 1.25
 """How many times the shortest of them the longest may be."""
-
-BATCH_MS: Final = 300_000
-"""How long a consumer may take between two polls, where nothing else is known (Kafka's ``max.poll.interval.ms``)."""
 
 SEVERAL: Final = 5
 """Of so many records that came evenly between two commits, the first waited four fifths of the time."""

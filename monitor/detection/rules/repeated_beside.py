@@ -10,11 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from monitor.detection.lag.standstill import standstill_of
 from monitor.detection.ownership.context import Facts
 from monitor.detection.rules.rule import Rule
-from monitor.detection.rules.stalled_commits import moved_beside, silent_partitions, standing_partitions
-from monitor.findings.lag import NotMoving, Repeated
+from monitor.detection.rules.stalled_commits import (
+    moved_beside,
+    repeated_offsets,
+    silent_partitions,
+    standing_partitions,
+)
+from monitor.findings.lag import NotMoving
 from monitor.findings.observation import Observation
 from monitor.model import FindingKind
 
@@ -29,15 +33,11 @@ def find_not_moving(facts: Facts) -> Iterable[Observation]:
     found = sorted(long.keys() - silent_partitions(facts).keys()) if long else []
     if not found:
         return
-    committed = [(place, facts.committed[place]) for place in found]
-    repeated = [(place, commit, standstill_of(commit)) for place, commit in committed]
     yield Observation(
         kind=FindingKind.LAG,
         reason="not_moving",
         since_ms=min(long[place] for place in found),
-        evidence=NotMoving(
-            tuple([Repeated(place, commit.offset, stands.commits) for place, commit, stands in repeated if stands])
-        ),
+        evidence=NotMoving(repeated_offsets(facts, found)),
         partitions=tuple(found),
     )
 

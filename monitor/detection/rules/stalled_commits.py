@@ -39,7 +39,7 @@ from heapq import nlargest
 from math import inf
 from typing import Final
 
-from monitor.detection.lag.commit_cadence import BATCH_MS, FEWEST_COMMITS, RHYTHMS, longest_usual_ms, usual_gap_ms
+from monitor.detection.lag.commit_cadence import FEWEST_COMMITS, RHYTHMS, longest_usual_ms, usual_gap_ms
 from monitor.detection.lag.commit_order import arrived_late
 from monitor.detection.lag.standstill import moved_ms, standstill_of
 from monitor.detection.lag.waiting import in_vain_since_ms
@@ -67,7 +67,7 @@ from monitor.model import (
     Value,
 )
 from monitor.model.commit_history import count_of
-from monitor.model.departures import LONGEST_BATCH_MS
+from monitor.model.members import BATCH_MS, batch_limit_ms
 from monitor.protocol.kafka.group_metadata import group_partition
 
 NOTICED: Final = 4 / 3
@@ -180,7 +180,7 @@ def _not_committing(
     evidence = NotCommitting(
         facts.settings.commit_silence_ms,
         owners=tuple(sorted(holders)),
-        repeated=_repeated(facts, repeated),
+        repeated=repeated_offsets(facts, repeated),
         left=tuple([Left(place, left[place].offset, left[place].owners) for place in sorted(left)]),
     )
     return Observation(
@@ -192,7 +192,7 @@ def _not_committing(
     )
 
 
-def _repeated(facts: Facts, places: Iterable[TopicPartition]) -> tuple[Repeated, ...]:
+def repeated_offsets(facts: Facts, places: Iterable[TopicPartition]) -> tuple[Repeated, ...]:
     """The offsets that are committed again and again, by partition."""
     found = ((place, facts.committed[place]) for place in sorted(places))
     return tuple(
@@ -527,12 +527,6 @@ def _session_ms(member: Member | None) -> float:
     if member is None or (reconciliation is not None and reconciliation.epoch == STATIC_LEAVE_EPOCH):
         return inf
     return member.session_timeout_ms
-
-
-def batch_limit_ms(member: Member | None) -> int | None:
-    """How long a member may take with what it has polled; None: not known."""
-    limit_ms = 0 if member is None else member.rebalance_timeout_ms
-    return limit_ms if 0 < limit_ms <= LONGEST_BATCH_MS else None
 
 
 def usual_gaps(facts: Facts, places: Iterable[TopicPartition]) -> list[float]:

@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from monitor.detection.lag.commit_cadence import BATCH_MS
 from monitor.detection.lag.standstill import moved_ms
 from monitor.detection.lag.waiting import in_vain_since_ms
 from monitor.detection.ownership.context import Facts
@@ -23,6 +22,7 @@ from monitor.detection.rules.rule import Rule
 from monitor.findings.lag import Abandoned, Unattended
 from monitor.findings.observation import Observation
 from monitor.model import FindingKind, OrphanReason, PartitionVerdict, Phase, TopicPartition
+from monitor.model.members import BATCH_MS
 
 Since = dict[TopicPartition, int]
 """Since when records have waited in vain, by partition."""

@@ -31,16 +31,17 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from monitor.detection.lag.commit_cadence import BATCH_MS, FEWEST_COMMITS, RHYTHMS
+from monitor.detection.lag.commit_cadence import FEWEST_COMMITS, RHYTHMS
 from monitor.detection.lag.waiting import stays_from_ms
 from monitor.detection.ownership.context import Facts
 from monitor.detection.ownership.current import held_since_ms
 from monitor.detection.rules.rule import Rule
-from monitor.detection.rules.stalled_commits import batch_limit_ms, blamed_members, newest_disturbance, usual_gaps
+from monitor.detection.rules.stalled_commits import blamed_members, newest_disturbance, usual_gaps
 from monitor.findings.observation import Evidence, Observation
 from monitor.findings.uncommitted import AtRisk, LeftUncommitted, NeverCommitted
 from monitor.model import FindingKind, PartitionState, Phase, TopicPartition, Value
 from monitor.model.commit_history import columns_of
+from monitor.model.members import BATCH_MS, batch_limit_ms
 
 START_MS: Final = 5_000
 """How long an owner may take from its assignment until it asks where the log ends, if it starts at ``latest``."""

@@ -117,7 +117,9 @@ class OffsetsDraft:
             first, at_ms = event.offset, event.committed_ms
             after = _after(before, event, self._jump_after_first(before, deleted, event, first, at_ms))
         if before is None:
-            self._known[place] = after if deleted is None else self._after_deletion(after, deleted, event, first)
+            if deleted is not None:
+                after = self._after_deletion(after, deleted, event.topic_key, CommitPoint(at_ms, first))
+            self._known[place] = after
             return
         if first < before.offset:
             after = self._with_cause(after)
@@ -157,13 +159,13 @@ class OffsetsDraft:
         return replace(after, last_rewind=with_cause(fall, self.jumps.readers))
 
     def _after_deletion(
-        self, after: CommittedOffset, deleted: DeletedOffset, event: Commit, first: int
+        self, after: CommittedOffset, deleted: DeletedOffset, topic_key: int | None, first: CommitPoint
     ) -> CommittedOffset:
         """The partition after its first commit since its offset was deleted."""
-        if first >= deleted.offset or not deleted.topic_key or deleted.topic_key != event.topic_key:
+        if first.offset >= deleted.offset or not deleted.topic_key or deleted.topic_key != topic_key:
             return after
-        self.redelivered += deleted.offset - first
-        return with_rewind(after, deleted, event, self.jumps.readers)
+        self.redelivered += deleted.offset - first.offset
+        return with_rewind(after, deleted, first, self.jumps.readers)
 
     def _redeliver(self, before: CommittedOffset, fall: Rewind) -> None:
         """Count the records of a commit that went back behind the one before it."""

@@ -10,7 +10,8 @@ Rule 2: The next commit ends it, and shows whether records were passed, or are r
 Rule 3: A new topic of the name is known by its id. So a commit goes back only where both ids are known.
 Rule 4: An offset may have expired only if the group had no members. With members, offsets expire only of topics that
         the group has turned away from.
-Rule 5: Of each group, at most MOST are kept at a time, and none that was deleted DELETED_KEPT_MS before the newest.
+Rule 5: Of each group, at most MOST_DELETED are kept at a time, and none that was deleted DELETED_KEPT_MS before the
+        newest.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from msgspec.structs import replace
 
 from monitor.kinds.offset_expiry import retention_start_ms
 from monitor.model import (
+    MOST,
     CommitPoint,
     CommitRun,
     CommittedOffset,
@@ -37,11 +39,8 @@ from monitor.model import (
 from monitor.model.expiry import DELETED_KEPT_MS, DeletedOffset, ExplicitExpiry
 from monitor.tracking.offsets.jumps import Readers
 
-MOST: Final = 10_000
+MOST_DELETED: Final = 10_000
 """How many are kept of a group."""
-
-END: Final = 2**62
-"""Later than everything."""
 
 
 class Deletions:
@@ -52,7 +51,7 @@ class Deletions:
     def __init__(self, deleted: Iterable[DeletedOffset] = (), explicit: Iterable[ExplicitExpiry] = ()) -> None:
         self._deleted = {(each.topic, each.partition): each for each in deleted}
         self._explicit = {(each.topic, each.partition): each.expires_ms for each in explicit}
-        self._oldest_ms = min(map(_age_ms, self._deleted.values()), default=END)
+        self._oldest_ms = min(map(_age_ms, self._deleted.values()), default=MOST)
         """No deletion is older: a group with many partitions loses all of them at once."""
 
     def commit(self, event: OffsetCommitted | CommitRun) -> DeletedOffset | None:
@@ -93,7 +92,7 @@ class Deletions:
         """
         place = event.topic, event.partition
         expires_ms = self._explicit.pop(place, None)
-        if known is None or len(self._deleted) >= MOST:
+        if known is None or len(self._deleted) >= MOST_DELETED:
             return
         may_expire = group is not None and event.deleted_ms and _has_no_members(group)
         deleted = DeletedOffset(
@@ -113,7 +112,7 @@ class Deletions:
     def _forget_before(self, instant_ms: int) -> None:
         if self._oldest_ms < instant_ms:
             self._deleted = {place: each for place, each in self._deleted.items() if _age_ms(each) >= instant_ms}
-            self._oldest_ms = min(map(_age_ms, self._deleted.values()), default=END)
+            self._oldest_ms = min(map(_age_ms, self._deleted.values()), default=MOST)
 
     def forget_unexpired(self) -> None:
         """Forget the offsets that have not expired for certain: nothing else is left of the group."""
@@ -140,10 +139,9 @@ def _has_no_members(group: GroupState) -> bool:
 
 
 def with_rewind(
-    after: CommittedOffset, deleted: DeletedOffset, event: OffsetCommitted | CommitRun, readers: Readers | None
+    after: CommittedOffset, deleted: DeletedOffset, first: CommitPoint, readers: Readers | None
 ) -> CommittedOffset:
     """The partition after its first commit since its offset was deleted, which goes back behind that (rule 3)."""
-    first = event.first if isinstance(event, CommitRun) else CommitPoint(event.committed_ms, event.offset)
     cause = RewindCause.RESET if readers is not None and readers.are_none else RewindCause.DELETED
     fall = Rewind(first.committed_ms, deleted.offset, first.offset, cause=cause)
     return replace(after, rewinds=after.rewinds + 1, last_rewind=after.last_rewind or fall)

@@ -2,7 +2,7 @@
 
 A record that a consumer cannot process may end the consumer, and then the next owner of the partition. Commits do not
 show that, nor does a single generation. So what is kept is who had the partition while its committed offset stood.
-Whether that accuses anything is decided where the ends of the log are known (monitor.detection.lag.stuck_records).
+Whether that accuses anything is decided where the ends of the log are known (monitor.detection.rules.stuck_records).
 
 Rule 1: An owner counts if it began after the newest move of the committed offset, and is gone from the group.
 Rule 2: Owners in a row count. A commit of another offset ends the row.

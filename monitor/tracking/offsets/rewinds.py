@@ -2,8 +2,8 @@
 
 Rule 1: A group without members commits nothing: an administrator has reset the offset, or a tool keeps it.
 Rule 2: If a rebalance ended between the two commits, an owner began at an older offset.
-Rule 3: Two commits of one owner, at most LATE_MS apart, have most likely arrived in the wrong order. An application
-        that goes back by itself seldom commits both positions so soon.
+Rule 3: Two commits of one owner, at most LATE_MS apart, may have arrived in the wrong order. An application that goes
+        back by itself may commit both positions as soon, so nothing follows from this cause.
 Rule 4: Where the members are not known, no cause is.
 
 A run of commits lies between two records of members (streaming_jobs.ingest.commit_rows): so the members are those of

@@ -2,49 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 
-import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from monitor.model import CommitRun, CommittedOffset, Event, ListedOffset, OffsetCommitted, OffsetsListed
+from monitor.model import CommittedOffset, Event, ListedOffset, OffsetsListed
 from monitor.model.commit_history import RECENT
-from monitor.protocol.kafka.commit_runs import combine_commits
 from monitor.tracking.group import fold_group
+from tests.support.commit_runs import Commit, run_of, single
 from tests.support.examples import example_count
-
-Commit = tuple[int, int]
-"""When, and which offset."""
-
-
-def run_of(commits: Sequence[Commit]) -> Iterator[Event]:
-    times, offsets = (np.array(column) for column in zip(*commits, strict=True))
-    same = np.zeros(len(commits), dtype=np.int64)
-    for run in combine_commits(same, offsets, times, same):
-        yield CommitRun(
-            group="g",
-            topic="t",
-            partition=0,
-            first=run.first,
-            points=run.points,
-            commits=run.commits,
-            rewinds=run.rewinds,
-            last_rewind=run.last_rewind,
-            rewound=run.rewound,
-            first_rewind=run.first_rewind,
-            second=run.second,
-            fastest=run.fastest,
-            standstill=run.standstill,
-            lowest=run.lowest,
-            jumps=run.jumps,
-        )
-
-
-def single(commits: Sequence[Commit]) -> Iterator[Event]:
-    for at_ms, offset in commits:
-        yield OffsetCommitted(group="g", topic="t", partition=0, offset=offset, committed_ms=at_ms)
 
 
 def listing(asked_ms: int, offset: int | None) -> OffsetsListed:

@@ -1,52 +1,20 @@
 """Which jump is kept, and how fast a group was, is the same however its commits are combined into runs."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import accumulate
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from monitor.model import CommitRun, GroupState, Member, MembershipStored, OffsetCommitted
+from monitor.model import CommitRun, GroupState, Member, MembershipStored
 from monitor.model.events import Event
 from monitor.model.jumps import Jump
-from monitor.protocol.kafka.commit_runs import combine_commits
 from monitor.tracking.group import fold_group
+from tests.support.commit_runs import Commit, run_of, single
 from tests.support.examples import example_count
 
-Commit = tuple[int, int]
-"""When, and which offset."""
-
 HOUR = 3_600_000
-
-
-def run_of(commits: Sequence[Commit]) -> Iterator[Event]:
-    times, offsets = (np.array(column) for column in zip(*commits, strict=True))
-    same = np.zeros(len(commits), dtype=np.int64)
-    for run in combine_commits(same, offsets, times, same):
-        yield CommitRun(
-            group="g",
-            topic="t",
-            partition=0,
-            first=run.first,
-            points=run.points,
-            commits=run.commits,
-            rewinds=run.rewinds,
-            last_rewind=run.last_rewind,
-            rewound=run.rewound,
-            first_rewind=run.first_rewind,
-            second=run.second,
-            fastest=run.fastest,
-            standstill=run.standstill,
-            lowest=run.lowest,
-            jumps=run.jumps,
-        )
-
-
-def single(commits: Sequence[Commit]) -> Iterator[Event]:
-    for at_ms, offset in commits:
-        yield OffsetCommitted(group="g", topic="t", partition=0, offset=offset, committed_ms=at_ms)
 
 
 def fold(*events: Event) -> GroupState:
