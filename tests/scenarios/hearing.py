@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import threading
@@ -14,25 +13,22 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
-from kafka import KafkaConsumer, TopicPartition
-
 from tests.scenarios.scenario import Told
 from tests.scenarios.stage import short
 from tests.support.background import Background
+from tests.support.findings_reader import FindingsReader
 from tests.support.job_process import JobProcess, process_fields
 
-TOPIC: Final = "groupwatch.findings"
 IDLE_S: Final = 3.0
 """How long from one evaluation to the next is no sign of a busy machine."""
 EVALUATED: Final = re.compile(r"^groupwatch_last_evaluation_timestamp_seconds\{[^}]*\} (\S+)$", re.MULTILINE)
 
 
-class Hearing(Background):
+class Hearing(FindingsReader):
     """A thread that reads the findings topic from its beginning on."""
 
     def __init__(self, bootstrap: str) -> None:
-        super().__init__()
-        self._bootstrap = bootstrap
+        super().__init__(bootstrap)
         self._heard: dict[str, list[Told]] = defaultdict(list)
         self._listening = threading.Lock()
 
@@ -45,19 +41,6 @@ class Hearing(Background):
         """Of which groups something was told."""
         with self._listening:
             return {group for group, told in self._heard.items() if told}
-
-    def _run(self) -> None:
-        consumer = KafkaConsumer(
-            bootstrap_servers=self._bootstrap, group_id=None, enable_auto_commit=False, fetch_max_wait_ms=1000
-        )
-        place = TopicPartition(TOPIC, 0)
-        consumer.assign([place])
-        consumer.seek_to_beginning(place)
-        while not self._stopping.is_set():
-            for record in consumer.poll(timeout_ms=1000).get(place, []):
-                if record.value is not None:
-                    self._note(json.loads(record.value))
-        consumer.close(autocommit=False)
 
     def _note(self, record: dict[str, Any]) -> None:
         with self._listening:

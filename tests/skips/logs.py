@@ -14,20 +14,18 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, Self
 
-from kafka import KafkaConsumer, TopicPartition
-
 from tests.clients.libraries import CLIENT
 from tests.clients.toolchain import available_clients
 from tests.skips.oracle import Told
 from tests.support.background import Background
 from tests.support.consumers import Consumers, Event
 from tests.support.crowd import NEEDED
+from tests.support.findings_reader import FindingsReader
 from tests.support.java_program import jars_of_kafka, java_command
 from tests.support.job_process import JobProcess
 
 CLIENTS: Final = ("java", "java-848", "librdkafka", "kafka-python")
 """Java's client with both protocols; the other two with the classic one."""
-FINDINGS: Final = "groupwatch.findings"
 _TIMES: Final = re.compile(r"^groupwatch_(catalog|last_evaluation)_timestamp_seconds\{[^}]*\} (\S+)$", re.MULTILINE)
 _PROGRAMS: Final = Path(__file__).parent / "programs"
 
@@ -114,12 +112,11 @@ class Passes(Background):
                         self._seen[what].append(float(at_s))
 
 
-class Hearing(Background):
+class Hearing(FindingsReader):
     """A thread that reads the findings topic: what is opened about skipped records, by group."""
 
     def __init__(self, bootstrap: str) -> None:
-        super().__init__()
-        self._bootstrap = bootstrap
+        super().__init__(bootstrap, wait_ms=500)
         self._heard: dict[str, list[Told]] = defaultdict(list)
         self._listening = threading.Lock()
 
@@ -127,19 +124,6 @@ class Hearing(Background):
         """What was told of a group until now."""
         with self._listening:
             return list(self._heard[group])
-
-    def _run(self) -> None:
-        consumer = KafkaConsumer(
-            bootstrap_servers=self._bootstrap, group_id=None, enable_auto_commit=False, fetch_max_wait_ms=500
-        )
-        place = TopicPartition(FINDINGS, 0)
-        consumer.assign([place])
-        consumer.seek_to_beginning(place)
-        while not self._stopping.is_set():
-            for record in consumer.poll(timeout_ms=500).get(place, []):
-                if record.value is not None:
-                    self._note(json.loads(record.value))
-        consumer.close(autocommit=False)
 
     def _note(self, record: dict[str, Any]) -> None:
         if record["kind"] != "skipped" or record["event"] == "closed":
