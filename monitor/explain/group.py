@@ -11,7 +11,7 @@ from monitor.detection.evaluation_input import GroupInputs
 from monitor.explain.client_libraries import client_statements, count_java_moves
 from monitor.explain.connect import connect_statements, sink_statements
 from monitor.explain.dialects import dialect_rule
-from monitor.explain.expired_offsets import expired_statements
+from monitor.explain.expired_offsets import expired_statements, invalid_statements
 from monitor.explain.self_assigned import sharing_told
 from monitor.explain.statements import About, Explanation, Judged, Statement, findings_told, judged, metadata_told
 from monitor.explain.tasks import task_assignor_sentence, tasks_told, unchecked_reasons
@@ -66,6 +66,7 @@ def explain_group(inputs: GroupInputs) -> Explanation:
             *_rebalances(known),
             _lag(known),
             *expired_statements(known),
+            *invalid_statements(known),
             *findings_told(known.verdict, known.verdict.findings, "The group has no findings."),
         ),
     )

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from monitor.model import KINDS, CommittedOffset, GroupState, Phase
+from monitor.model import KINDS, GroupState, Phase
 from monitor.model.expiry import DELETED_KEPT_MS, DeletedOffset, OffsetsRetention, has_expired
 
 
-def retention_start_ms(group: GroupState, commit: CommittedOffset) -> int:
+def retention_start_ms(group: GroupState, committed_ms: int) -> int:
     """From when the brokers' retention of an offset counts (``Group.offsetExpirationCondition`` of the coordinator).
 
     Of a classic group without members, that is when it became empty. Of all others, it is the commit: of those without
     a protocol, and of KIP-848 and streams groups with and without members.
     """
     is_empty = group.phase is Phase.EMPTY and KINDS[group.kind].has_generations
-    return commit.committed_ms if not is_empty or group.lacks_state_time else group.generation_ms
+    return committed_ms if not is_empty or group.lacks_state_time else group.generation_ms
 
 
 def recent_deletions(group: GroupState, retention: OffsetsRetention | None, now_ms: int) -> tuple[DeletedOffset, ...]:
