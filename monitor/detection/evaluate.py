@@ -69,6 +69,7 @@ from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.findings.observation import Observation
 from monitor.findings.sentences import sentence_of
 from monitor.findings.table import rank
+from monitor.kinds.offset_expiry import known_kind
 from monitor.model import (
     KINDS,
     MOST,
@@ -222,7 +223,7 @@ def _verdict_of(facts: Facts, view: AssignmentView, now_ms: int) -> GroupVerdict
     return GroupVerdict(
         cluster=group.cluster,
         group=group.group,
-        kind=group.kind,
+        kind=known_kind(group),
         state=_GONE if group.phase is _UNSEEN else group.phase,
         evaluated_ms=now_ms,
         assignor=facts.group.protocol,

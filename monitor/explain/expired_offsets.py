@@ -10,6 +10,7 @@ from typing import Final
 from monitor.detection.lag.uncommitted import last_offset
 from monitor.detection.ownership.catalog_view import Topics
 from monitor.explain.statements import About, Judged, Statement
+from monitor.kinds.offset_expiry import known_kind
 from monitor.messages.formatting import counted
 from monitor.messages.names import shown
 from monitor.messages.notification import utc
@@ -99,7 +100,7 @@ def _restore_commands(group: GroupState, found: Sequence[ExpiredOffset | _Offset
     if any(escaped(name) != name or "," in name for name in names) or group.group.startswith("-"):
         return
     lines = " ".join(shlex.quote(f"{each.topic},{each.partition},{each.offset}") for each in found[:MOST_LINES])
-    by_tasks = KINDS[group.kind].broker_assigns_tasks
+    by_tasks = KINDS[known_kind(group)].broker_assigns_tasks
     tool = "kafka-streams-groups.sh" if by_tasks else "kafka-consumer-groups.sh"
     command = f"{tool} --bootstrap-server {BROKER} --reset-offsets --group {shlex.quote(group.group)}"
     yield "to restore them, before its consumers start (without --execute, the tool only shows what it would do):"

@@ -92,10 +92,8 @@ def _assignment(known: Judged) -> Iterator[Statement]:
 
 
 def _state(known: Judged) -> Statement:
-    group, since_ms = known.group, _phase_since_ms(known.group)
-    text = (
-        f"{shown_group(group.group)} of cluster {shown(group.cluster)} is a {group.kind.value} group, {_phase(group)}"
-    )
+    group, kind, since_ms = known.group, known.verdict.kind, _phase_since_ms(known.group)
+    text = f"{shown_group(group.group)} of cluster {shown(group.cluster)} is a {kind} group, {_phase(group)}"
     if since_ms is not None:
         text += f" for {known.age_of(since_ms)}"
     if group.generation_ms:

@@ -100,7 +100,7 @@ from monitor.model.events import (
     UnreadEvent,
 )
 from monitor.model.evidence import DriftCause
-from monitor.model.expiry import OffsetsRetention
+from monitor.model.expiry import FormerRetention, OffsetsRetention
 from monitor.model.findings import (
     DriftKind,
     Finding,
@@ -319,6 +319,7 @@ __all__ = [
     "FindingNews",
     "FindingOutdated",
     "FindingRecord",
+    "FormerRetention",
     "FormerTasks",
     "GroupDeleted",
     "GroupEvent",

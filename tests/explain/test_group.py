@@ -369,6 +369,15 @@ def test_expired_offsets_are_told_with_the_command_that_restores_them():
     )
 
 
+def test_the_offsets_of_a_streams_group_are_restored_with_its_own_tool():
+    deleted = DeletedOffset("t", 0, 90, 1_000_000, 1_000_000, NOW - 60_000, kind=GroupKind.STREAMS)
+    state = GroupState(cluster="c", group="g", deleted_offsets=(deleted,))
+    statements = of_group(state, replace(TOPICS, offsets_retention=OffsetsRetention(1_000_000))).statements
+    (expired,) = [each for each in statements if each.about is About.OFFSETS]
+    assert "g of cluster c is a kafka-streams group" in statements[0].sentence
+    assert expired.evidence[-1].startswith("kafka-streams-groups.sh --bootstrap-server BROKER:9092 --reset-offsets ")
+
+
 def test_offsets_below_0_are_told_with_the_command_that_restores_the_last_ones():
     """Each partition has 100 records; there is no partition 9."""
     last = CommitPoint(1_000_000, 90)

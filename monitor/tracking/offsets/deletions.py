@@ -24,6 +24,7 @@ from msgspec.structs import replace
 
 from monitor.kinds.offset_expiry import retention_start_ms
 from monitor.model import (
+    DEFAULT_KIND,
     MOST,
     CommitPoint,
     CommitRun,
@@ -120,6 +121,7 @@ class Deletions:
             expires_ms=expires_ms,
             topic_key=topic_key,
             emptied_ms=group.phase_ms if group is not None and group.phase is Phase.EMPTY else None,
+            kind=DEFAULT_KIND if group is None else group.kind,
         )
         self._remember(place, deleted)
 
