@@ -159,6 +159,15 @@ def _progress(pace: Pace) -> tuple[AlertRule, ...]:
             ),
         ),
         row_rule(
+            alerts.OFFSETS_INVALID,
+            pace,
+            summary=f"{GROUP} committed offsets below 0 {AGE} ago: to Kafka, nothing is committed there",
+            description=(
+                f"A client of group {GROUP} of cluster {CLUSTER} committed offsets below 0 in partitions with records. "
+                "A consumer that starts begins where its auto.offset.reset says."
+            ),
+        ),
+        row_rule(
             alerts.PARTITION_STALLED,
             pace,
             # Also of a group without members that has commits: there it is the only sign of a hang.

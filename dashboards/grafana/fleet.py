@@ -38,7 +38,7 @@ FINDINGS: Final = {
     "idle_members": "idle members",
     "lag": "stalled, stopped or behind",
     "uncommitted": "partitions never committed",
-    "offsets": "committed offsets expire, or have expired",
+    "offsets": "committed offsets expired, will expire, or are below 0",
     "retention": "records lost, or about to be",
     "abandoned": "topics no longer read",
     "rebalance": "many or long rebalances",

@@ -26,7 +26,7 @@ from monitor.detection.lag.lag import (
 )
 from monitor.detection.lag.skips import skips_of
 from monitor.detection.lag.throughput import lag_status, last_catch_up_ms, pace_of, paced_rows, progress_of, total_pace
-from monitor.detection.lag.uncommitted import left_behind, uncommitted_records
+from monitor.detection.lag.uncommitted import invalid_places, left_behind, uncommitted_records
 from monitor.detection.moment import Moment
 from monitor.detection.ownership.assignment_view import AssignmentView, view_assignment
 from monitor.detection.ownership.catalog_view import Places, Topics
@@ -41,6 +41,7 @@ from monitor.detection.rules import (
     drift,
     expiry,
     imbalance,
+    invalid_commits,
     lag_imbalance,
     not_ready,
     open_transaction,
@@ -68,6 +69,7 @@ from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.findings.observation import Observation
 from monitor.findings.sentences import sentence_of
 from monitor.findings.table import rank
+from monitor.kinds.offset_expiry import known_kind
 from monitor.model import (
     KINDS,
     MOST,
@@ -109,6 +111,7 @@ RULES: Final[tuple[Rule, ...]] = (
     *transactions.RULES,
     *uncommitted.RULES,
     *expiry.RULES,
+    *invalid_commits.RULES,
     *deliveries.RULES,
     *open_transaction.RULES,
     *behind.RULES,
@@ -220,7 +223,7 @@ def _verdict_of(facts: Facts, view: AssignmentView, now_ms: int) -> GroupVerdict
     return GroupVerdict(
         cluster=group.cluster,
         group=group.group,
-        kind=group.kind,
+        kind=known_kind(group),
         state=_GONE if group.phase is _UNSEEN else group.phase,
         evaluated_ms=now_ms,
         assignor=facts.group.protocol,
@@ -352,7 +355,7 @@ def facts_of(
         if shared is None
         else commits_of(shared, topics)
     )
-    known = _known(topics, view.ownership, committed)
+    known = _known(topics, view.ownership, (*committed, *invalid_places(group)))
     left = left_behind(group, topics, committed)
     if left:
         known = dict(sorted((known | left).items()))
@@ -416,7 +419,7 @@ def _tasks(
     return judge_tasks(group, view.tasks, orphans, known)
 
 
-def _known(topics: Topics, ownership: Ownership, committed: Mapping[TopicPartition, CommittedOffset]) -> Places:
+def _known(topics: Topics, ownership: Ownership, committed: Iterable[TopicPartition]) -> Places:
     """The partitions that exist and concern the group, in order. Of one topic alone: that topic's own, not a copy."""
     existing = sorted(ownership.subscribed & topics.catalog.topics.keys())
     if len(existing) == 1:

@@ -11,7 +11,7 @@ from monitor.detection.evaluation_input import GroupInputs
 from monitor.explain.client_libraries import client_statements, count_java_moves
 from monitor.explain.connect import connect_statements, sink_statements
 from monitor.explain.dialects import dialect_rule
-from monitor.explain.expired_offsets import expired_statements
+from monitor.explain.expired_offsets import expired_statements, invalid_statements
 from monitor.explain.self_assigned import sharing_told
 from monitor.explain.statements import About, Explanation, Judged, Statement, findings_told, judged, metadata_told
 from monitor.explain.tasks import task_assignor_sentence, tasks_told, unchecked_reasons
@@ -66,6 +66,7 @@ def explain_group(inputs: GroupInputs) -> Explanation:
             *_rebalances(known),
             _lag(known),
             *expired_statements(known),
+            *invalid_statements(known),
             *findings_told(known.verdict, known.verdict.findings, "The group has no findings."),
         ),
     )
@@ -91,10 +92,8 @@ def _assignment(known: Judged) -> Iterator[Statement]:
 
 
 def _state(known: Judged) -> Statement:
-    group, since_ms = known.group, _phase_since_ms(known.group)
-    text = (
-        f"{shown_group(group.group)} of cluster {shown(group.cluster)} is a {group.kind.value} group, {_phase(group)}"
-    )
+    group, kind, since_ms = known.group, known.verdict.kind, _phase_since_ms(known.group)
+    text = f"{shown_group(group.group)} of cluster {shown(group.cluster)} is a {kind} group, {_phase(group)}"
     if since_ms is not None:
         text += f" for {known.age_of(since_ms)}"
     if group.generation_ms:

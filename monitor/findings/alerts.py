@@ -147,6 +147,7 @@ NEVER_COMMITTED: Final = FindingAlert("GroupwatchPartitionNeverCommitted", "unco
 LEFT_UNCOMMITTED: Final = FindingAlert("GroupwatchUncommittedUnattended", "uncommitted", "unattended", age_s=900)
 OFFSETS_EXPIRE: Final = FindingAlert("GroupwatchOffsetsExpire", "offsets", "expire")
 OFFSETS_EXPIRED: Final = FindingAlert("GroupwatchOffsetsExpired", "offsets", "expired")
+OFFSETS_INVALID: Final = FindingAlert("GroupwatchOffsetsInvalid", "offsets", "invalid")
 PARTITION_STALLED: Final = StatusAlert("GroupwatchPartitionStalled", Severity.WARNING, LagStatus.STALL, hold_s=600)
 PARTITION_SILENT: Final = StatusAlert("GroupwatchPartitionSilent", Severity.INFO, LagStatus.STOP, hold_s=1800)
 OFFSETS_REWOUND: Final = StatusAlert(
@@ -208,6 +209,7 @@ GROUP_ALERTS: Final[tuple[GroupAlert, ...]] = (
     LEFT_UNCOMMITTED,
     OFFSETS_EXPIRE,
     OFFSETS_EXPIRED,
+    OFFSETS_INVALID,
     PARTITION_STALLED,
     PARTITION_SILENT,
     OFFSETS_REWOUND,

@@ -1,4 +1,4 @@
-"""Committed offsets that brokers delete by themselves (``offsets.retention.minutes``)."""
+"""Committed offsets that brokers delete by themselves (``offsets.retention.minutes``), and those below 0."""
 
 from __future__ import annotations
 
@@ -31,6 +31,21 @@ ROWS: Final = (
         Rank.UNKNOWN_POSITION,
         advice=_RESTORE,
         mark="expired offsets",
+        jitters=True,
+    ),
+    FindingSpec(
+        FindingKind.OFFSETS,
+        "invalid",
+        Rank.UNKNOWN_POSITION,
+        advice=(
+            Advice(
+                "Find the client that commits offsets below 0. Before consumers start there, commit the last offsets "
+                "again: groupwatch explain prints the command. Without it, latest skips records, and earliest reads "
+                "all again.",
+                _COMMITTING,
+            ),
+        ),
+        mark="offsets below 0",
         jitters=True,
     ),
     FindingSpec(
@@ -120,12 +135,41 @@ def _expired_sentence(evidence: Expired, found: Observation, group: GroupState) 
     how = f"expired at {utc(evidence.deleted_ms)}"
     if found.reason == "removed":
         how = f"{was} deleted or expired at {utc(evidence.deleted_ms)}"
-    last = grouped(evidence.lowest)
-    if evidence.lowest != evidence.highest:
-        last = f"{last} to {grouped(evidence.highest)}"
-    lag = counted(round_down(evidence.lag, (1, 2, 5)), "record")
     ones = "The last one was" if count == 1 else "The last ones were"
     return (
-        f"The committed {what} of the group in {places(found.partitions)} {how}. {ones} {last}, with a lag of at least "
-        f"{lag}. Nothing was committed there since."
+        f"The committed {what} of the group in {places(found.partitions)} {how}. "
+        f"{ones} {_last(evidence.lowest, evidence.highest, evidence.lag)}. Nothing was committed there since."
     )
+
+
+class Invalid(Evidence):
+    """Offsets below 0 were ``committed``, the first at ``committed_ms``.
+
+    The last ones before them are from ``lowest`` to ``highest`` (None: not known), with ``lag`` behind them in all.
+    """
+
+    committed_ms: int
+    committed: tuple[int, ...]
+    lowest: int | None
+    highest: int | None
+    lag: int
+
+
+@sentence.register
+def _invalid_sentence(evidence: Invalid, found: Observation, group: GroupState) -> str:
+    """The lag grows by itself, and the sentence has to stay the same."""
+    what = str(evidence.committed[0]) if len(evidence.committed) == 1 else "offsets below 0"
+    text = (
+        f"The group committed {what} in {places(found.partitions)} at {utc(evidence.committed_ms)}. "
+        "To Kafka, nothing is committed there: a consumer that starts begins where its auto.offset.reset says."
+    )
+    if evidence.lowest is None or evidence.highest is None:
+        return text
+    ones = "The last offset before was" if len(found.partitions) == 1 else "The last offsets before were"
+    return f"{text} {ones} {_last(evidence.lowest, evidence.highest, evidence.lag)}."
+
+
+def _last(lowest: int, highest: int, lag: int) -> str:
+    """The last offsets, and what has come since."""
+    last = grouped(lowest) if lowest == highest else f"{grouped(lowest)} to {grouped(highest)}"
+    return f"{last}, with a lag of at least {counted(round_down(lag, (1, 2, 5)), 'record')}"

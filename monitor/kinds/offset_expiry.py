@@ -2,18 +2,47 @@
 
 from __future__ import annotations
 
-from monitor.model import KINDS, CommittedOffset, GroupState, Phase
-from monitor.model.expiry import DELETED_KEPT_MS, DeletedOffset, OffsetsRetention, has_expired
+from msgspec.structs import replace
+
+from monitor.model import KINDS, GroupKind, GroupState, PassCompleted, PassHistory, Phase
+from monitor.model.expiry import (
+    DELETED_KEPT_MS,
+    MOST_FORMER,
+    READ_MS,
+    DeletedOffset,
+    FormerRetention,
+    OffsetsRetention,
+    has_expired,
+)
 
 
-def retention_start_ms(group: GroupState, commit: CommittedOffset) -> int:
+def retention_start_ms(group: GroupState, committed_ms: int) -> int:
     """From when the brokers' retention of an offset counts (``Group.offsetExpirationCondition`` of the coordinator).
 
     Of a classic group without members, that is when it became empty. Of all others, it is the commit: of those without
     a protocol, and of KIP-848 and streams groups with and without members.
     """
     is_empty = group.phase is Phase.EMPTY and KINDS[group.kind].has_generations
-    return commit.committed_ms if not is_empty or group.lacks_state_time else group.generation_ms
+    return committed_ms if not is_empty or group.lacks_state_time else group.generation_ms
+
+
+def with_retention(history: PassHistory, before: PassCompleted | None, now: PassCompleted) -> PassHistory:
+    """The history with the retention of the pass before, if the brokers have another one now."""
+    former, known = history.former_retentions, None if before is None else before.offsets_retention
+    if before is not None and known is not None and now.offsets_retention is not None:
+        kept_ms = known.retention_ms
+        if kept_ms is not None and kept_ms != now.offsets_retention.retention_ms:
+            others = [each for each in former if each.retention_ms != kept_ms]
+            former = (*others, FormerRetention(kept_ms, before.pass_ms - READ_MS))[-MOST_FORMER:]
+    if former and former[0].until_ms + DELETED_KEPT_MS < now.pass_ms:
+        former = former[1:]
+    return history if former is history.former_retentions else replace(history, former_retentions=former)
+
+
+def retention_of(completed: PassCompleted, former: tuple[FormerRetention, ...]) -> OffsetsRetention | None:
+    """For how long brokers keep offsets, with the retentions before; None: no collector reads it."""
+    retention = completed.offsets_retention
+    return retention if retention is None or not former else replace(retention, former=former)
 
 
 def recent_deletions(group: GroupState, retention: OffsetsRetention | None, now_ms: int) -> tuple[DeletedOffset, ...]:
@@ -30,6 +59,12 @@ def is_shown(group: GroupState, retention: OffsetsRetention | None, now_ms: int)
     A group whose offsets were deleted before they were due was deleted by an administrator.
     """
     return group.phase is not Phase.UNSEEN or bool(recent_deletions(group, retention, now_ms))
+
+
+def known_kind(group: GroupState) -> GroupKind:
+    """What the group is, or what it was before the brokers deleted it with its offsets."""
+    is_gone = group.phase is Phase.UNSEEN and bool(group.deleted_offsets)
+    return group.deleted_offsets[0].kind if is_gone else group.kind
 
 
 def is_forgotten(group: GroupState, now_ms: int) -> bool:

@@ -19,7 +19,15 @@ from monitor.model.client_libraries import (
     LibraryMembers,
     LibraryUse,
 )
-from monitor.model.commits import CommitPoint, InnerJump, Rewind, RewindCause, Standstill
+from monitor.model.commits import (
+    CommitPoint,
+    InnerJump,
+    ListedOffset,
+    ObservedOffset,
+    Rewind,
+    RewindCause,
+    Standstill,
+)
 from monitor.model.connect import (
     CONNECT,
     THE_CONNECTOR,
@@ -57,7 +65,7 @@ from monitor.model.events import (
     GroupObserved,
     GroupPlaced,
     GroupsListed,
-    ListedOffset,
+    InvalidOffsetCommitted,
     LoggedEvent,
     LogGrown,
     MemberRemoved,
@@ -65,10 +73,8 @@ from monitor.model.events import (
     MembershipStored,
     MemberStored,
     ModernEvent,
-    ObservedOffset,
     OffsetCommitted,
     OffsetDeleted,
-    OffsetEvent,
     OffsetsListed,
     PartitionObserved,
     PassCompleted,
@@ -94,7 +100,7 @@ from monitor.model.events import (
     UnreadEvent,
 )
 from monitor.model.evidence import DriftCause
-from monitor.model.expiry import OffsetsRetention
+from monitor.model.expiry import FormerRetention, OffsetsRetention
 from monitor.model.findings import (
     DriftKind,
     Finding,
@@ -110,6 +116,7 @@ from monitor.model.groups import (
     CommittedOffset,
     CommittedTopic,
     GroupState,
+    InvalidCommit,
     MembershipChange,
     OwnershipCount,
     PendingHandover,
@@ -312,6 +319,7 @@ __all__ = [
     "FindingNews",
     "FindingOutdated",
     "FindingRecord",
+    "FormerRetention",
     "FormerTasks",
     "GroupDeleted",
     "GroupEvent",
@@ -327,6 +335,8 @@ __all__ = [
     "Handover",
     "IdPartitions",
     "InnerJump",
+    "InvalidCommit",
+    "InvalidOffsetCommitted",
     "KindTraits",
     "LagStatus",
     "Library",
@@ -352,7 +362,6 @@ __all__ = [
     "ObservedOffset",
     "OffsetCommitted",
     "OffsetDeleted",
-    "OffsetEvent",
     "OffsetUnit",
     "OffsetsListed",
     "OffsetsRetention",

@@ -1,4 +1,4 @@
-"""What commits of one partition show when they follow one another."""
+"""Committed offsets as collectors read them, and what commits show when they follow one another."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 import msgspec
 
-from monitor.model.values import Value
+from monitor.model.values import PartitionId, Value
 
 
 class CommitPoint(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -70,3 +70,20 @@ class InnerJump(msgspec.Struct, frozen=True, array_like=True, gc=False):
     preceding: int
     recent_since_ms: int
     lowest: int | None = None
+
+
+class ListedOffset(Value):
+    """One committed offset in the broker's answer."""
+
+    topic: str
+    partition: PartitionId
+    offset: int
+
+
+class ObservedOffset(Value, array_like=True):
+    """A committed offset as a collector read it; ``committed_ms`` is when it was committed, where the system tells."""
+
+    topic: str
+    partition: PartitionId
+    offset: int
+    committed_ms: int | None = None

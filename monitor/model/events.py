@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from monitor.model.commits import CommitPoint, InnerJump, Rewind, Standstill
+from monitor.model.commits import CommitPoint, InnerJump, ListedOffset, ObservedOffset, Rewind, Standstill
 from monitor.model.connect import TargetState
 from monitor.model.expiry import OffsetsRetention
 from monitor.model.kinds import DEFAULT_KIND, GroupKind, Sharing, Source
@@ -86,23 +86,6 @@ class OffsetsListed(Event):
     pending: tuple[PendingOffsets, ...] = ()
 
 
-class ListedOffset(Value):
-    """One committed offset in the broker's answer."""
-
-    topic: str
-    partition: PartitionId
-    offset: int
-
-
-class ObservedOffset(Value, array_like=True):
-    """A committed offset as a collector read it; ``committed_ms`` is when it was committed, where the system tells."""
-
-    topic: str
-    partition: PartitionId
-    offset: int
-    committed_ms: int | None = None
-
-
 STATES_WITH_TARGETS: Final = frozenset({"Stable", "Reconciling"})
 """The states of a KIP-848 group, in Kafka's words, in which its targets are for what its members subscribe to now."""
 
@@ -115,7 +98,7 @@ class GroupObserved(Event):
     that it sees), ``state`` is the group's state in the system's words. ``regexes`` are the expressions that a KIP-848
     group's members subscribe to, with the topics that they seem to stand for. ``partial``: not everybody who keeps
     offsets of the group has told them, so those that are not named are as they were. ``topology`` is that of a streams
-    group.
+    group. ``invalid`` are offsets below 0 that clients have committed: to Kafka, nothing is committed there.
     """
 
     cluster: str
@@ -136,6 +119,7 @@ class GroupObserved(Event):
     regexes: tuple[ResolvedRegex, ...] = ()
     partial: bool = False
     topology: Topology | None = None
+    invalid: tuple[ObservedOffset, ...] = ()
 
 
 class GroupsListed(Event):
@@ -195,13 +179,27 @@ class ShareGroupRead(Event):
 class OffsetDeleted(Event):
     """A committed offset was deleted (by expiry, by an administrator, or because its topic went).
 
-    ``deleted_ms`` is when the broker wrote so; 0: nothing was deleted, a client committed that there is none.
+    ``deleted_ms`` is when the broker wrote so; 0: not known. In recordings of before InvalidOffsetCommitted, it is 0
+    where a client committed an offset below 0.
     """
 
     group: str
     topic: str
     partition: PartitionId
     deleted_ms: int = 0
+
+
+class InvalidOffsetCommitted(Event):
+    """A client committed an offset below 0: brokers store it, and return it as no committed offset.
+
+    ``committed_ms`` is when the broker wrote it; 0: not known.
+    """
+
+    group: str
+    topic: str
+    partition: PartitionId
+    offset: int
+    committed_ms: int = 0
 
 
 class MembershipStored(Event):
@@ -531,8 +529,6 @@ class DecodeFailed(Event):
     position: int | None = None
 
 
-OffsetEvent = OffsetCommitted | CommitRun | OffsetDeleted | OffsetsListed
-
 UnreadEvent = RecordUnread | CommitUnread
 """That a record is written in a version that is not known here; its key can be read."""
 
@@ -559,7 +555,15 @@ ShareStateEvent = ShareSnapshotStored | ShareUpdateStored | ShareStateDeleted
 ConnectConfigEvent = ConnectorConfigured | ConnectorTasksSet | ConnectorTargetSet
 """What a Connect cluster's topic of configurations tells."""
 
-LoggedEvent = OffsetCommitted | CommitRun | OffsetDeleted | MembershipEvent | UnreadEvent | ReadablePartitionsStored
+LoggedEvent = (
+    OffsetCommitted
+    | CommitRun
+    | InvalidOffsetCommitted
+    | OffsetDeleted
+    | MembershipEvent
+    | UnreadEvent
+    | ReadablePartitionsStored
+)
 """What the records of ``__consumer_offsets`` tell of a group."""
 
 GroupEvent = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Final
 
-from monitor.model.commits import Rewind, Standstill
+from monitor.model.commits import CommitPoint, Rewind, Standstill
 from monitor.model.connect import ConnectGroupState
 from monitor.model.departures import Departures
 from monitor.model.events import ResolvedRegex, SubscribedTopic
@@ -203,6 +203,21 @@ class MembershipChange(Value):
     instance_id: str | None = None
 
 
+class InvalidCommit(Value, array_like=True):
+    """The newest commit of a partition, if it is of an offset below 0: to Kafka, nothing is committed there.
+
+    ``offset`` was committed at ``committed_ms``, and the first one below 0 at ``since_ms`` (0: not known). ``last`` is
+    the newest commit before that; None: not known.
+    """
+
+    topic: str
+    partition: PartitionId
+    offset: int
+    committed_ms: int
+    since_ms: int
+    last: CommitPoint | None = None
+
+
 class UnreadRecord(Value, array_like=True):
     """A record that is written in a version that is not known here; see RecordUnread. ``since_ms``: the first of it."""
 
@@ -284,6 +299,7 @@ class GroupState(Value):
     ``deleted_offsets`` are what remains of committed offsets that were deleted, sorted, until the partition is
     committed again. They may be all that is known of a group (UNSEEN).
     ``explicit_expiries`` are of those offsets that clients requested to keep for a time of their own, sorted.
+    ``invalid_commits`` are the partitions, sorted, whose newest commit is of an offset below 0.
     ``lacks_state_time``: the broker did not write when the group became empty (before Kafka 2.1).
     """
 
@@ -341,3 +357,4 @@ class GroupState(Value):
     departures: tuple[Departures, ...] = ()
     explicit_expiries: tuple[ExplicitExpiry, ...] = ()
     lacks_state_time: bool = False
+    invalid_commits: tuple[InvalidCommit, ...] = ()

@@ -9,7 +9,7 @@ import msgspec
 
 from monitor.model.connect import ConnectConfigsState
 from monitor.model.events import PassTopicsCounted
-from monitor.model.expiry import OffsetsRetention
+from monitor.model.expiry import FormerRetention, OffsetsRetention
 from monitor.model.values import STATE_VERSION, PartitionId, Value
 
 END_SPACING_MS: Final = 20_000
@@ -174,12 +174,14 @@ class PassHistory(Value):
             groupwatch.
         counts: How many topics the log has of the newest passes, the newest last.
         lost: How many topics the newest complete pass names whose events the log does not have.
+        former_retentions: For how long brokers kept offsets before, for as long as deleted ones are remembered.
     """
 
     first_ms: int = 0
     counts: tuple[PassTopicsCounted, ...] = ()
     lost: int = 0
     version: int = STATE_VERSION
+    former_retentions: tuple[FormerRetention, ...] = ()
 
 
 class Outage(Value, frozen=True):

@@ -12,6 +12,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from typing import Any, Final
 
+from msgspec.structs import replace
+
+from monitor.kinds.offset_expiry import retention_of, with_retention
 from monitor.model import (
     Catalog,
     ConnectConfigsState,
@@ -115,7 +118,8 @@ class ClusterFold:
                 is_kept = after is None and lost > 0 and event.pass_ms - state.pass_ms < MISSED_MS
                 if self._put(key, state if is_kept else after):
                     changed.append(key)
-        self.states[PASS_HISTORY] = _with_end(self.pass_history, event, lost, is_first=before is None)
+        history = with_retention(self.pass_history, before, event)
+        self.states[PASS_HISTORY] = _with_end(history, event, lost, is_first=before is None)
         self.states[NEWEST_PASS] = event
         return [*changed, PASS_HISTORY, NEWEST_PASS]
 
@@ -161,7 +165,7 @@ class ClusterFold:
         topics = (state for state in self.states.values() if isinstance(state, TopicState))
         if completed is None:
             return catalog_of(self.cluster, 0, topics, self.pass_history.first_ms)
-        retention = completed.offsets_retention
+        retention = retention_of(completed, self.pass_history.former_retentions)
         return catalog_of(self.cluster, completed.pass_ms, topics, self.pass_history.first_ms, retention)
 
     def connect_configs(self, topics: Mapping[str, str]) -> dict[str, ConnectConfigsState]:
@@ -191,7 +195,7 @@ def _with_count(history: PassHistory, counted: PassTopicsCounted) -> PassHistory
         topics = counted.topics + sum(each.topics for each in counts if each.pass_ms == counted.pass_ms)
         counts = tuple(each for each in counts if each.pass_ms != counted.pass_ms)
         counted = PassTopicsCounted(counted.pass_ms, topics)
-    return PassHistory(history.first_ms, (*counts, counted)[-MAX_COUNTED_PASSES:], history.lost)
+    return replace(history, counts=(*counts, counted)[-MAX_COUNTED_PASSES:])
 
 
 def _lost_topics(history: PassHistory, completed: PassCompleted) -> int:
@@ -205,4 +209,4 @@ def _lost_topics(history: PassHistory, completed: PassCompleted) -> int:
 def _with_end(history: PassHistory, completed: PassCompleted, lost: int, *, is_first: bool) -> PassHistory:
     """After a step back of the clock, the first pass has the date of now: nothing seen later is older than it."""
     first_ms = completed.completed_ms if is_first else min(history.first_ms, completed.completed_ms)
-    return PassHistory(first_ms, history.counts, lost)
+    return replace(history, first_ms=first_ms, lost=lost)

@@ -17,6 +17,7 @@ from monitor.model import (
     GroupObserved,
     GroupPlaced,
     GroupState,
+    InvalidOffsetCommitted,
     LoggedEvent,
     MembershipEvent,
     MembershipStored,
@@ -42,7 +43,7 @@ from monitor.tracking.offsets.commits import Commit, FrozenOffsets, OffsetsDraft
 from monitor.tracking.offsets.deletions import Deletions
 from monitor.tracking.offsets.jumps import Readers, rounded_pace
 from monitor.tracking.phases import TRANSITIONS, PhaseEvent, enter_phase
-from monitor.tracking.polled.group import apply_poll, commits_of, is_newer
+from monitor.tracking.polled.group import apply_poll, commits_of, invalid_commits_of, is_newer
 from monitor.tracking.rebalances.duration import apply_durations
 from monitor.tracking.rebalances.impact import NO_COST, add_cost, newest_end_ms
 from monitor.tracking.rebalances.in_progress import with_sample
@@ -53,7 +54,7 @@ from monitor.tracking.unread import UnreadDraft, shown_again, with_unread_kind
 _UNMOVED_BY_COMMITS: Final = tuple([p for p in Phase if TRANSITIONS[p, PhaseEvent.COMMITTED] is p])
 _LOG: Final = Source.LOG
 _COMMITS: Final = (OffsetCommitted, CommitRun)
-_ALL_COMMITS: Final = (OffsetCommitted, CommitRun, CommitUnread)
+_ALL_COMMITS: Final = (OffsetCommitted, CommitRun, CommitUnread, InvalidOffsetCommitted)
 _SHARE_STATE: Final = (ShareSnapshotStored, ShareUpdateStored, ShareStateDeleted, ShareGroupRead)
 _WITH_MEMBERSHIP: Final = frozenset({Phase.EMPTY, Phase.NOT_READY, Phase.ASSIGNING, Phase.RECONCILING, Phase.STABLE})
 
@@ -121,6 +122,7 @@ class _Draft:
         self._partitions, self._has_lost, self._is_elsewhere = state.log_partitions, state.has_lost_offsets, False
         self._pending_offsets, self._pending_listed_ms = state.pending_offsets, state.pending_listed_ms
         self._unread = UnreadDraft(state)
+        deletions = Deletions(state.deleted_offsets, state.explicit_expiries, state.invalid_commits)
         state = shown_again(state)
         self._state = replace(
             state,
@@ -133,13 +135,14 @@ class _Draft:
             departures=(),
             deleted_offsets=(),
             explicit_expiries=(),
+            invalid_commits=(),
         )
         self._offsets = OffsetsDraft(
             (*state.offsets, *state.unconfirmed),
             state.committed_topics,
             state.fastest,
             departures=state.departures,
-            deletions=Deletions(state.deleted_offsets, state.explicit_expiries),
+            deletions=deletions,
         )
         self._offsets.handovers = HandoversDraft(state.taken) if _awaits_handovers(state) else None
         self._modern: ModernDraft | None = None
@@ -217,12 +220,17 @@ class _Draft:
             departures=self._offsets.departures(),
         )
         explicit = self._offsets.deletions.explicit_expiries()
+        invalid = self._offsets.deletions.invalid_commits()
         known = self._unread.known_part(known)
-        return replace(known, deleted_offsets=deleted, explicit_expiries=explicit) if deleted or explicit else known
+        if not (deleted or explicit or invalid):
+            return known
+        return replace(known, deleted_offsets=deleted, explicit_expiries=explicit, invalid_commits=invalid)
 
-    def _commit(self, event: Commit | CommitUnread) -> None:
+    def _commit(self, event: Commit | CommitUnread | InvalidOffsetCommitted) -> None:
         if isinstance(event, _COMMITS):
             self._offsets.commit(event)
+        elif isinstance(event, InvalidOffsetCommitted):
+            self._offsets.replace_by_invalid(event)
         else:  # what was known of the partition is of the past
             self._offsets.hide(event)
         if self._modern is None and self._state.phase not in _UNMOVED_BY_COMMITS:
@@ -239,8 +247,11 @@ class _Draft:
             self._offsets, self._unread, self._pending_offsets = OffsetsDraft(()), UnreadDraft(after), ()
         self._state = after
         self._look_at_rebalances(after)
+        for invalid in invalid_commits_of(event, self._offsets.deletions.invalid_commits()):
+            self._commit(invalid)
         if not event.partial:
             self._offsets.keep_only((offset.topic, offset.partition) for offset in event.offsets)
+            self._offsets.deletions.keep_invalid([(offset.topic, offset.partition) for offset in event.invalid])
         for commit in commits_of(event, self._offsets):
             self._commit(commit)
 
@@ -313,7 +324,8 @@ class _Draft:
         return self._state
 
     def _forget_if_nothing_is_left(self) -> None:
-        is_known = self._offsets or self._unread or _has_membership_record(self._state)
+        has_offsets = self._offsets or self._offsets.deletions.invalid_commits()
+        is_known = has_offsets or self._unread or _has_membership_record(self._state)
         if self._modern is None and not is_known:
             self._state = GroupState(cluster=self._state.cluster, group=self._state.group)
             self._offsets.deletions.forget_unexpired()
@@ -321,7 +333,7 @@ class _Draft:
             self._look_at_rebalances(self._state)
 
 
-def _begun_ms(event: Commit | CommitUnread) -> int:
+def _begun_ms(event: Commit | CommitUnread | InvalidOffsetCommitted) -> int:
     if isinstance(event, CommitUnread):
         return event.stored_ms
     return event.first.committed_ms if isinstance(event, CommitRun) else event.committed_ms

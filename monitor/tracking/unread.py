@@ -22,6 +22,7 @@ from monitor.model import (
     GroupEvent,
     GroupKind,
     GroupState,
+    InvalidOffsetCommitted,
     MemberRemoved,
     MembershipStored,
     MemberStored,
@@ -92,7 +93,8 @@ class UnreadDraft:
     def take(self, event: GroupEvent) -> None:
         """Take an event of the log: what cannot be read, or that something is known again."""
         match event:
-            case OffsetCommitted() | CommitRun() | OffsetDeleted():  # first, as nearly all events are these
+            # First, as nearly all events are these.
+            case OffsetCommitted() | CommitRun() | OffsetDeleted() | InvalidOffsetCommitted():
                 if self._commits:
                     self._commits.pop((event.topic, event.partition), None)
             case RecordUnread():

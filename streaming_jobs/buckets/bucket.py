@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from monitor.kinds.offset_expiry import is_forgotten, is_shown
+from monitor.kinds.offset_expiry import is_forgotten, is_shown, retention_of
 from monitor.model import (
     ConnectConfigEvent,
     DecodeFailed,
@@ -291,7 +291,7 @@ class Bucket:
         offsets remain that an administrator deleted.
         """
         newest = self._fold.newest_pass
-        retention = None if newest is None else newest.offsets_retention
+        retention = None if newest is None else retention_of(newest, self._fold.pass_history.former_retentions)
         unseen = Phase.UNSEEN
         return {
             name: state

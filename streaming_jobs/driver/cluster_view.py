@@ -8,6 +8,7 @@ from typing import Final, NamedTuple, TypeVar
 
 import msgspec
 
+from monitor.kinds.offset_expiry import retention_of
 from monitor.model import (
     Catalog,
     ConnectConfigsState,
@@ -124,7 +125,9 @@ class ClusterView:
             return None
         topics = [topic for bucket in self._buckets.values() for topic in bucket.topics.values()]
         self.unseen = max((bucket.passes.lost for bucket in self._buckets.values()), default=0)
-        return catalog_of(self.cluster, completed.pass_ms, topics, self._first_pass_ms(), completed.offsets_retention)
+        former = max((bucket.passes.former_retentions for bucket in self._buckets.values()), key=len, default=())
+        retention = retention_of(completed, former)
+        return catalog_of(self.cluster, completed.pass_ms, topics, self._first_pass_ms(), retention)
 
     def _first_pass_ms(self) -> int:
         """When the first pass ended; 0: not known, or not of every bucket."""

@@ -361,6 +361,15 @@ CASES = (
         summary="orders has lost committed offsets with lag: they expired 1m 0s ago",
         labels=GROUP | {"kind": "offsets", "reason": "expired"},
     ),
+    Case(
+        "GroupwatchOffsetsInvalid",
+        "warning",
+        aged("offsets", "invalid"),
+        fires=1,
+        gone=26,
+        summary="orders committed offsets below 0 1m 0s ago: to Kafka, nothing is committed there",
+        labels=GROUP | {"kind": "offsets", "reason": "invalid"},
+    ),
     # Three at minute 6: the increase is seen for ten minutes, and the alert is kept for five more.
     Case(
         "GroupwatchRecordsGivenUp",

@@ -37,6 +37,7 @@ from monitor.model import (
     GroupKind,
     GroupState,
     IdPartitions,
+    InvalidCommit,
     LostWork,
     Member,
     MemberState,
@@ -1026,6 +1027,44 @@ def _expiring(w: World) -> Iterator[Example]:
         ("1 partition of orders (0)", expired, "was 900", "at least 200 records"),
         changed(gone, deleted_offsets=(deleted[0],)),
         changed(orders, offsets_retention=OffsetsRetention(3_600_000)),
+    )
+    below = [
+        InvalidCommit(w.name("orders"), 0, -1, at("02:41:07"), at("02:41:07"), CommitPoint(at("02:40:59"), 900)),
+        InvalidCommit(w.name("orders"), 1, -1001, at("02:43:00"), at("02:43:00"), CommitPoint(at("02:40:59"), 950)),
+    ]
+    none = "nothing is committed there"
+    yield Example(
+        "a client committed -1",
+        Kind.OFFSETS,
+        "invalid",
+        "02:41:07",
+        (
+            "committed -1 in 1 partition of orders (0)",
+            "2026-11-22 02:41:07 UTC",
+            none,
+            "was 900",
+            "at least 200 records",
+        ),
+        changed(w.group(w.member(1, has=[0])), invalid_commits=(below[0],)),
+        orders,
+    )
+    yield Example(
+        "clients committed different ones",
+        Kind.OFFSETS,
+        "invalid",
+        "02:41:07",
+        ("offsets below 0 in 2 partitions of orders (0-1)", none, "were 900 to 950"),
+        changed(gone, deleted_offsets=(), phase=Phase.OFFSETS_ONLY, invalid_commits=tuple(below)),
+        orders,
+    )
+    yield Example(
+        "it has never committed another offset",
+        Kind.OFFSETS,
+        "invalid",
+        "02:43:00",
+        ("committed -1001 in 1 partition of orders (1)", none),
+        changed(gone, deleted_offsets=(), phase=Phase.OFFSETS_ONLY, invalid_commits=(changed(below[1], last=None),)),
+        orders,
     )
     yield Example(
         "the brokers do not return their retention",

@@ -13,6 +13,7 @@ from monitor.model import (
     EndOffsetAt,
     GroupKind,
     GroupState,
+    InvalidCommit,
     MemberState,
     Phase,
     Rebalance,
@@ -365,6 +366,36 @@ def test_expired_offsets_are_told_with_the_command_that_restores_them():
         "printf '%s\\n' t,0,90 t,2,100 > offsets.csv",
         "kafka-consumer-groups.sh --bootstrap-server BROKER:9092 --reset-offsets --group 'it'\"'\"'s' "
         "--from-file offsets.csv --execute",
+    )
+
+
+def test_the_offsets_of_a_streams_group_are_restored_with_its_own_tool():
+    deleted = DeletedOffset("t", 0, 90, 1_000_000, 1_000_000, NOW - 60_000, kind=GroupKind.STREAMS)
+    state = GroupState(cluster="c", group="g", deleted_offsets=(deleted,))
+    statements = of_group(state, replace(TOPICS, offsets_retention=OffsetsRetention(1_000_000))).statements
+    (expired,) = [each for each in statements if each.about is About.OFFSETS]
+    assert "g of cluster c is a kafka-streams group" in statements[0].sentence
+    assert expired.evidence[-1].startswith("kafka-streams-groups.sh --bootstrap-server BROKER:9092 --reset-offsets ")
+
+
+def test_offsets_below_0_are_told_with_the_command_that_restores_the_last_ones():
+    """Each partition has 100 records; there is no partition 9."""
+    last = CommitPoint(1_000_000, 90)
+    below = [InvalidCommit("t", n, -1, NOW - 60_000, NOW - 90_000, last if n else None) for n in (0, 2, 9)]
+    statements = of_group(replace(RANGE, offsets=(), invalid_commits=tuple(below))).statements
+    (told,) = [each for each in statements if each.about is About.OFFSETS]
+    assert told.sentence == (
+        "Clients committed offsets below 0 in 2 partitions, first at 1970-01-01 00:48:30 UTC. To Kafka, nothing is "
+        "committed there."
+    )
+    assert told.evidence == (
+        "partition 0 of t: -1 at 1970-01-01 00:49:00 UTC; no offset before it is known",
+        "partition 2 of t: -1 at 1970-01-01 00:49:00 UTC; the last one before was 90, committed at 1970-01-01 00:16:40 "
+        "UTC",
+        "to restore them, before its consumers start (without --execute, the tool only shows what it would do):",
+        "printf '%s\\n' t,2,90 > offsets.csv",
+        "kafka-consumer-groups.sh --bootstrap-server BROKER:9092 --reset-offsets --group g --from-file offsets.csv "
+        "--execute",
     )
 
 

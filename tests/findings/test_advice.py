@@ -111,6 +111,7 @@ ONLY_OF: Final[dict[tuple[str, str], set[str]]] = {
     ("uncommitted", "never"): {CLASSIC, CONSUMER},
     ("uncommitted", "at_risk"): {CLASSIC, CONSUMER},
     ("offsets", "expired"): {CLASSIC, CONSUMER, STREAMS},
+    ("offsets", "invalid"): {CLASSIC, CONSUMER, STREAMS},
     ("offsets", "expire"): {CLASSIC, CONSUMER, STREAMS},
     ("offsets", "unsubscribed"): {CLASSIC, CONSUMER, STREAMS},
     ("offsets", "removed"): {CLASSIC, CONSUMER, STREAMS},

@@ -44,6 +44,7 @@ NAMED = {
     "ShareConfig",
     "PendingOffsets",
     "OffsetsRetention",
+    "FormerRetention",
 }
 
 

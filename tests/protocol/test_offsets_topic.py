@@ -8,7 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.model import GroupDeleted, Member, MembershipStored, OffsetCommitted, OffsetDeleted, TopicPartitions
+from monitor.model import (
+    GroupDeleted,
+    InvalidOffsetCommitted,
+    Member,
+    MembershipStored,
+    OffsetCommitted,
+    OffsetDeleted,
+    TopicPartitions,
+)
 from monitor.protocol.offsets_topic import Foreign, decode_record, decoder
 from monitor.protocol.wire.errors import REASONS, DecodeError
 from tests.support.captures import BROKERS, records
@@ -321,7 +329,7 @@ def test_numbers_beyond_sense_make_no_commit_in_any_version(numbers, committed_m
 def test_a_commit_of_a_negative_offset_says_that_there_is_none(offset):
     """A broker stores it, and a client that fetches it starts by its reset policy."""
     written, time = offset.to_bytes(8, signed=True).hex(), NOON.to_bytes(8).hex()
-    none = OffsetDeleted(group="g1", topic="t0", partition=7)
+    none = InvalidOffsetCommitted(group="g1", topic="t0", partition=7, offset=offset, committed_ms=NOON)
     for value in (
         f"0001 {written} 0000 {time} 8000000000000000",
         f"0003 {written} ffffffff 0000 {time}",

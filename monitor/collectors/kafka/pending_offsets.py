@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from monitor.collectors.errors import CollectorError
 from monitor.collectors.kafka_client.connection import open_consumer
 from monitor.config import ClusterSettings, ConfigError
-from monitor.model import OffsetCommitted, PendingOffsets, TopicPartitions, Value
+from monitor.model import InvalidOffsetCommitted, OffsetCommitted, PendingOffsets, TopicPartitions, Value
 from monitor.protocol.kafka.group_metadata import OFFSETS_TOPIC
 from monitor.protocol.offsets_topic.decoder import decode_record
 from monitor.protocol.wire.errors import DecodeError
@@ -158,12 +158,14 @@ def _first_commits(records: Sequence[Any], producer: OpenProducer) -> Found | No
     return (group, _pending(producer, sent, sent_ms)) if sent else None
 
 
-def _commit(key: bytes | None, value: bytes | None, timestamp_ms: int) -> OffsetCommitted | None:
+def _commit(
+    key: bytes | None, value: bytes | None, timestamp_ms: int
+) -> OffsetCommitted | InvalidOffsetCommitted | None:
     try:
         event = decode_record(key, value, timestamp_ms)
     except DecodeError:
         return None
-    return event if isinstance(event, OffsetCommitted) else None
+    return event if isinstance(event, OffsetCommitted | InvalidOffsetCommitted) else None
 
 
 def _pending(producer: OpenProducer, sent: Iterable[tuple[str, int]], sent_ms: int) -> PendingOffsets:

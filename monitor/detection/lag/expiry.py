@@ -59,7 +59,7 @@ def expiries_of(
         if place in explicit:
             found[place] = explicit[place]
         elif retention_ms is not None:
-            found[place] = retention_start_ms(group, commit) + retention_ms
+            found[place] = retention_start_ms(group, commit.committed_ms) + retention_ms
     return found
 
 

@@ -9,11 +9,13 @@ A partition without records hides nothing. Nor do these, so they do not count:
 - a partition that was without records FIRST_COMMIT_MS ago, or not there: who reads it has not had the time to commit,
 - a partition that is committed in a version that is not known (``GroupState.unread_commits``),
 - a topic from which the application restores its state: no member commits there.
+
+Where a client has committed an offset below 0, the partition counts in any case: its former offset is gone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Final
 
 from monitor.detection.moment import Moment
@@ -24,6 +26,7 @@ from monitor.model import (
     Catalog,
     CommittedOffset,
     GroupState,
+    InvalidCommit,
     PartitionState,
     Phase,
     Sharing,
@@ -53,6 +56,21 @@ def left_behind(group: GroupState, topics: Topics, committed: Mapping[TopicParti
     }
 
 
+def invalid_places(group: GroupState) -> Collection[TopicPartition]:
+    """The partitions whose newest commit is of an offset below 0."""
+    if not group.invalid_commits:
+        return ()
+    return frozenset([TopicPartition(each.topic, each.partition) for each in group.invalid_commits])
+
+
+def last_offset(invalid: InvalidCommit, state: PartitionState, catalog: Catalog) -> int | None:
+    """The last offset before one below 0; None: it is not known, or the topic of that name is a newer one."""
+    last = invalid.last
+    if last is None or state.first_seen_ms > max(last.committed_ms, catalog.watched_ms):
+        return None
+    return last.offset
+
+
 def uncommitted_records(
     group: GroupState,
     catalog: Catalog,
@@ -75,14 +93,14 @@ def uncommitted_records(
         return {}
     unread = {TopicPartition(each.topic, each.partition) for each in group.unread_commits}
     restored = {topic for topic in {place.topic for place in known} if is_changelog_topic(group, topic)}
+    invalid = invalid_places(group)
     return {
         place: records
         for place, state in known.items()
         if place not in committed
         and (records := records_in(state))
         and place not in unread
-        and place.topic not in restored
-        and not _is_fresh(state, catalog, moment)
+        and (place in invalid or (place.topic not in restored and not _is_fresh(state, catalog, moment)))
     }
 
 

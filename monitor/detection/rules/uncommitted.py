@@ -20,7 +20,8 @@ it has committed others.
 Rule 9: Any other partition with an owner, or of a group without members, is ``at_risk`` after ``commit_silence_ms``:
 without new records, or in a group that commits nothing. It is also ``at_risk`` after twice the time of rule 4, if rule
 5 is not true.
-Rule 10: A partition with a commit in a transaction that is open or was aborted is none of these.
+Rule 10: A partition with a commit in a transaction that is open or was aborted is none of these. Nor is one with a
+commit of an offset below 0 (monitor.detection.rules.invalid_commits).
 Rule 11: Where transactions end, a partition with an owner is ``at_risk`` at most: what came may be an aborted batch,
 which no member receives. So is a partition of a sink of Connect, which may commit none until it has enough records.
 """
@@ -32,6 +33,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from monitor.detection.lag.commit_cadence import FEWEST_COMMITS, RHYTHMS
+from monitor.detection.lag.uncommitted import invalid_places
 from monitor.detection.lag.waiting import stays_from_ms
 from monitor.detection.ownership.context import Facts
 from monitor.detection.ownership.current import held_since_ms
@@ -226,9 +228,9 @@ def _without_owners_among(facts: Facts, since: Since, dead: frozenset[str]) -> S
 
 
 def _partitions_never_tried(facts: Facts) -> Iterator[TopicPartition]:
-    """The partitions without a commit, those left out in which a transaction has tried one."""
+    """The partitions without a commit, those left out in which a transaction has tried one, or one is below 0."""
     tried = {TopicPartition(each.topic, each.partition) for each in facts.group.unconfirmed}
-    return (place for place in facts.uncommitted if place not in tried)
+    return (place for place in facts.uncommitted if place not in tried and place not in invalid_places(facts.group))
 
 
 def _growth(facts: Facts, place: TopicPartition, since_ms: int) -> Growth | None:

@@ -16,6 +16,7 @@ from monitor.history.walk import GroupWalk
 from monitor.model import (
     CommitRun,
     GroupObserved,
+    InvalidOffsetCommitted,
     OffsetCommitted,
     OffsetDeleted,
     PartitionId,
@@ -134,7 +135,7 @@ def _offsets_in(at_ms: int, event: object) -> Iterator[tuple[TopicPartition, _Kn
         case CommitRun():
             place = TopicPartition(event.topic, event.partition)
             yield from ((place, known) for known in _run(event))
-        case OffsetDeleted():
+        case OffsetDeleted() | InvalidOffsetCommitted():
             yield TopicPartition(event.topic, event.partition), _Known(at_ms, None)
         case GroupObserved():
             for offset in event.offsets:

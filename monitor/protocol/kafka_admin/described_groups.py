@@ -62,6 +62,7 @@ def observed_group(
         pass_ms: when the pass began.
         observed_ms: when the request for the group was sent.
     """
+    stored = _stored_offsets(offsets)
     seen = GroupObserved(
         cluster=cluster,
         group=group.group_id,
@@ -70,8 +71,9 @@ def observed_group(
         pass_ms=pass_ms,
         observed_ms=observed_ms,
         members=tuple(sorted(_members(group), key=lambda member: member.member_id)),
-        offsets=tuple(_offsets(offsets)),
+        offsets=tuple([each for each in stored if each.offset >= 0]),
         state=group.group_state,
+        invalid=tuple([each for each in stored if each.offset < 0]),
     )
     return _with_kind_fields(seen, group)
 
@@ -252,11 +254,14 @@ def _matching_topics(regex: str, topics: Iterable[str]) -> tuple[str, ...]:
     return tuple(topic for topic in topics if pattern.matches(topic))
 
 
-def _offsets(topics: Iterable[TopicFetched]) -> list[ObservedOffset]:
+def _stored_offsets(topics: Iterable[TopicFetched]) -> list[ObservedOffset]:
+    """What is stored, sorted; one below 0 was committed by a client, and counts as none.
+
+    All partitions of the group were requested, so the response has no partition of which nothing is stored.
+    """
     found = [
         ObservedOffset(topic.name, partition.partition_index, partition.committed_offset)
         for topic in topics
         for partition in topic.partitions
-        if partition.committed_offset >= 0
     ]
     return sorted(found, key=lambda offset: (offset.topic, offset.partition))

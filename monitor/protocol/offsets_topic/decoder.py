@@ -12,7 +12,7 @@ from struct import Struct
 from struct import error as StructError  # noqa: N812 -- "error" alone would say nothing at its use
 from typing import Final
 
-from monitor.model import GroupDeleted, GroupEvent, OffsetCommitted, OffsetDeleted, Value
+from monitor.model import GroupDeleted, GroupEvent, InvalidOffsetCommitted, OffsetCommitted, OffsetDeleted, Value
 from monitor.protocol.kafka.group_metadata import membership
 from monitor.protocol.kafka.kip848_groups import KINDS, modern_event
 from monitor.protocol.kafka.records import RECORD_TYPES, read_record
@@ -70,10 +70,10 @@ def decode_record(key: bytes | None, value: bytes | None, timestamp_ms: int) -> 
         return _other_record(key, value, timestamp_ms)
     group, topic, partition = _commit_key(key)
     if value is None:
-        return OffsetDeleted(group=group, topic=topic, partition=partition, deleted_ms=_deleted_ms(timestamp_ms))
+        return OffsetDeleted(group=group, topic=topic, partition=partition, deleted_ms=_written_ms(timestamp_ms))
     offset, leader_epoch, committed_ms, topic_key, expires_ms = _commit_value(value)
     if offset < 0:
-        return OffsetDeleted(group=group, topic=topic, partition=partition)
+        return InvalidOffsetCommitted(group, topic, partition, offset, _written_ms(timestamp_ms))
     require_commit(offset, leader_epoch, committed_ms, timestamp_ms)
     return OffsetCommitted(
         group=group,
@@ -177,8 +177,8 @@ def _commit_key_by_schema(key: bytes) -> tuple[str, str, int]:
     return found.group, found.topic, found.partition
 
 
-def _deleted_ms(timestamp_ms: int) -> int:
-    """When an offset was deleted; 0: not known, or beyond sense."""
+def _written_ms(timestamp_ms: int) -> int:
+    """When a record was written; 0: not known, or beyond sense."""
     return timestamp_ms if 0 < timestamp_ms <= MOST_MS else 0
 
 

@@ -13,6 +13,7 @@ from monitor.model import (
     CommittedTopic,
     CommitUnread,
     GroupState,
+    InvalidOffsetCommitted,
     OffsetCommitted,
     OffsetDeleted,
     OffsetsListed,
@@ -205,9 +206,15 @@ class OffsetsDraft:
             event: the deletion.
             group: as it was then; None: some of its records cannot be read.
         """
+        self.deletions.delete(event, self._take_counting(event), self._topics.key(event.topic), group)
+
+    def replace_by_invalid(self, event: InvalidOffsetCommitted) -> None:
+        """Take a commit of an offset below 0: as a deletion, but something is stored that may expire."""
+        self.deletions.replace_by_invalid(event, self._take_counting(event), self._topics.key(event.topic))
+
+    def _take_counting(self, event: OffsetDeleted | InvalidOffsetCommitted) -> CommittedOffset | None:
         known = self._known.pop((event.topic, event.partition), None)
-        counting = effective_commit(known) if known is not None and known.listed_ms else known
-        self.deletions.delete(event, counting, self._topics.key(event.topic), group)
+        return effective_commit(known) if known is not None and known.listed_ms else known
 
     def hide(self, event: CommitUnread) -> None:
         """Forget a partition: what it has committed is not known."""

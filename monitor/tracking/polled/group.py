@@ -6,7 +6,7 @@ came or went are a rebalance, an offset that moved is a commit. What came and we
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from types import MappingProxyType
 from typing import Final
@@ -19,6 +19,8 @@ from monitor.model import (
     GroupObserved,
     GroupsListed,
     GroupState,
+    InvalidCommit,
+    InvalidOffsetCommitted,
     Member,
     OffsetCommitted,
     Phase,
@@ -86,6 +88,14 @@ def commits_of(event: GroupObserved, known: OffsetsDraft) -> Iterator[OffsetComm
                 offset=seen.offset,
                 committed_ms=event.observed_ms if seen.committed_ms is None else seen.committed_ms,
             )
+
+
+def invalid_commits_of(event: GroupObserved, known: Iterable[InvalidCommit]) -> Iterator[InvalidOffsetCommitted]:
+    """The commits of offsets below 0 that the reading shows, and the one before did not."""
+    before = {(each.topic, each.partition): each.offset for each in known}
+    for seen in event.invalid:
+        if before.get((seen.topic, seen.partition)) != seen.offset:
+            yield InvalidOffsetCommitted(event.group, seen.topic, seen.partition, seen.offset, event.observed_ms)
 
 
 def is_deleted(state: GroupState, listed: GroupsListed, named: AbstractSet[str]) -> bool:

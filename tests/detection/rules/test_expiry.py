@@ -30,6 +30,7 @@ from monitor.model import (
     OffsetDeleted,
     OffsetsListed,
     PartitionObserved,
+    PassCompleted,
     PendingOffsets,
     Phase,
     RebalanceSampled,
@@ -38,12 +39,14 @@ from monitor.model import (
     TopicPartitions,
     TopicState,
 )
-from monitor.model.expiry import DeletedOffset, OffsetsRetention, has_expired
+from monitor.model.expiry import DeletedOffset, FormerRetention, OffsetsRetention, has_expired
+from monitor.tracking.cluster_fold import ClusterFold
 from monitor.tracking.group import fold_group
 from monitor.tracking.topic import catalog_of, fold_topic
 from tests.support.builders import member
 
 HOUR = 3_600_000
+MINUTE = 60_000
 BEGIN = 1_000 * HOUR
 RETENTION = OffsetsRetention(100 * HOUR, HOUR // 2)
 REFUSED = OffsetsRetention(None)
@@ -291,6 +294,54 @@ def test_without_the_retention_it_expired_or_was_deleted():
     refused.retention = None
     assert refused.found == [], "an older collector, or a recording of one: nothing is told"
     assert not is_shown(refused.group, None, refused.ms)
+
+
+@pytest.mark.parametrize("kind", [GroupKind.CONSUMER, GroupKind.STREAMS])
+def test_a_group_that_is_gone_has_the_kind_that_it_had(kind: GroupKind):
+    """Its offsets go first. A group of that name that comes later is what it is."""
+    story = Story().commit()
+    story.take(EpochStored("g", kind, 1, story.ms), TargetEpochStored("g", kind, 1, story.ms))
+    gone = (
+        story.at(100.2).delete().take(TargetEpochStored("g", kind, None, story.ms), GroupDeleted("g", story.ms, kind))
+    )
+    assert gone.found == ["expired"]
+    assert (gone.verdict.state, gone.verdict.kind) == (Phase.GONE, kind)
+    later = gone.at(101).commit(20, topic="u")
+    assert (later.verdict.state, later.verdict.kind) == (Phase.OFFSETS_ONLY, GroupKind.CLASSIC)
+
+
+def test_a_deletion_is_judged_by_the_retention_of_its_time():
+    """The brokers kept offsets for 100 hours until hour 150, and then for 50; it was empty since hour 30."""
+    shorter = OffsetsRetention(50 * HOUR, HOUR // 2, (FormerRetention(100 * HOUR, BEGIN + 150 * HOUR),))
+    early = left().at(120).delete().delete_group()
+    early.retention = shorter
+    assert early.group is not None
+    assert early.at(160).found == []
+    assert not is_shown(early.group, shorter, early.ms)
+    for story in (expired(), left().at(150.2).delete().delete_group()):
+        story.retention = shorter
+        assert story.at(160).found == ["expired"]
+
+
+def passed(hour: float, retention: OffsetsRetention | None) -> PassCompleted:
+    at_ms = BEGIN + round(hour * HOUR)
+    return PassCompleted("c", at_ms, at_ms, 0, offsets_retention=retention)
+
+
+def test_retentions_that_the_brokers_had_are_known_for_a_week_after_the_last_pass_with_them():
+    fold = ClusterFold("c")
+    day, week = OffsetsRetention(24 * HOUR), OffsetsRetention(168 * HOUR)
+    for hour, retention in ((0, week), (1, week), (2, day), (3, None), (4, REFUSED), (5, day)):
+        fold.take_pass(passed(hour, retention))
+    retained = fold.catalog().offsets_retention
+    assert retained is not None
+    until_ms = BEGIN + HOUR - 5 * MINUTE
+    assert retained.former[0] == FormerRetention(168 * HOUR, until_ms), "a pass may have settings of five minutes ago"
+    assert [retained.at(ms) for ms in (until_ms - 1, until_ms)] == [168 * HOUR, 24 * HOUR]
+    fold.take_pass(passed(180, day))
+    retained = fold.catalog().offsets_retention
+    assert retained is not None
+    assert retained.at(BEGIN) == 24 * HOUR
 
 
 def test_without_lag_nothing_is_told_and_with_the_first_record_it_is():

@@ -14,6 +14,7 @@ from monitor.model import (
     GroupKind,
     IdPartitions,
     MemberState,
+    ObservedOffset,
     ResolvedRegex,
     SpareTasks,
     StreamsClient,
@@ -268,6 +269,7 @@ def test_a_partition_without_a_committed_offset_is_none():
     )
     event = observed_group(group, [TopicFetched("t", partitions)], cluster="c", pass_ms=1, observed_ms=2)
     assert [(offset.partition, offset.offset, offset.committed_ms) for offset in event.offsets] == [(1, 5, None)]
+    assert event.invalid == (ObservedOffset("t", 0, -1),), "a client committed it: else the broker would leave it out"
 
 
 @pytest.mark.parametrize(

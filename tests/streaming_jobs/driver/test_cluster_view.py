@@ -4,8 +4,10 @@ import msgspec
 
 from monitor.model import (
     DecodeFailed,
+    FormerRetention,
     GroupState,
     GrownLog,
+    OffsetsRetention,
     PartitionObserved,
     PassCompleted,
     PassHistory,
@@ -25,8 +27,10 @@ def topic(bucket: int, name: str, pass_ms: int) -> BucketRow:
     return BucketRow(bucket, RowKind.TOPIC, name, encode_state(fold_topic("c", name, None, [seen])))
 
 
-def completed(bucket: int, pass_ms: int, topics: int = 0) -> BucketRow:
-    event = PassCompleted(cluster="c", pass_ms=pass_ms, completed_ms=pass_ms, topics=topics)
+def completed(bucket: int, pass_ms: int, topics: int = 0, retention: OffsetsRetention | None = None) -> BucketRow:
+    event = PassCompleted(
+        cluster="c", pass_ms=pass_ms, completed_ms=pass_ms, topics=topics, offsets_retention=retention
+    )
     return BucketRow(bucket, RowKind.PASS, "", msgspec.msgpack.encode(event))
 
 
@@ -102,6 +106,15 @@ def test_collectors_have_looked_since_the_end_of_the_first_pass_as_soon_as_every
     assert view.catalog().watched_ms == 100
     view.take([BucketRow(1, RowKind.PASSES, "", encode_state(PassHistory(first_ms=70)))])
     assert view.catalog().watched_ms == 70
+
+
+def test_the_retentions_that_brokers_had_before_are_those_of_the_passes():
+    view = ClusterView("c")
+    former = FormerRetention(600_000, until_ms=50)
+    history = BucketRow(0, RowKind.PASSES, "", encode_state(PassHistory(first_ms=70, former_retentions=(former,))))
+    view.take([history, completed(0, 100, retention=OffsetsRetention(60_000))])
+    retention = view.catalog().offsets_retention
+    assert [retention.at(ms) for ms in (49, 50)] == [600_000, 60_000]
 
 
 def test_what_a_growth_of_the_offsets_topic_did_is_known_of_all_buckets():

@@ -33,15 +33,17 @@ def bootstrap() -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def job(bootstrap: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[JobProcess]:
-    clusters = {"test": {"bootstrap_servers": bootstrap, "collect_interval_s": 0.5}}
+    brokers = {"bootstrap_servers": bootstrap, "collect_interval_s": 0.5}
+    polled = brokers | {"groups_from": "admin", "events_topic": "groupwatch.polled", "findings_topic": ""}
+    clusters = {"test": brokers, "polled": polled}
     with running(JobProcess(tmp_path_factory.mktemp("job"), clusters)) as started:
         yield started
 
 
-def group(job: JobProcess, name: str) -> dict[str, Any]:
+def group(job: JobProcess, name: str, cluster: str = "test") -> dict[str, Any]:
     """The group as the API has it; nothing if there is none."""
     try:
-        found: dict[str, Any] = json.loads(job.get(f"/api/v1/groups/test/{name}"))
+        found: dict[str, Any] = json.loads(job.get(f"/api/v1/groups/{cluster}/{name}"))
     except HTTPError as error:
         if error.code == HTTPStatus.NOT_FOUND:
             return {}
@@ -49,9 +51,10 @@ def group(job: JobProcess, name: str) -> dict[str, Any]:
     return found
 
 
-def findings(job: JobProcess, name: str) -> dict[str, dict[str, Any]]:
-    """The findings about expiring offsets, by reason."""
-    return {each["reason"]: each for each in group(job, name).get("findings", []) if each["kind"] == "offsets"}
+def findings(job: JobProcess, name: str, cluster: str = "test") -> dict[str, dict[str, Any]]:
+    """The findings about committed offsets, by reason."""
+    found = group(job, name, cluster).get("findings", [])
+    return {each["reason"]: each for each in found if each["kind"] == "offsets"}
 
 
 def known_to_the_broker(bootstrap: str) -> set[str]:
@@ -65,6 +68,9 @@ def test_expiring_offsets_are_forecast_told_when_they_have_expired_and_resolved(
         commit_as_member(consumer, {0: 100, 1: 100, 2: 100})
     commit(bootstrap, "alone", "t", {0: 100})
     commit(bootstrap, "deleted", "t", {0: 100})
+    commit(bootstrap, "none", "t", {0: 100})
+    commit(bootstrap, "none", "t", {0: -2})
+    eventually(lambda: "invalid" in findings(job, "none"), "the finding of -2")
     eventually(lambda: group(job, "deleted").get("lag") == 50, "the group that will be deleted")
     assert findings(job, "left") == {}
     with admin(bootstrap) as client:
@@ -86,6 +92,8 @@ def test_expiring_offsets_are_forecast_told_when_they_have_expired_and_resolved(
     assert all(0 <= each["deleted_ms"] - due_ms <= 5_000 for each in expired)
     assert [each["partition"] for each in findings(job, "left")["expired"]["partitions"]] == [0, 1]
     assert group(job, "deleted") == {}
+    eventually(lambda: findings(job, "none").keys() == {"expired"}, "that -2 has expired")
+    assert [(each["partition"], each["offset"]) for each in group(job, "none")["expired_offsets"]] == [(0, 100)]
     commit(bootstrap, "left", "t", {0: 150, 1: 150, 2: 100})
     eventually(lambda: findings(job, "left") == {}, "that it is resolved")
     assert group(job, "left").get("lag") == 0
@@ -94,3 +102,22 @@ def test_expiring_offsets_are_forecast_told_when_they_have_expired_and_resolved(
 
 def commit_as_member(consumer: KafkaConsumer, offsets: dict[int, int]) -> None:
     consumer.commit({TopicPartition("t", p): OffsetAndMetadata(o, "", -1) for p, o in offsets.items()})
+
+
+def test_a_commit_of_minus_one_is_told_until_the_next_commit(bootstrap: str, job: JobProcess):
+    """Brokers store it, and return it as no committed offset. The admin API has it, too."""
+    commit(bootstrap, "below", "t", {0: 100, 1: 50})
+    for cluster in ("test", "polled"):
+        eventually(lambda cluster=cluster: group(job, "below", cluster).get("lag") == 150, f"the group in {cluster}")
+    commit(bootstrap, "below", "t", {0: -1})
+    for cluster in ("test", "polled"):
+        told = eventually(lambda cluster=cluster: findings(job, "below", cluster).get("invalid"), f"{cluster}")
+        assert "committed -1 in 1 partition of t (0)" in told["sentence"]
+        assert "The last offset before was 100, with a lag of at least 50 records" in told["sentence"]
+        seen = group(job, "below", cluster)
+        assert (seen["lag"], seen["lag_at_least"], seen["uncommitted_partitions"]) == (None, 100, 1)
+        assert [row["committed"] for row in seen["partitions"] if row["partition"] < 2] == [None, 50]
+    commit(bootstrap, "below", "t", {0: 100})
+    for cluster in ("test", "polled"):
+        eventually(lambda cluster=cluster: "invalid" not in findings(job, "below", cluster), "that it is resolved")
+        assert group(job, "below", cluster)["lag"] == 150

@@ -11,10 +11,16 @@ from monitor.model import (
     CommitUnread,
     GroupDeleted,
     GroupEvent,
+    GroupKind,
     GroupState,
+    InvalidCommit,
+    InvalidOffsetCommitted,
     MembershipStored,
     OffsetCommitted,
     OffsetDeleted,
+    OffsetsListed,
+    Phase,
+    RecordUnread,
     Rewind,
     RewindCause,
 )
@@ -119,3 +125,65 @@ def test_the_oldest_ones_give_way():
         topic = f"t-{day}"
         events += [commit(600, day * DAY_MS + 60_000, topic=topic), OffsetDeleted("g", topic, 0)]
     assert [each.topic for each in fold(*events).deleted_offsets] == [f"t-{day}" for day in range(2, 10)]
+
+
+def below(at_ms: int, offset: int = -1) -> InvalidOffsetCommitted:
+    return InvalidOffsetCommitted("g", "t", 0, offset, at_ms)
+
+
+def test_a_commit_below_0_leaves_no_committed_offset_and_names_the_last_one():
+    state = fold(commit(600, 60_000), below(70_000), below(90_000, -1001))
+    assert state.offsets == ()
+    assert state.phase is Phase.OFFSETS_ONLY
+    last = CommitPoint(60_000, 600)
+    assert state.invalid_commits == (InvalidCommit("t", 0, -1001, 90_000, since_ms=70_000, last=last),)
+    ended = fold(commit(600, 60_000), below(70_000), commit(600, 80_000))
+    assert (ended.invalid_commits, ended.deleted_offsets, ended.offsets[0].offset) == ((), (), 600)
+
+
+def test_a_group_that_has_only_committed_below_0_is_there_until_that_is_deleted():
+    state = fold(below(70_000))
+    assert state.phase is Phase.OFFSETS_ONLY
+    assert state.invalid_commits == (InvalidCommit("t", 0, -1, 70_000, since_ms=70_000),)
+    others = fold(below(70_000), commit(1, 71_000, topic="u"), OffsetDeleted("g", "u", 0, 80_000))
+    assert (others.phase, others.invalid_commits) == (Phase.OFFSETS_ONLY, state.invalid_commits)
+    assert fold_group("c", "g", state, [OffsetDeleted("g", "t", 0, 80_000)]) is None
+
+
+def test_the_first_commit_after_one_below_0_is_judged_by_the_last_one_before_it():
+    """As after a deletion: owners that began at 5 read 595 records again, and at 800 they may have skipped 200."""
+    begun = (*BEFORE[:2], generation(2, 65_000, "b"), below(70_000))
+    back = fold(*begun, commit(5, 71_000))
+    assert back.offsets[0].last_rewind == Rewind(71_000, 600, 5, cause=RewindCause.DELETED)
+    assert back.redelivered_records == 595
+    jump = fold(*begun, commit(800, 71_000)).offsets[0].jump
+    assert jump is not None
+    assert (jump.before, jump.offset, jump.was_deleted) == (600, 800, True)
+
+
+def test_what_expires_while_it_is_below_0_is_the_last_offset_before():
+    """Its retention counts from the newest commit, as the broker counts it."""
+    state = fold(commit(600, 60_000), below(70_000), OffsetDeleted("g", "t", 0, 130_500))
+    assert state.phase is Phase.UNSEEN
+    assert state.deleted_offsets == (
+        DeletedOffset("t", 0, 600, 60_000, kept_since_ms=70_000, deleted_ms=130_500, topic_key=7),
+    )
+
+
+def test_a_commit_below_0_ends_what_was_told_of_an_expired_offset():
+    state = fold(commit(600, 60_000), OffsetDeleted("g", "t", 0, 130_500), below(140_000))
+    assert [each.kept_since_ms for each in state.deleted_offsets] == [None]
+    assert state.invalid_commits[0].last == CommitPoint(60_000, 600)
+
+
+def test_a_listing_of_the_broker_changes_nothing_of_it():
+    """It leaves out what is below 0, and is made only if other groups beside it use transactions."""
+    events = (commit(600, 60_000), below(70_000))
+    assert fold(*events, OffsetsListed("c", "g", 80_000, ())) == fold(*events)
+
+
+def test_what_was_deleted_is_known_while_the_members_cannot_be_read():
+    unread = RecordUnread("g", GroupKind.CLASSIC, 2, "GroupMetadata", 9, 4, 65_000)
+    state = fold(*BEFORE[:2], unread, below(70_000), commit(1, 71_000, topic="u"), DELETED)
+    assert [(each.topic, each.offset) for each in state.deleted_offsets] == [("t", 600)]
+    assert fold(*BEFORE[:2], unread, below(70_000), commit(1, 71_000, topic="u")).invalid_commits

@@ -60,6 +60,7 @@ WARNING = (
     ("lag", "former_log"),
     ("uncommitted", "unattended"),
     ("offsets", "expired"),
+    ("offsets", "invalid"),
     ("offsets", "expire"),
     ("rebalance", "long"),
     ("lag", "not_committing"),
