@@ -71,6 +71,9 @@ OTHER_SYSTEMS: Final = tuple(f"tests/systems/test_{name}.py" for name in ("metaq
 DEMOS: Final = ("tests/systems/test_demo.py", "tests/systems/test_demo_kinds.py")
 """Where the demo runs with more than its Kafka: by the clock, so only one at a time."""
 
+LONGEST_JOB_TEST_S: Final = 900
+"""Of a test of jobs that says nothing itself: its broker, its job and two things it awaits, on a busy machine."""
+
 # What a shell starts in the background ignores SIGINT, and so would all that the tests start and interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -144,6 +147,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         takes_long = bool(_turn(item)) or item.nodeid.startswith(NOT_IN_THE_SUITE)
         if takes_long and not item.nodeid.startswith(IN_THE_SUITE):
             item.add_marker("jobs")
+            if item.get_closest_marker("timeout") is None:
+                item.add_marker(pytest.mark.timeout(LONGEST_JOB_TEST_S))
     items.sort(key=_turn, reverse=IS_WORKER)
     strays = [item.nodeid for item in items if awaits_a_program(item) and not item.nodeid.startswith(PROGRAMS)]
     assert not strays, f"these await a program, and are not in PROGRAMS: {strays}"
