@@ -22,6 +22,7 @@ from xdist.scheduler import LoadFileScheduling
 from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.demo.servers.settings import BrokerSettings
 from tests.support.beside import Beside
+from tests.support.delta_spark import DeltaSpark
 from tests.support.examples import register_profiles
 from tests.support.garbage import collect_garbage
 from tests.support.running_tests import RunningTests
@@ -70,6 +71,12 @@ OTHER_SYSTEMS: Final = tuple(f"tests/systems/test_{name}.py" for name in ("metaq
 """Where those are that await a story of other systems' consumers: some share one."""
 DEMOS: Final = ("tests/systems/test_demo.py", "tests/systems/test_demo_kinds.py")
 """Where the demo runs with more than its Kafka: by the clock, so only one at a time."""
+WITH_DELTA: Final = (
+    "tests/history/test_sql.py",
+    "tests/streaming_jobs/jobs/test_recording.py",
+    *(f"tests/streaming_jobs/recording/test_{name}.py" for name in ("begin_at_once", "shuffled_clocks", "states")),
+)
+"""Where those are that share a Spark with Delta Lake."""
 
 LONGEST_JOB_TEST_S: Final = 900
 """Of a test of jobs that says nothing itself: its broker, its job and two things it awaits, on a busy machine."""
@@ -99,7 +106,7 @@ class OneAfterTheOther(LoadFileScheduling):
 
     def _split_scope(self, nodeid: str) -> str:
         file = super()._split_scope(nodeid)
-        of_one = (PROGRAMS, OTHER_SYSTEMS, DEMOS, IN_THE_SUITE)
+        of_one = (PROGRAMS, OTHER_SYSTEMS, DEMOS, IN_THE_SUITE, WITH_DELTA)
         return next((files[0] for files in of_one if file.startswith(files)), file)
 
 
@@ -206,6 +213,13 @@ def broker() -> Iterator[EmbeddedKafka]:
     """A running broker, shared: use names from ``topic_name`` and ``group_name``, and do not stop it."""
     with EmbeddedKafka(BrokerSettings(offsets_topic_partitions=8, properties=SHORT_STREAMS_SESSIONS)) as kafka:
         yield kafka
+
+
+@pytest.fixture(scope="session")
+def delta_spark() -> Iterator[DeltaSpark]:
+    """Runs programs in a Spark with Delta Lake, started with the first of them."""
+    with DeltaSpark() as programs:
+        yield programs
 
 
 @pytest.fixture
