@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from xdist.scheduler import LoadFileScheduling
 
 from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.demo.servers.settings import BrokerSettings
@@ -26,6 +25,7 @@ from tests.support.delta_spark import DeltaSpark
 from tests.support.examples import register_profiles
 from tests.support.garbage import collect_garbage
 from tests.support.running_tests import RunningTests
+from tests.support.sharing_out import TwoWithSpark, chooses_jobs
 
 BESIDE = {
     # first: it tells its story by the clock, and the tests it begins with leave it a core
@@ -98,10 +98,11 @@ SHORT_STREAMS_SESSIONS: Final = {
 IS_WORKER: Final = "PYTEST_XDIST_WORKER" in os.environ
 
 
-class OneAfterTheOther(LoadFileScheduling):
+class OneAfterTheOther(TwoWithSpark):
     """A worker gets whole files of tests: one of them all files with programs, one all stories, one all demos.
 
-    Of `make test` one gets all that need a broker: it waits more than it computes, beside the others.
+    Of `make test` one gets all that need a broker: it waits more than it computes, beside the others. Of
+    `make test-jobs` two get all that start Spark.
     """
 
     def _split_scope(self, nodeid: str) -> str:
@@ -130,9 +131,8 @@ def pytest_xdist_auto_num_workers() -> int:
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Where only jobs are chosen, the files without any need not be collected: four of five, 11 s for each worker."""
-    chooses_jobs = str(config.getoption("markexpr")) in ("jobs", "jobs and not long")
     is_of_tests = collection_path.match("test_*.py")
-    return True if chooses_jobs and is_of_tests and not may_have_jobs(collection_path) else None
+    return True if chooses_jobs(config) and is_of_tests and not may_have_jobs(collection_path) else None
 
 
 @cache
