@@ -33,7 +33,7 @@ BESIDE = {
     "demo_interrupted": ("tests.demo.demo_run", "--interrupted"),
     "live_minute": ("tests.live.run",),
     "scenarios_run": ("tests.scenarios.run", "--seed", "1"),
-    "chaos_run": ("tests.chaos.run", "--seed", "1", "--kills", "4", "--others", "2"),
+    "chaos_run": ("tests.chaos.run", "--seed", "1", "--kills", "4", "--others", "2", "--brief"),
     "kind_churn_run": ("tests.kind_churn.run", "--seed", "1", "--minutes", "0.5"),
     "hostile_run": ("tests.hostile.run", "--seed", "1", "--minutes", "0.5"),
 }
