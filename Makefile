@@ -35,7 +35,7 @@ test: java $(INSTALLED) ## Run the test suite: with a real broker and a real job
 
 test-jobs: java $(INSTALLED) ## Run whole jobs on real brokers (scenarios, the demo, chaos, failures), secured brokers, ZooKeeper, Kerberos (half an hour)
 	GROUPWATCH_KAFKA_CLASSES=$$($(RUN) -m tests.support.kafka_classes) \
-	$(RUN) -m pytest --durations=20 $(WORKERS) $(ONLY_TESTS) -m "jobs and not long" $(ARGS)
+	$(RUN) -m pytest --durations=20 --numprocesses=3 $(SHARED_OUT) $(ONLY_TESTS) -m "jobs and not long" $(ARGS)
 
 test-long: java $(INSTALLED) ## Run the tests that the suite leaves out because they take long (GROUPWATCH_ENDURANCE_MINUTES=120 of them count what leaks)
 	$(RUN) -m pytest --hypothesis-profile=nightly --timeout=0 $(ARGS) tests/detection/test_holds_until.py tests/streaming_jobs/recording/test_same_past.py

@@ -5,8 +5,9 @@ with GROUPWATCH_ from its JVM.
 
 ``python .ci/watch_processes.py memory FOLDER``: until it is ended, looks every few seconds how much memory they have
 together, and keeps the most in ``FOLDER/memory_mb``. Shared pages count once.
-``python .ci/watch_processes.py left FOLDER``: exit code 1, and a line for each, if one of them still runs, or if
-something is left in TMPDIR but pytest's folder; also if they had more than MOST_MB.
+``python .ci/watch_processes.py left FOLDER [SECONDS]``: a line for each of them that still runs, and for what is left
+in TMPDIR but pytest's folder. Exit code 1 if there is any after so many seconds. Exit code 2, and a line, if nothing is
+left, but they had more than MOST_MB.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ from typing import Final
 
 RUN: Final = "CI_RUN_OF_GROUPWATCH"
 PAUSE_S: Final = 3.0
+GRACE_S: Final = 20.0
+"""How long what was told to end may take for it, with its temporary files."""
 MOST_MB: Final = 8_192
 MEMORY: Final = "memory_mb"
 _PSS: Final = re.compile(r"^Pss:\s+(\d+) kB", re.MULTILINE)
@@ -66,8 +69,8 @@ def watch_memory(folder: Path, run: str) -> None:
         time.sleep(PAUSE_S)
 
 
-def leftovers(folder: Path, run: str) -> Iterator[str]:
-    """A line for each thing that is not as it has to be."""
+def leftovers(run: str) -> Iterator[str]:
+    """A line for each process that still runs, and for each file that nobody has removed."""
     for process in processes_of(run):
         with contextlib.suppress(OSError):
             command = (process / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")[:200]
@@ -76,6 +79,18 @@ def leftovers(folder: Path, run: str) -> Iterator[str]:
     for entry in sorted(Path(tempfile.gettempdir()).iterdir()):
         if not entry.name.startswith("pytest-of-"):
             yield f"left in {entry.parent}: {entry.name}"
+
+
+def leftovers_in_the_end(run: str, grace_s: float) -> list[str]:
+    """The same, once there are none or so many seconds are over."""
+    until = time.monotonic() + grace_s
+    while (found := [*leftovers(run)]) and time.monotonic() < until:
+        time.sleep(0.2)
+    return found
+
+
+def excess(folder: Path) -> Iterator[str]:
+    """A line if the processes had too much memory."""
     most = int((folder / MEMORY).read_text()) if (folder / MEMORY).exists() else 0
     if most > MOST_MB:
         yield f"the processes had {most} MB together, more than {MOST_MB}"
@@ -86,10 +101,11 @@ def main() -> int:
     what, folder, run = sys.argv[1], Path(sys.argv[2]), os.environ[RUN]
     if what == "memory":
         watch_memory(folder, run)
-    found = [*leftovers(folder, run)]
-    for line in found:
+    grace_s = float(sys.argv[3]) if len(sys.argv) > 3 else GRACE_S
+    left, more = leftovers_in_the_end(run, grace_s), [*excess(folder)]
+    for line in (*left, *more):
         sys.stdout.write(f"{line}\n")
-    return int(bool(found))
+    return 1 if left else 2 if more else 0
 
 
 if __name__ == "__main__":

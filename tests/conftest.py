@@ -17,14 +17,15 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from xdist.scheduler import LoadFileScheduling
 
 from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.demo.servers.settings import BrokerSettings
 from tests.support.beside import Beside
+from tests.support.delta_spark import DeltaSpark
 from tests.support.examples import register_profiles
 from tests.support.garbage import collect_garbage
 from tests.support.running_tests import RunningTests
+from tests.support.sharing_out import TwoWithSpark, chooses_jobs
 
 BESIDE = {
     # first: it tells its story by the clock, and the tests it begins with leave it a core
@@ -32,7 +33,7 @@ BESIDE = {
     "demo_interrupted": ("tests.demo.demo_run", "--interrupted"),
     "live_minute": ("tests.live.run",),
     "scenarios_run": ("tests.scenarios.run", "--seed", "1"),
-    "chaos_run": ("tests.chaos.run", "--seed", "1", "--kills", "4", "--others", "2"),
+    "chaos_run": ("tests.chaos.run", "--seed", "1", "--kills", "4", "--others", "2", "--brief"),
     "kind_churn_run": ("tests.kind_churn.run", "--seed", "1", "--minutes", "0.5"),
     "hostile_run": ("tests.hostile.run", "--seed", "1", "--minutes", "0.5"),
 }
@@ -70,6 +71,15 @@ OTHER_SYSTEMS: Final = tuple(f"tests/systems/test_{name}.py" for name in ("metaq
 """Where those are that await a story of other systems' consumers: some share one."""
 DEMOS: Final = ("tests/systems/test_demo.py", "tests/systems/test_demo_kinds.py")
 """Where the demo runs with more than its Kafka: by the clock, so only one at a time."""
+WITH_DELTA: Final = (
+    "tests/history/test_sql.py",
+    "tests/streaming_jobs/jobs/test_recording.py",
+    *(f"tests/streaming_jobs/recording/test_{name}.py" for name in ("begin_at_once", "shuffled_clocks", "states")),
+)
+"""Where those are that share a Spark with Delta Lake."""
+
+LONGEST_JOB_TEST_S: Final = 900
+"""Of a test of jobs that says nothing itself: its broker, its job and two things it awaits, on a busy machine."""
 
 # What a shell starts in the background ignores SIGINT, and so would all that the tests start and interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -88,15 +98,16 @@ SHORT_STREAMS_SESSIONS: Final = {
 IS_WORKER: Final = "PYTEST_XDIST_WORKER" in os.environ
 
 
-class OneAfterTheOther(LoadFileScheduling):
+class OneAfterTheOther(TwoWithSpark):
     """A worker gets whole files of tests: one of them all files with programs, one all stories, one all demos.
 
-    Of `make test` one gets all that need a broker: it waits more than it computes, beside the others.
+    Of `make test` one gets all that need a broker: it waits more than it computes, beside the others. Of
+    `make test-jobs` two get all that start Spark.
     """
 
     def _split_scope(self, nodeid: str) -> str:
         file = super()._split_scope(nodeid)
-        of_one = (PROGRAMS, OTHER_SYSTEMS, DEMOS, IN_THE_SUITE)
+        of_one = (PROGRAMS, OTHER_SYSTEMS, DEMOS, IN_THE_SUITE, WITH_DELTA)
         return next((files[0] for files in of_one if file.startswith(files)), file)
 
 
@@ -120,9 +131,8 @@ def pytest_xdist_auto_num_workers() -> int:
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Where only jobs are chosen, the files without any need not be collected: four of five, 11 s for each worker."""
-    chooses_jobs = str(config.getoption("markexpr")) in ("jobs", "jobs and not long")
     is_of_tests = collection_path.match("test_*.py")
-    return True if chooses_jobs and is_of_tests and not may_have_jobs(collection_path) else None
+    return True if chooses_jobs(config) and is_of_tests and not may_have_jobs(collection_path) else None
 
 
 @cache
@@ -144,6 +154,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         takes_long = bool(_turn(item)) or item.nodeid.startswith(NOT_IN_THE_SUITE)
         if takes_long and not item.nodeid.startswith(IN_THE_SUITE):
             item.add_marker("jobs")
+            if item.get_closest_marker("timeout") is None:
+                item.add_marker(pytest.mark.timeout(LONGEST_JOB_TEST_S))
     items.sort(key=_turn, reverse=IS_WORKER)
     strays = [item.nodeid for item in items if awaits_a_program(item) and not item.nodeid.startswith(PROGRAMS)]
     assert not strays, f"these await a program, and are not in PROGRAMS: {strays}"
@@ -201,6 +213,13 @@ def broker() -> Iterator[EmbeddedKafka]:
     """A running broker, shared: use names from ``topic_name`` and ``group_name``, and do not stop it."""
     with EmbeddedKafka(BrokerSettings(offsets_topic_partitions=8, properties=SHORT_STREAMS_SESSIONS)) as kafka:
         yield kafka
+
+
+@pytest.fixture(scope="session")
+def delta_spark() -> Iterator[DeltaSpark]:
+    """Runs programs in a Spark with Delta Lake, started with the first of them."""
+    with DeltaSpark() as programs:
+        yield programs
 
 
 @pytest.fixture

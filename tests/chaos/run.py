@@ -1,7 +1,8 @@
 """Disturb the job and the broker again and again under load: ``python -m tests.chaos.run [--seed N] [--kills N]``.
 
 What is served at each second is held against the log of offsets; what is served in the end, against a job that nobody
-disturbed and the broker's own answers. In the end no coordinator answers at a start, and the broker is another one.
+disturbed and the broker's own answers. In the end no coordinator answers at a start, and, but for ``--brief``, the
+broker is another one: tests.streaming_jobs.runtime.test_another_source has that, too.
 """
 
 from __future__ import annotations
@@ -116,7 +117,7 @@ def different(what: str, ours: Any, wanted: Any) -> list[str]:
     return [line for key in keys for line in different(f"{what} {key}", ours.get(key), wanted.get(key))]
 
 
-def run(folder: Path, faults: list[Fault], seed: int, tell: Tell) -> Outcome:
+def run(folder: Path, faults: list[Fault], seed: int, tell: Tell, *, brief: bool = False) -> Outcome:
     """Let the faults happen under load, then compare."""
     settings = BrokerSettings(offsets_topic_partitions=LOG_PARTITIONS, properties=BROKER)
     with EmbeddedKafka(settings, data_dir=folder / "kafka") as kafka, Crowd(kafka.bootstrap_servers) as crowd:
@@ -132,7 +133,8 @@ def run(folder: Path, faults: list[Fault], seed: int, tell: Tell) -> Outcome:
             try:
                 havoc.start_job()
                 outcome = compared(havoc, faults, Load(seed, kafka.bootstrap_servers, crowd), folder, tell)
-                return replace(outcome, apart=[*without_a_coordinator(havoc, tell), *on_another_kafka(havoc, tell)])
+                apart = without_a_coordinator(havoc, tell)
+                return replace(outcome, apart=apart if brief else [*apart, *on_another_kafka(havoc, tell)])
             finally:
                 kill_all(processes_of(havoc.job.session))
                 havoc.job.wait()
@@ -260,7 +262,7 @@ def main() -> int:
     folder = Path(tempfile.mkdtemp(prefix="groupwatch-chaos-"))
     say(f"seed {options.seed}, {options.kills} kills, {options.others} other faults; logs in {folder}")
     faults = plan(options.seed, options.kills, options.others)
-    outcome = run(folder, faults, options.seed, say)
+    outcome = run(folder, faults, options.seed, say, brief=options.brief)
     sys.stdout.write(json.dumps(report(outcome)) + "\n")
     return exit_code(folder, outcome.differences())
 
@@ -285,6 +287,7 @@ def _options() -> Any:
     parser.add_argument("--seed", type=int, default=None, help="anything; random if not given")
     parser.add_argument("--kills", type=int, default=20, help="of the job or the broker (20)")
     parser.add_argument("--others", type=int, default=len(OTHERS), help=f"faults that are no kills ({len(OTHERS)})")
+    parser.add_argument("--brief", action="store_true", help="without another Kafka in the end")
     options = parser.parse_args()
     if options.seed is None:
         options.seed = secrets.randbelow(10**6)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import re
-import subprocess
-import sys
 import time
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
@@ -29,6 +26,7 @@ from monitor.history.tables import (
     day_of,
 )
 from streaming_jobs.recording.arrow import arrow_schema
+from tests.support.delta_spark import DeltaSpark
 
 PAGE = Path(__file__).parents[2] / "docs" / "history.md"
 MINUTE = 60_000
@@ -174,13 +172,10 @@ def asked_of_duckdb(folder: Path) -> Iterator[tuple[str, list[tuple[object, ...]
         yield question, plain(connection.sql(query).fetchall())
 
 
-def asked_of_spark(folder: Path) -> Mapping[str, list[tuple[object, ...]]]:
-    """In a process of its own: other tests have Spark without Delta Lake's jars."""
-    command = [sys.executable, "-m", "tests.history.ask_spark", str(folder)]
-    asked = json.dumps({"tables": [table.name for table in ROWS], "queries": QUERIES})
-    done = subprocess.run(command, input=asked, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr[-3_000:]
-    return {question: plain(map(tuple, rows)) for question, rows in json.loads(done.stdout).items()}
+def asked_of_spark(delta_spark: DeltaSpark, folder: Path) -> Mapping[str, list[tuple[object, ...]]]:
+    tables = [table.name for table in ROWS]
+    answers = delta_spark.run("tests.history.ask_spark", str(folder), tables, QUERIES).value
+    return {question: plain(map(tuple, rows)) for question, rows in answers.items()}
 
 
 def test_the_page_has_ten_questions():
@@ -192,5 +187,5 @@ def test_duckdb_answers_as_worked_out_by_hand(folder: Path):
 
 
 @pytest.mark.spark
-def test_spark_answers_the_same(folder: Path):
-    assert asked_of_spark(folder) == ANSWERS
+def test_spark_answers_the_same(delta_spark: DeltaSpark, folder: Path):
+    assert asked_of_spark(delta_spark, folder) == ANSWERS

@@ -35,8 +35,8 @@ def sleeper(environment: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
         process.kill()
 
 
-def left(folder: Path, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, str(SCRIPT), "left", str(folder)]
+def left(folder: Path, environment: dict[str, str], *seconds: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(SCRIPT), "left", str(folder), *seconds]
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
 
 
@@ -47,7 +47,7 @@ def test_a_run_that_leaves_nothing_ends_with_0(tmp_path: Path, environment: dict
 
 
 def test_a_process_that_still_runs_is_named(tmp_path: Path, environment: dict[str, str], sleeper):
-    ended = left(tmp_path, environment)
+    ended = left(tmp_path, environment, "0")
     assert ended.returncode == 1
     assert ended.stdout.startswith(f"still runs: {sleeper.pid} {sys.executable} -c ")
 
@@ -59,14 +59,23 @@ def test_a_process_of_another_run_is_not(tmp_path: Path, environment: dict[str, 
 
 def test_a_file_that_was_left_is_named(tmp_path: Path, environment: dict[str, str]):
     (tmp_path / "tmp" / "forgotten").touch()
-    ended = left(tmp_path, environment)
+    ended = left(tmp_path, environment, "0")
     assert (ended.returncode, ended.stdout) == (1, f"left in {tmp_path / 'tmp'}: forgotten\n")
 
 
 def test_more_memory_than_agreed_is_told(tmp_path: Path, environment: dict[str, str]):
     (tmp_path / "memory_mb").write_text("8193")
     ended = left(tmp_path, environment)
-    assert (ended.returncode, ended.stdout) == (1, "the processes had 8193 MB together, more than 8192\n")
+    assert (ended.returncode, ended.stdout) == (2, "the processes had 8193 MB together, more than 8192\n")
+
+
+def test_what_ends_and_tidies_up_a_moment_later_is_not_left(tmp_path: Path, environment: dict[str, str]):
+    """As a JVM that was told to end with the last test."""
+    program = "import os, sys, time; time.sleep(1); os.remove(sys.argv[1])"
+    (tmp_path / "tmp" / "forgotten").touch()
+    with subprocess.Popen([sys.executable, "-c", program, tmp_path / "tmp" / "forgotten"], env=environment):
+        ended = left(tmp_path, environment)
+    assert (ended.returncode, ended.stdout) == (0, "")
 
 
 def test_the_memory_of_all_its_processes_is_summed_up(tmp_path: Path, environment: dict[str, str], sleeper):

@@ -31,18 +31,55 @@ DRIVER_JVM: Final = "spark.driver.extraJavaOptions"
 """The property of Spark that says how a driver's JVM is to be."""
 
 PATIENCE_S = 150
-"""When a test gives up. No assertion about speed: a busy machine may take long."""
+"""When a test gives up on a machine that has cores to spare: of a busy one, see Patience."""
+
+MOST_CROWDED: Final = 6.0
+"""A second of patience takes no more seconds than this: what hangs must be told in the end."""
+
+
+def crowding() -> float:
+    """How many processes have wanted each core in the last minute, at least 1: so many times longer takes all work."""
+    return min(max(os.getloadavg()[0] / (os.cpu_count() or 1), 1.0), MOST_CROWDED)
+
+
+class Patience:
+    """Seconds that pass as slowly as work is done: where three processes want each core, a second takes three."""
+
+    def __init__(
+        self,
+        seconds: float,
+        crowding: Callable[[], float] = crowding,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._left = seconds
+        self._crowding = crowding
+        self._clock = clock
+        self._since = clock()
+
+    def is_left(self) -> bool:
+        """Whether some of it is left; asked again and again, with short pauses."""
+        now = self._clock()
+        self._left -= (now - self._since) / self._crowding()
+        self._since = now
+        return self._left > 0
 
 
 def eventually(look: Callable[[], Answer | None], what: str, seconds: float = PATIENCE_S) -> Answer:
-    """Ask again and again until the answer is true; fail with what was awaited."""
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
+    """Ask again and again until the answer is true; fail with what was awaited. A busy machine has longer."""
+    patience, since = Patience(seconds), time.monotonic()
+    while patience.is_left():
         answer = look()
         if answer:
             return answer
         time.sleep(0.1)
-    raise AssertionError(f"not seen within {seconds} s: {what}")
+    waited = round(time.monotonic() - since)
+    raise AssertionError(f"not seen within {seconds} s, which took {waited} s here: {what}")
+
+
+def await_end(process: subprocess.Popen[Any], what: str, seconds: float = PATIENCE_S) -> int:
+    """The exit code of a process, once it has ended."""
+    eventually(lambda: process.poll() is not None, f"the end of {what}", seconds)
+    return int(process.returncode)
 
 
 class Samples:
@@ -139,12 +176,12 @@ class JobProcess:
         """Ask it to end as an init system does; its exit code."""
         assert self._process is not None
         self._process.send_signal(signal.SIGTERM)
-        return self._process.wait(60)
+        return await_end(self._process, "a job that was asked to end", 60)
 
     def wait(self, seconds: float = PATIENCE_S) -> int:
         """Its exit code, once it ends by itself."""
         assert self._process is not None
-        return self._process.wait(seconds)
+        return await_end(self._process, "a job by itself", seconds)
 
     def kill_9(self) -> None:
         """End the driver without a chance to say goodbye; the JVM follows by itself."""

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Final
 
 import pytest
 from pyspark.errors import StreamingQueryException
@@ -25,7 +26,7 @@ from streaming_jobs.runtime.query_errors import is_fetch_timeout, trace_of
 from streaming_jobs.runtime.session import create_session, stop_session
 from tests.paused import hanging, jvm_of
 from tests.support.clients import admin, produce
-from tests.support.job_process import BRIEF_JVM, DRIVER_JVM, PATIENCE_S, eventually
+from tests.support.job_process import BRIEF_JVM, DRIVER_JVM, PATIENCE_S, crowding, eventually
 from tests.support.several_brokers import create_on, two_brokers
 
 pytestmark = [
@@ -34,6 +35,9 @@ pytestmark = [
     # PySpark leaves its sockets to the garbage collector.
     pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
+
+FETCH_LIMIT_MS: Final = 2_000
+"""When a fetch has failed, on a machine that has cores to spare: within it, a broker that does not hang answers."""
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +86,8 @@ class Reader:
 
     def _log(self, topic: str, partitions: int) -> DataFrame:
         options = {"kafka.bootstrap.servers": self.bootstrap, "kafka.group.id": f"r-{topic}"}
-        return kafka_log(self.spark, {topic: partitions}, fetch_limits(2_000) | options, 1000)
+        limits = fetch_limits(round(FETCH_LIMIT_MS * crowding()))
+        return kafka_log(self.spark, {topic: partitions}, limits | options, 1000)
 
     @contextmanager
     def _running(self, rows: DataFrame, ends: LogEnds) -> Iterator[None]:
@@ -118,10 +123,10 @@ def test_a_broker_that_hangs_keeps_nobody_from_reading_the_others(
         with hanging(second):
             produce(first.bootstrap_servers, "apart", {0: 1})
             reader.await_records((0, 0), (0, 1), (1, 0), (0, 2))
-            assert list(ends.silent) == [("apart", 1)]
+            eventually(lambda: list(ends.silent) == [("apart", 1)], "that nobody but the hanging broker is silent")
         produce(first.bootstrap_servers, "apart", {1: 1})
         reader.await_records((0, 0), (0, 1), (1, 0), (0, 2), (1, 1))
-        assert not ends.silent
+        eventually(lambda: not ends.silent, "that nobody is silent any more")
 
 
 def test_a_query_that_starts_while_a_broker_hangs_reads_what_the_others_have(
@@ -179,7 +184,7 @@ def test_a_broker_that_hangs_after_the_planning_ends_the_query_with_a_timeout(
     ends = EndsBeforeAHang(first.bootstrap_servers, "within", jvm_of(second))
     try:
         with reader.reading("within", 2, ends), pytest.raises(StreamingQueryException) as raised:
-            reader.query.awaitTermination(PATIENCE_S)
+            reader.query.awaitTermination(round(PATIENCE_S * crowding()))
     finally:
         os.kill(ends.jvm, signal.SIGCONT)
     assert is_fetch_timeout(raised.value), trace_of(raised.value)
@@ -202,4 +207,4 @@ def test_a_source_none_of_whose_leaders_answers_does_not_stop_the_other_sources_
         with hanging(second):
             produce(first.bootstrap_servers, "here", {0: 2})
             reader.await_records((0, 0), (0, 0), (0, 1))
-            assert list(ends.silent) == [("there", 0)]
+            eventually(lambda: list(ends.silent) == [("there", 0)], "that nobody but the hanging broker is silent")

@@ -1,25 +1,21 @@
 """Several clusters begin to record in one new folder at once, as a job of several clusters does.
 
-``python -m tests.streaming_jobs.recording.begin_at_once FOLDER CLUSTER ...``; in a process of its own: other tests have
-Spark without Delta Lake's jars.
+A program of tests.support.delta_spark.
 """
 
 from __future__ import annotations
 
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
+from pyspark.sql import SparkSession
+
 from monitor.history.tables import REACH, SETTINGS
-from monitor.java_runtime.jars import job_jars
 from streaming_jobs.recording.delta import RecordedTables
-from streaming_jobs.runtime.session import DELTA, create_session, stop_session
 
 
-def main() -> None:
+def run(spark: SparkSession, folder: str, *clusters: str) -> None:
     """Append a row of each cluster to two tables that are not there yet."""
-    folder, *clusters = sys.argv[1:]
-    spark = create_session("local[2]", 2, job_jars(is_recorded=True), DELTA)
     at_once = Barrier(len(clusters))
 
     def append(cluster: str) -> None:
@@ -33,8 +29,3 @@ def main() -> None:
 
     with ThreadPoolExecutor(len(clusters)) as pool:
         list(pool.map(append, clusters))
-    stop_session(spark, 20)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,30 +1,24 @@
 """A recording is written and kept up while the machine's clock is set forward and back.
 
-``python -m tests.streaming_jobs.recording.shuffled_clocks FOLDER`` prints one JSON object. In a process of its own:
-other tests have Spark without Delta Lake's jars.
+A program of tests.support.delta_spark.
 """
 
 from __future__ import annotations
 
-import json
-import logging
-import sys
 from typing import Any, Final
 
+from deltalake import DeltaTable
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.listener import StreamingQueryProgress
 
 from monitor.history.recorded import EVENTS_VERSION, RecordedEvent, encode_events
-from monitor.history.tables import CLOCK, EVENTS, STATES, TABLES, Table
-from monitor.java_runtime.jars import job_jars
+from monitor.history.tables import CLOCK, EVALUATED, EVENTS, STATES, Table
 from monitor.model import Entity, Member, MembershipStored
 from streaming_jobs.recording.chunk import RECORDED_EVENTS
 from streaming_jobs.recording.delta import RecordedTables
 from streaming_jobs.recording.portions import QUERY_ID, PortionWriter
 from streaming_jobs.recording.reach import Reach
 from streaming_jobs.recording.upkeep import AFTER_START_MS, STATES_EVERY_MS, Clocks, Upkeep
-from streaming_jobs.runtime.session import DELTA, create_session, stop_session
-from tests.support.job_process import BRIEF_JVM, DRIVER_JVM
 
 BEGIN: Final = 1_795_313_400_000  # a full ten minutes
 MINUTE, HOUR, DAY = 60_000, 3_600_000, 86_400_000
@@ -61,11 +55,8 @@ def progress_at(at: str) -> StreamingQueryProgress:
     return StreamingQueryProgress.fromJson(told | {"sink": {"description": "", "numOutputRows": 1, "metrics": {}}})
 
 
-def main() -> None:
-    """Record eight portions, the third one twice; then keep them up with a clock that is a year ahead."""
-    folder = sys.argv[1]
-    logging.basicConfig(level=logging.INFO, stream=sys.stderr)
-    spark = create_session("local[2]", 2, job_jars(is_recorded=True), {**DELTA, DRIVER_JVM: BRIEF_JVM})
+def run(spark: SparkSession, folder: str) -> dict[str, Any]:
+    """Record eight portions, the third one twice; then keep them up with a clock that is a year ahead. What is seen."""
     spark.sparkContext.setLocalProperty(QUERY_ID, "query")
     tables = RecordedTables(spark, "c", folder)
     tables.create(EVENTS)
@@ -85,20 +76,16 @@ def main() -> None:
         upkeep.run_if_due(writer.newest_ms, reach.complete_ms, is_behind=True)
         told["states in a backlog"] = tables.has(STATES)
         upkeep.run_if_due(writer.newest_ms, reach.complete_ms, is_behind=False)
-    told["rows"] = {table.name: _count(tables, table) for table in TABLES}
+    told["rows"] = {table.name: len(_column(folder, table, "day")) for table in (EVENTS, EVALUATED, STATES)}
     # Two days later the events say so, too.
     writer(rows_of(spark, BEGIN + 2 * DAY, 100, BEGIN + 2 * DAY), 100)
     passed[0] += DAY
     upkeep.run_if_due(writer.newest_ms, 0, is_behind=False)
-    told["days"] = sorted(row["day"] for row in spark.read.format("delta").load(f"{folder}/events").collect())
-    stop_session(spark, 20)
-    sys.stdout.write(json.dumps(told))
+    told["days"] = sorted(_column(folder, EVENTS, "day"))
+    return told
 
 
-def _count(tables: RecordedTables, table: Table) -> int:
-    rows = tables.read(table)
-    return 0 if rows is None else rows.count()
-
-
-if __name__ == "__main__":
-    main()
+def _column(folder: str, table: Table, name: str) -> list[Any]:
+    """A value of each row of a table, read without Spark: in a JVM that has just started it takes long."""
+    values: list[Any] = DeltaTable(f"{folder}/{table.name}").to_pyarrow_table(columns=[name])[name].to_pylist()
+    return values

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import msgspec
@@ -19,6 +17,7 @@ from monitor.tracking.serialization import decode_group_state, encode_state
 from streaming_jobs.recording.delta import HELD
 from streaming_jobs.recording.states import StateFold
 from tests.history.folder import write_recording
+from tests.support.delta_spark import DeltaSpark
 
 BEGIN = 1_795_313_400_000
 MINUTE, HOUR = 60_000, 3_600_000
@@ -75,13 +74,11 @@ def test_the_past_before_and_after_an_upgrade_is_folded_from_the_events(tmp_path
 
 
 @pytest.mark.spark
-def test_after_an_upgrade_states_are_made_anew_from_all_events(tmp_path: Path):
+def test_after_an_upgrade_states_are_made_anew_from_all_events(delta_spark: DeltaSpark, tmp_path: Path):
     rows = [row(BEGIN, 1), row(BEGIN + 30 * MINUTE, 2)]
     states = [(BEGIN + MINUTE, "group", "g", ANOTHER)]
     write_recording(tmp_path, "c", rows, {BEGIN: RecordedSettings()}, states)
-    program = [sys.executable, "-m", "tests.streaming_jobs.recording.keep_up", str(tmp_path), "c"]
-    done = subprocess.run(program, capture_output=True, text=True, check=False, timeout=280)
-    assert done.returncode == 0, done.stderr
+    delta_spark.run("tests.streaming_jobs.recording.keep_up", str(tmp_path), "c")
     found = DeltaTable(str(tmp_path / "states")).to_pyarrow_table().to_pylist()
     newest = max(found, key=lambda each: each["recorded_ms"])
     assert newest["recorded_ms"] == BEGIN + 30 * MINUTE + 1_000
