@@ -230,7 +230,8 @@ def _without_owners_among(facts: Facts, since: Since, dead: frozenset[str]) -> S
 def _partitions_never_tried(facts: Facts) -> Iterator[TopicPartition]:
     """The partitions without a commit, those left out in which a transaction has tried one, or one is below 0."""
     tried = {TopicPartition(each.topic, each.partition) for each in facts.group.unconfirmed}
-    return (place for place in facts.uncommitted if place not in tried and place not in invalid_places(facts.group))
+    invalid = invalid_places(facts.group)
+    return (place for place in facts.uncommitted if place not in tried and place not in invalid)
 
 
 def _growth(facts: Facts, place: TopicPartition, since_ms: int) -> Growth | None:
