@@ -27,6 +27,12 @@ from tests.support.garbage import collect_garbage
 from tests.support.running_tests import RunningTests
 from tests.support.sharing_out import TwoWithSpark, chooses_jobs
 
+SKIPS: Final = (
+    *("restart_at_the_end", "removed_while_down", "lagging_restart", "grown"),
+    *("overtaken", "expired", "burst", "replay"),
+)
+"""What happens to the eight groups of tests.skips; each of its four clients has two."""
+
 BESIDE = {
     # first: it tells its story by the clock, and the tests it begins with leave it a core
     "demo_run": ("tests.demo.demo_run",),
@@ -36,6 +42,7 @@ BESIDE = {
     "chaos_run": ("tests.chaos.run", "--seed", "1", "--kills", "4", "--others", "2", "--brief"),
     "kind_churn_run": ("tests.kind_churn.run", "--seed", "1", "--minutes", "0.5"),
     "hostile_run": ("tests.hostile.run", "--seed", "1", "--minutes", "0.5"),
+    "skips_run": ("tests.skips.run", "--seed", "3110", "--runs", "8", "--only", *SKIPS),
 }
 """Programs that run beside the tests, by the fixture with their report."""
 
@@ -64,7 +71,7 @@ browser."""
 OF_A_JOB: Final = re.compile(r"\bmark\.(broker|spark|jobs)\b")
 """The text of a file with tests that `make test-jobs` runs, but for those of NOT_IN_THE_SUITE."""
 
-_FOLDERS: Final = ("chaos", "hostile", "kind_churn", "live", "scenarios")
+_FOLDERS: Final = ("chaos", "hostile", "kind_churn", "live", "scenarios", "skips")
 PROGRAMS: Final = (*(f"tests/{folder}/" for folder in _FOLDERS), "tests/demo/test_demo.py")
 """Where the tests are that await such a program."""
 OTHER_SYSTEMS: Final = tuple(f"tests/systems/test_{name}.py" for name in ("metaq", "rocketmq", "zookeeper_kafka"))

@@ -13,6 +13,7 @@ from monitor.explain.connect import connect_statements, sink_statements
 from monitor.explain.dialects import dialect_rule
 from monitor.explain.expired_offsets import expired_statements, invalid_statements
 from monitor.explain.self_assigned import sharing_told
+from monitor.explain.skips import skip_statements
 from monitor.explain.statements import About, Explanation, Judged, Statement, findings_told, judged, metadata_told
 from monitor.explain.tasks import task_assignor_sentence, tasks_told, unchecked_reasons
 from monitor.messages.client_libraries import REMARKS, library_name, project_name
@@ -67,6 +68,7 @@ def explain_group(inputs: GroupInputs) -> Explanation:
             _lag(known),
             *expired_statements(known),
             *invalid_statements(known),
+            *skip_statements(known),
             *findings_told(known.verdict, known.verdict.findings, "The group has no findings."),
         ),
     )

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from monitor.detection.evaluation_input import GroupInputs, QuestionError
 from monitor.detection.lag.commit_order import arrived_late
 from monitor.explain.owner import why
+from monitor.explain.skips import skips_there
 from monitor.explain.statements import About, Explanation, Judged, Statement, findings_told, judged, metadata_told
 from monitor.messages.formatting import age, counted
 from monitor.messages.names import era, listed, owner, ranges, shown, shown_group
@@ -39,6 +40,7 @@ def explain_partition(inputs: GroupInputs, topic: str, partition: PartitionId) -
             Statement(about=About.RULE, sentence=why(known.view, place, inputs.now_ms)),
             *_expected(known, row),
             _offsets(known, row),
+            *skips_there(known, place),
             *findings_told(known.verdict, findings, "The partition has no findings."),
         ),
     )

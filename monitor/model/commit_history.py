@@ -34,9 +34,9 @@ MIN_PASSED: Final = 100
 STEEPER: Final = 10
 """A jump passes its offsets so many times as fast as the commit before it passed its own."""
 
-LEAST_SPAN_MS: Final = 1_000
+LEAST_SPAN_MS: Final = 500
 """A commit is taken to have come as soon after the one before it as that one did, if it came later: a consumer that is
-back reads what has gathered at once. But it has had a second at least."""
+back reads what has gathered at once. But it has had half a second at least: nearly all commit no more often."""
 
 SHORTEST_MS: Final = 100
 """Commits that follow one another sooner count as so far apart: two of them at once show no pace."""

@@ -8,6 +8,7 @@ from monitor.explain.group import explain_group
 from monitor.explain.partition import explain_partition
 from monitor.explain.statements import About
 from monitor.model import (
+    Catalog,
     CommitPoint,
     EndFall,
     EndOffsetAt,
@@ -29,6 +30,7 @@ from monitor.model import (
 )
 from monitor.model.commit_history import extend
 from monitor.model.expiry import DeletedOffset, OffsetsRetention
+from monitor.model.jumps import Jump
 from monitor.protocol.kafka.sticky_user_data import PriorAssignment, write_sticky
 from tests.detection.ownership import test_kip848 as modern
 from tests.support.builders import ASSIGNED, NOW, catalog, commit, group, member, topic
@@ -525,3 +527,42 @@ def test_hostile_names_are_escaped():
     for explanation in (of_group(state, topics), of_partition(state, nasty, 0, topics)):
         for statement in explanation.statements:
             assert all(line.isprintable() for line in (statement.sentence, *statement.evidence))
+
+
+# --- records that were perhaps skipped -----------------------------------------------------------------------------
+
+
+def restarted(*, at_ms: int = NOW - 5_000) -> GroupState:
+    """C0 began 30 s ago at the end of t-1, 350 records after its last commit, or read them at once."""
+    jump = Jump(100, NOW - 60_000, 450, at_ms, NOW - 30_000, is_first=True)
+    passed = replace(commit("t", 1, 450, at_ms), jump=jump)
+    return replace(RANGE, offsets=(commit("t", 0), passed, *RANGE.offsets[2:]))
+
+
+def ended_at(end: int) -> Catalog:
+    """The topic with an end of partition 1 that was seen before C0 began."""
+    ends = (EndOffsetAt(NOW - 50_000, end),)
+    known = [replace(each, end=end, ends=ends) for each in TOPICS.topics["t"].partitions]
+    return catalog(replace(TOPICS.topics["t"], partitions=tuple(known)))
+
+
+def test_records_that_were_perhaps_skipped_are_said_of_their_partition_though_there_is_no_finding():
+    explained = of_partition(restarted(), "t", 1, ended_at(450))
+    assert told(explained)[About.OFFSETS][1:] == [
+        "The committed offset went from 100 to 450, 5 s ago; the group read or skipped up to 350 records: commits do "
+        "not tell."
+    ]
+    assert len(told(of_partition(restarted(), "t", 2, ended_at(450)))[About.OFFSETS]) == 1
+
+
+def test_a_group_says_in_how_many_partitions_records_were_perhaps_skipped():
+    (said,) = [each for each in of_group(restarted(), ended_at(450)).statements if each.about is About.OFFSETS]
+    assert said.sentence == (
+        "In 1 partition, the group read or skipped up to 350 records in the last hour: commits do not tell."
+    )
+    assert said.since_ms == NOW - 5_000
+    assert said.evidence == (
+        "partition 1 of t: the committed offset went from 100 to 450, 5 s ago; the group read or skipped up to 350 "
+        "records: commits do not tell",
+    )
+    assert About.OFFSETS not in told(of_group(RANGE))

@@ -71,7 +71,7 @@ class Fleet:
 
     def __init__(self, bootstrap: str, clients: Sequence[str]) -> None:
         self._running = ExitStack()
-        options = ("-Xmx768m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+        options = ("-Xmx1g", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
         jvm = java_command(_PROGRAMS / "Readers.java", options=options, jars=jars_of_kafka(NEEDED))
         self.java = self._running.enter_context(Process(bootstrap, jvm))
         program = _PROGRAMS / "readers.py"

@@ -11,7 +11,9 @@ from monitor.model import Value
 Event = dict[str, Any]
 Ranges = Sequence[tuple[int, int]]
 
-INFORMATION: Final = frozenset({"perhaps", "new_partition"})
+ROW: Final = "row"
+"""The reason of what only the row of a partition says (decision 0077)."""
+INFORMATION: Final = frozenset({"perhaps", "new_partition", ROW})
 """The reasons of skipped records that accuse nobody (decision 0067)."""
 
 
@@ -41,11 +43,22 @@ class Row(Value):
 
 
 class Told(Value):
-    """A finding about skipped records, as the findings topic has it, and when it was heard."""
+    """What was said of skipped records, and when that was heard.
+
+    ``span``: the commit of which a row speaks, from the one before; None: a finding of the findings topic.
+    """
 
     reason: str
     partitions: tuple[int, ...]
     heard_ms: int
+    span: tuple[int, int] | None = None
+
+    def is_about(self, passage: Passage) -> bool:
+        """Whether it may speak of a passage."""
+        early_ms = 2_000
+        if self.span is not None and not (self.span[0] < passage.end and passage.start < self.span[1]):
+            return False
+        return passage.partition in self.partitions and self.heard_ms >= passage.committed_ms - early_ms
 
 
 def ranges_read(events: Iterable[Event]) -> dict[int, Ranges]:
@@ -114,13 +127,8 @@ def passages(events: Sequence[Event], new: Iterable[int] = ()) -> list[Passage]:
 
 
 def told_after_ms(passage: Passage, told: Iterable[Told]) -> int | None:
-    """How long after the commit it was told, by any finding about its partition; None: it was not."""
-    early_ms = 2_000
-    after = [
-        each.heard_ms - passage.committed_ms
-        for each in told
-        if passage.partition in each.partitions and each.heard_ms >= passage.committed_ms - early_ms
-    ]
+    """How long after the commit it was told, by a finding or a row about its partition; None: it was not."""
+    after = [each.heard_ms - passage.committed_ms for each in told if each.is_about(passage)]
     return max(0, min(after)) if after else None
 
 

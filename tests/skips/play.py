@@ -6,23 +6,26 @@ import json
 import random
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, Final
 
 from kafka import OffsetAndMetadata, TopicPartition
 from kafka.admin import KafkaAdminClient, NewPartitions, NewTopic
 
-from tests.skips.logs import Fleet, Hearing
-from tests.skips.oracle import Event, Passage, Row, Told, passages
+from tests.skips.logs import Fleet, Hearing, Process
+from tests.skips.oracle import ROW, Event, Passage, Row, Told, passages, ranges_read, told_after_ms
 from tests.support.job_process import JobProcess, eventually
 
 SLOW_COMMITS: Final = 12
 """So many commits of a slow consumer: groupwatch asks for ten before it believes that it knows its pace."""
 CAUGHT_UP: Final = 300
 """So many records a slow consumer has read by its twelfth commit."""
+PATIENCE_S: Final = 240
+"""How long a consumer or a broker may take on a busy machine for what takes a second otherwise."""
 TOLD_S: Final = 12.0
 """How long it is awaited that something is told: longer than it may take."""
 HEALTHY_S: Final = 5.0
@@ -38,6 +41,7 @@ class Kit:
     job: JobProcess
     client: KafkaAdminClient
     cluster: str
+    folder: Path
     one_at_a_time: threading.Lock = field(default_factory=threading.Lock)
 
     @contextmanager
@@ -55,7 +59,7 @@ class Play:
         self.process = kit.fleet.process(client)
         self.new: set[int] = set()
         self._readers = 0
-        self._filled = 0
+        self._seen: dict[Row, Told] = {}
 
     @property
     def reader(self) -> str:
@@ -83,8 +87,11 @@ class Play:
         """Write records; the first ones in small batches, so that a slow consumer fetches few."""
         java, name = self.kit.fleet.java, f"{self.name}/{partition}"
         before = len(java.of(name))
-        java.tell("fill", topic=self.name, partition=partition, records=records, few=800)
-        eventually(lambda: len(java.of(name)) > before, f"{name} filled")
+        self._write(records, partition)
+        self._until(java, lambda: len(java.of(name)) > before, f"{name} filled")
+
+    def _write(self, records: int, partition: int) -> None:
+        self.kit.fleet.java.tell("fill", topic=self.name, partition=partition, records=records, few=800)
 
     def start(self, per_s: float = 0, *, few: bool = False, reset: str = "earliest", **more: Any) -> None:
         """A consumer, which has its partitions when this returns."""
@@ -113,8 +120,12 @@ class Play:
 
     def close(self) -> None:
         """Let the consumer leave."""
-        self.process.tell("close", name=self.reader)
+        self.leave()
         self._await(lambda: self._newest()[-1]["event"] == "closed", "closed")
+
+    def leave(self) -> None:
+        """Tell it to; nothing is awaited."""
+        self.process.tell("close", name=self.reader)
 
     def await_commits(self, count: int) -> None:
         """Until the newest consumer has made so many commits that moved."""
@@ -161,7 +172,7 @@ class Play:
             if (self.committed(partition) or 0) >= offset:
                 return True
             time.sleep(1.0)
-            self.fill(1, partition)
+            self._write(1, partition)
             return False
 
         self._await(is_committed, f"{offset} of partition {partition} committed")
@@ -170,23 +181,37 @@ class Play:
         """What was not read."""
         return passages(self.events(), self.new)
 
+    def read(self) -> int:
+        """How many offsets its consumers have noted."""
+        return sum(end - start for ranges in ranges_read(self.events()).values() for start, end in ranges)
+
     def told(self) -> list[Told]:
-        """What was told of skipped records."""
-        return self.kit.hearing.of(self.name)
+        """What was told of skipped records, by findings and by the rows of the API."""
+        return [*self.kit.hearing.of(self.name), *self._seen.values()]
 
     def await_told(self) -> None:
         """Until each passage that must be told is told, but not for ever."""
         missed = [each for each in self.passages() if each.records >= 100]
         deadline = time.monotonic() + (TOLD_S if missed else HEALTHY_S)
         while time.monotonic() < deadline:
-            named = {partition for told in self.told() for partition in told.partitions}
-            if missed and named.issuperset(each.partition for each in missed):
+            self.look()
+            if missed and all(told_after_ms(each, self.told()) is not None for each in missed):
                 return
             time.sleep(0.5)
 
+    def look(self) -> None:
+        """Note the rows that the API has now."""
+        for row in self.rows():
+            heard_ms = int(time.time() * 1000)
+            self._seen.setdefault(row, Told(ROW, (row.partition,), heard_ms, (row.before, row.offset)))
+
+    def shown(self) -> dict[str, Any]:
+        """What the API says of the group now."""
+        known: dict[str, Any] = json.loads(self.kit.job.get_any(f"/api/v1/groups/{self.kit.cluster}/{self.name}"))
+        return known
+
     def rows(self) -> list[Row]:
-        """What the API says now, by partition."""
-        found = json.loads(self.kit.job.get_any(f"/api/v1/groups/{self.kit.cluster}/{self.name}"))
+        """What it says of skipped records, by partition."""
         return [
             Row(
                 each["partition"],
@@ -196,17 +221,30 @@ class Play:
                 each.get("at_least", 0),
                 each["at_most"],
             )
-            for each in found.get("skips", [])
+            for each in self.shown().get("skips", [])
         ]
+
+    def keep(self) -> None:
+        """Write down what happened, for who asks why something was not told."""
+        known = {"new": sorted(self.new), "events": self.events(), "shown": self.shown()}
+        (self.kit.folder / f"{self.name}.json").write_text(json.dumps(known), encoding="utf-8")
 
     def _newest(self) -> list[Event]:
         return self.process.of(self.reader)
 
-    def _await(self, look: Any, what: str) -> None:
+    def _await(self, look: Callable[[], bool], what: str) -> None:
         def seen() -> bool:
             failed = [event for event in self._newest() if event["event"] == "failed"]
             assert not failed, f"{self.reader}: {failed}"
-            time.sleep(0.1)
             return bool(self._newest()) and bool(look())
 
-        eventually(seen, f"{self.reader}: {what}", 90)
+        self._until(self.process, seen, f"{self.reader}: {what}")
+
+    def _until(self, process: Process, look: Callable[[], bool], what: str) -> None:
+        """As long as a process lives."""
+
+        def seen() -> bool:
+            assert process.ended is None, f"{what}: the process ended with {process.ended}: {process.last_words()}"
+            return look()
+
+        eventually(seen, what, PATIENCE_S)

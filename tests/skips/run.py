@@ -96,7 +96,7 @@ def planned(seed: int, runs: int, healthy: int, exactly_once: int) -> Plan:
 
 def run(plan: Plan, folder: Path) -> tuple[list[Outcome], int]:
     """What came of all runs, and how late something may be told at most (ms)."""
-    settings = BrokerSettings(offsets_topic_partitions=4, properties=BROKER)
+    settings = BrokerSettings(heap_mb=1024, offsets_topic_partitions=4, properties=BROKER)
     with ExitStack() as stack:
         kafka = stack.enter_context(EmbeddedKafka(settings, data_dir=folder / "kafka"))
         bootstrap = kafka.bootstrap_servers
@@ -111,7 +111,7 @@ def run(plan: Plan, folder: Path) -> tuple[list[Outcome], int]:
         hearing = stack.enter_context(Hearing(bootstrap))
         passes = stack.enter_context(Passes(job))
         say("the job is ready")
-        outcomes = runs_of(plan, Kit(fleet, hearing, job, client, CLUSTER))
+        outcomes = runs_of(plan, Kit(fleet, hearing, job, client, CLUSTER, folder))
         gaps = {what: passes.longest_s(what) for what in ("catalog", "last_evaluation")}
         for what, gap_s in gaps.items():
             say(f"{what}: at most {gap_s:.1f} s apart")
@@ -145,6 +145,8 @@ def _play(kit: Kit, run: Planned) -> tuple[Scenario, Play, str]:
     except Exception as failed:
         error = f"{type(failed).__name__}: {failed}"
         say(f"{run.name} failed: {error[:300]}")
+        play.leave()
+    play.keep()
     return run.scenario, play, error
 
 

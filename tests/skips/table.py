@@ -8,12 +8,12 @@ from statistics import median
 
 from tests.skips.outcome import CERTAIN, Outcome
 
-HEAD = "| scenario | client | runs | 1,000+ told | 100-999 told | information | above | out of bounds | s p50 | s max |"
+HEAD = "| scenario | client | runs | 1,000+ told | 100-999 told | rows | info | above | out of bounds | s p50 | s max |"
 
 
 def table_of(outcomes: Iterable[Outcome]) -> str:
     """Of all outcomes, and of each scenario with each client."""
-    lines = [HEAD, "|---|---|---|---|---|---|---|---|---|---|"]
+    lines = [HEAD, "|---|---|---|---|---|---|---|---|---|---|---|"]
     known = sorted(outcomes, key=lambda each: (each.demand, each.scenario, each.client))
     for (scenario, client), same in groupby(known, key=lambda each: (each.scenario, each.client)):
         lines.append(_line(scenario, client, list(same)))
@@ -31,8 +31,8 @@ def _line(scenario: str, client: str, outcomes: Sequence[Outcome]) -> str:
         str(len(outcomes)),
         _share(many),
         _share(some),
-        str(sum(bool(outcome.told) and not outcome.accusations for outcome in outcomes)),
-        str(sum(bool(outcome.accusations) for outcome in outcomes)),
+        *[str(sum(outcome.most == each for outcome in outcomes)) for each in ("row", "information")],
+        str(sum(outcome.most == "above" for outcome in outcomes)),
         str(sum(bool(outcome.out_of_bounds) for outcome in outcomes)),
         f"{median(seconds):.1f}" if seconds else "",
         f"{max(seconds):.1f}" if seconds else "",

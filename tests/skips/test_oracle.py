@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.skips.oracle import Event, Passage, Row, Told, out_of_bounds, passages, told_after_ms
+from monitor.model import FindingKind
+from tests.clients.judging import ALLOWED as OF_CLIENTS
+from tests.kind_churn.allowed import ALLOWED as OF_KINDS
+from tests.scenarios.churn_groups import GRACE
+from tests.skips.oracle import ROW, Event, Passage, Row, Told, out_of_bounds, passages, told_after_ms
 from tests.skips.outcome import Outcome, violations
 from tests.skips.scenarios import Demand
 
@@ -51,14 +55,14 @@ def test_the_truth_is_that_of_the_commit_that_is_spoken_of():
     assert len(out_of_bounds(found, [Row(0, "retention", 5, 40, 0, 19)])) == 1
 
 
-def outcome(demand: Demand = Demand.TOLD, **more: Any) -> Outcome:
+def outcome(demand: Demand = Demand.TOLD, client: str = "java", **more: Any) -> Outcome:
     known = {
-        "by_retention": True,
+        "read": 500,
         "passages": (Passage(0, 0, 2_000, 10_000),),
         "told": (Told("perhaps", (0,), 12_000),),
         "rows": (),
     }
-    return Outcome("g", "overtaken", demand, "java", 2_000, **(known | more))
+    return Outcome("g", "overtaken", demand, client, 2_000, **(known | more))
 
 
 def test_each_demand_can_be_violated():
@@ -75,5 +79,31 @@ def test_one_in_twenty_of_the_smaller_ones_may_be_missed():
     small = outcome(passages=(Passage(0, 0, 200, 10_000),), told=())
     assert violations([outcome()] * 19 + [small]) == []
     assert len(violations([outcome()] * 18 + [small])) == 1
-    unproved = outcome(passages=small.passages, told=(), by_retention=False)
-    assert violations([unproved]) == [], "that is told from 1,000 records on"
+
+
+def test_a_row_of_the_partition_tells_of_the_commit_that_it_names_and_accuses_nobody():
+    passage = Passage(1, 100, 400, 50_000)
+    assert told_after_ms(passage, [Told(ROW, (1,), 51_000, (60, 400))]) == 1_000
+    assert told_after_ms(passage, [Told(ROW, (1,), 51_000, (0, 100))]) is None
+    assert told_after_ms(passage, [Told(ROW, (0,), 51_000, (60, 400))]) is None
+    assert violations([outcome(Demand.NO_ACCUSATION, told=(Told(ROW, (0,), 51_000, (60, 400)),))]) == []
+
+
+def test_the_gravest_that_was_told_is_named():
+    row, information, lost = (Told(reason, (0,), 12_000) for reason in (ROW, "perhaps", "retention"))
+    known = [outcome(told=told).most for told in ((), (row,), (row, information), (row, information, lost))]
+    assert known == ["", "row", "information", "above"]
+
+
+def test_a_run_in_which_nothing_was_seen_proves_nothing():
+    assert len(violations([outcome(passages=(), told=())])) == 1, "nothing was skipped"
+    assert len(violations([outcome(), outcome(client="librdkafka", passages=(), told=())])) == 1, "of one client"
+    assert len(violations([outcome(Demand.NO_ACCUSATION, read=0)])) == 1, "no record was noted"
+
+
+def test_no_churn_of_healthy_groups_may_tell_of_skipped_records():
+    """Whatever a churn does not allow fails it. Partitions without an offset are allowed where nobody reads them."""
+    allowed = [*GRACE, *OF_KINDS, *OF_CLIENTS]
+    assert FindingKind.SKIPPED not in {each.kind for each in allowed}
+    uncommitted = [each for each in allowed if each.kind == FindingKind.UNCOMMITTED]
+    assert {each.groups for each in uncommitted} == {"not assigned", "failing", "lost"}

@@ -4,8 +4,10 @@ A jump (monitor.tracking.offsets.jumps) alone proves nothing: a consumer that is
 ever read before. So a skip has bounds. At most, all that the jump passed was not read.
 
 Rule 1: If the log began well beyond the commit before a jump by then, retention has overtaken the group, or followed
-        right behind it. At least, of what was removed, what the group cannot have read in the time was not read, even
-        if it read STEEPER times as fast as it was ever seen to read any partition.
+        right behind it. So it has where the log began a little beyond it, and the jump passed all that the log held: a
+        consumer continues at the end (auto.offset.reset=latest). At least, of what was removed, what the group cannot
+        have read in the time was not read, even if it read STEEPER times as fast as it was ever seen to read any
+        partition.
 Rule 2: How fast a group can read is known only if it lagged: one that has read everything reads as fast as producers
         write. It lagged if the log already ended well beyond its commit before the jump when it made the oldest of
         the ten commits before the jump. And it must lag behind the jump, and go on: one that reads its backlog faster
@@ -83,12 +85,13 @@ def _skip(group: GroupState, catalog: Catalog, known: Places, commit: CommittedO
         cause = SkipCause.NEW_PARTITION if _came_later(catalog, known, place) else None
     elif jump.was_deleted:
         state, before_ms = known[place], jump.before_ms or 0
-        cause = SkipCause.DELETED if _is_to_the_end(jump, state) and state.first_seen_ms <= before_ms else None
+        is_known = jump.is_first and state.first_seen_ms <= before_ms
+        cause = SkipCause.DELETED if is_known and _has_passed_all(jump, state) else None
     else:
         state = known[place]
-        removed, is_to_the_end = _start_by(state, jump.at_ms) - jump.before, _is_to_the_end(jump, state)
-        cause = SkipCause.REBALANCE if is_to_the_end else None
-        if removed >= MIN_PASSED:
+        removed, has_passed_all = _start_by(state, jump.at_ms) - jump.before, _has_passed_all(jump, state)
+        cause = SkipCause.REBALANCE if jump.is_first and has_passed_all else None
+        if removed >= MIN_PASSED or (removed > 0 and cause is None and has_passed_all):
             cause = SkipCause.RETENTION
             readable = _readable(group, commit, jump, state)
             least = 0 if jump.distance - removed > readable else jump.distance - readable
@@ -104,7 +107,7 @@ def _may_count(jump: Jump, state: PartitionState) -> bool:
     """
     if jump.is_first or jump.before is None:
         return True
-    return state.earliest is not None and state.earliest - jump.before >= MIN_PASSED
+    return state.earliest is not None and state.earliest > jump.before
 
 
 def _counts(jump: Jump, commit: CommittedOffset, state: PartitionState) -> bool:
@@ -113,10 +116,10 @@ def _counts(jump: Jump, commit: CommittedOffset, state: PartitionState) -> bool:
     return commit.offset >= jump.offset and not is_of_former_log
 
 
-def _is_to_the_end(jump: Jump, state: PartitionState) -> bool:
-    """Whether a first commit after a rebalance passed all that the log held when the group began to read."""
+def _has_passed_all(jump: Jump, state: PartitionState) -> bool:
+    """Whether a jump passed all that the log held when the group began to read."""
     end = _end_by(state, jump.began_ms)
-    return jump.is_first and end is not None and jump.offset >= end
+    return end is not None and jump.offset >= end
 
 
 def _readable(group: GroupState, commit: CommittedOffset, jump: Jump, state: PartitionState) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
@@ -122,7 +123,10 @@ class TopicLine(Value):
 
 
 class PartitionLine(Value):
-    """A partition. ``marks`` says what is wrong with it; ``replayed`` is set where it differs from ``expected``."""
+    """A partition. ``marks`` says what is wrong with it; ``replayed`` is set where it differs from ``expected``.
+
+    ``passed`` are so many records that its commits of the last hour passed, and that were perhaps not read.
+    """
 
     row: PartitionVerdict
     owners: tuple[Holder, ...]
@@ -131,6 +135,7 @@ class PartitionLine(Value):
     as_expected: bool
     lag_age: str | None
     marks: tuple[str, ...]
+    passed: int = 0
 
 
 class GroupPage(Value):
@@ -327,7 +332,11 @@ def _partition_lines(
     verdict: GroupVerdict, rows: Iterable[PartitionVerdict], holders: Holders, marks: _Marks
 ) -> Iterator[PartitionLine]:
     known, alone = verdict.expectation in ("exact", "target"), _is_alone(verdict)
+    passed: Counter[TopicPartition] = Counter()
+    for skip in verdict.skips:
+        passed[TopicPartition(skip.topic, skip.partition)] += skip.at_most
     for row in rows:
+        place = TopicPartition(row.topic, row.partition)
         count = len(row.owners) if alone else 1
         orphan = [] if row.orphan is None else [_orphan_mark(row.orphan)]
         double = ["two owners"] if count == 2 else [f"{count} owners"] if count > 2 else []
@@ -338,7 +347,8 @@ def _partition_lines(
             replayed=None if row.replayed in (None, row.expected) else holders[row.replayed],
             as_expected=known and row.owners == (() if row.expected is None else (row.expected,)),
             lag_age=_told_age(row.lag_ms),
-            marks=(*orphan, *double, *marks.get(TopicPartition(row.topic, row.partition), ())),
+            marks=(*orphan, *double, *marks.get(place, ())),
+            passed=passed[place],
         )
 
 

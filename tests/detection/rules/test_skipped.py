@@ -222,6 +222,30 @@ def test_a_few_hundred_records_that_retention_removed_are_information():
     assert (story.found, story.bounds) == ([PERHAPS], [(0, 150)])
 
 
+def test_a_loss_of_a_hundred_records_is_seen_of_a_consumer_that_commits_twice_a_second():
+    """It reads 20 records a second. 120 are removed at second 30.2, of which none was read."""
+    story = Story().at(0).poll(end=9_000).join("A").commit(0)
+    for half in range(1, 61):
+        story.at(half / 2).poll(end=9_000).commit(10 * half)
+    story.at(30.5).commit(730).at(31).poll(start=720, end=9_000).commit(740)
+    assert (story.found, story.bounds) == ([PERHAPS], [(0, 130)])
+
+
+def test_a_consumer_that_retention_overtakes_a_little_and_that_continues_at_the_end_is_told():
+    """At 600 of 2,000, records up to 649 are removed: it begins at the end, and nobody was exchanged."""
+    story = slow_reader(end=2_000).at(61).commit(2_000).at(61.5).poll(start=650, end=2_000)
+    assert (story.found, story.bounds) == ([PERHAPS], [(0, 1_400)])
+    within = slow_reader(end=2_000).at(61).commit(1_990).at(61.5).poll(start=650, end=2_000)
+    assert (within.found, within.bounds) == ([], []), "it has read what was left"
+
+
+def test_fewer_than_a_thousand_records_after_a_restart_are_no_finding_and_remain_known():
+    """B begins at the end, which is 700 records further; or it reads them at once, as most that restart do."""
+    story = slow_reader(end=600).at(65).join().at(100).poll(end=1_300).join("B").at(101).commit(1_300)
+    assert story.found == []
+    assert story.bounds == [(0, 700)]
+
+
 def test_a_restart_at_the_end_is_told_although_a_burst_was_larger():
     """It reads 8,000 records at once, and goes on slowly. Later it begins anew, 1,400 further, at the end."""
     story = slow_reader(end=8_600).at(61).commit(8_600)

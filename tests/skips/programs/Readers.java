@@ -1,6 +1,7 @@
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
@@ -12,6 +13,10 @@ import java.util.Properties;
 import java.util.Random;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
@@ -34,6 +39,9 @@ public class Readers {
     static final ObjectMapper JSON = new ObjectMapper();
     static final Map READERS = new ConcurrentHashMap();
 
+    /** Who writes records waits for the broker; no other command does. */
+    static final ExecutorService FILLING = Executors.newCachedThreadPool();
+
     public static void main(String[] args) {
         try {
             obey();
@@ -46,21 +54,26 @@ public class Readers {
 
     static void obey() throws Exception {
         BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, "UTF-8"));
-        String bootstrap = lines.readLine();
-        KafkaProducer small = producer(bootstrap, "1000", null);
-        KafkaProducer large = producer(bootstrap, "100000", null);
+        final String bootstrap = lines.readLine();
         String line;
         while ((line = lines.readLine()) != null) {
-            Map asked = (Map) JSON.readValue(line, Map.class);
+            final Map asked = (Map) JSON.readValue(line, Map.class);
             String what = (String) asked.get("do");
             if (what.equals("fill")) {
-                fill(small, large, asked);
+                FILLING.execute(new Runnable() {
+                    public void run() {
+                        filled(bootstrap, asked);
+                    }
+                });
             } else if (what.equals("start")) {
                 One one = new One(bootstrap, asked);
                 READERS.put(asked.get("name"), one);
                 new Thread(one).start();
             } else {
-                ((One) READERS.get(asked.get("name"))).asked.add(asked);
+                One one = (One) READERS.get(asked.get("name"));
+                if (one != null) {  // else it never began, or is closed
+                    one.asked.add(asked);
+                }
             }
         }
     }
@@ -70,32 +83,56 @@ public class Readers {
         props.put("bootstrap.servers", bootstrap);
         props.put("batch.size", batch);
         props.put("linger.ms", "5");
-        props.put("buffer.memory", transactions == null ? "8000000" : "100000");
+        props.put("max.block.ms", "240000");
+        props.put("buffer.memory", transactions == null ? "4000000" : "100000");
         props.put("key.serializer", "org.apache.kafka.common.serialization.ByteArraySerializer");
         props.put("value.serializer", "org.apache.kafka.common.serialization.ByteArraySerializer");
         if (transactions != null) {
             props.put("transactional.id", transactions);
+        } else {
+            props.put("request.timeout.ms", "10000");
+            props.put("delivery.timeout.ms", "20000");
         }
         return new KafkaProducer(props);
     }
 
-    static void fill(KafkaProducer small, KafkaProducer large, Map asked) throws Exception {
-        int records = ((Number) asked.get("records")).intValue();
-        int few = Math.min(records, ((Number) asked.get("few")).intValue());
+    static void filled(String bootstrap, Map asked) {
+        try {
+            int records = ((Number) asked.get("records")).intValue();
+            int few = Math.min(records, ((Number) asked.get("few")).intValue());
+            write(bootstrap, "1000", asked, few);
+            write(bootstrap, "100000", asked, records - few);
+            Map filled = new LinkedHashMap();
+            filled.put("event", "filled");
+            filled.put("topic", asked.get("topic"));
+            filled.put("partition", asked.get("partition"));
+            say(filled);
+        } catch (Throwable error) {
+            error.printStackTrace();
+            Runtime.getRuntime().halt(1);
+        }
+    }
+
+    /** By a producer of its own: flush() of one that others use waits for what they send to partitions that are new. */
+    static void write(String bootstrap, String batch, Map asked, int records) throws Exception {
         Integer partition = (Integer) asked.get("partition");
-        for (int sent = 0; sent < records; sent++) {
-            KafkaProducer producer = sent < few ? small : large;
-            producer.send(new ProducerRecord((String) asked.get("topic"), partition, null, new byte[80]));
-            if (sent == few - 1) {
-                small.flush();
+        for (int left = records; left > 0;) {
+            KafkaProducer producer = producer(bootstrap, batch, null);
+            List sent = new ArrayList();
+            for (int number = 0; number < left; number++) {
+                sent.add(producer.send(new ProducerRecord((String) asked.get("topic"), partition, null, new byte[80])));
+            }
+            producer.flush();
+            producer.close();
+            left = 0;
+            for (Iterator each = sent.iterator(); each.hasNext();) {
+                try {
+                    ((Future) each.next()).get();
+                } catch (ExecutionException failed) {
+                    left++;  // again
+                }
             }
         }
-        large.flush();
-        Map filled = new LinkedHashMap();
-        filled.put("event", "filled");
-        filled.put("topic", asked.get("topic"));
-        filled.put("partition", partition);
-        say(filled);
     }
 
     static synchronized void say(Map what) throws Exception {

@@ -259,7 +259,7 @@ def main() -> None:
         asked = json.loads(line)
         if asked["do"] == "start":
             readers[asked["name"]] = CLIENTS[asked["client"]](bootstrap, asked)
-        else:
+        elif asked["name"] in readers:
             readers[asked["name"]].asked.put(asked)
     os._exit(0)  # no thread of a library keeps it
 

@@ -14,7 +14,7 @@ from monitor.web.views.overview import ClusterLine, overview
 from monitor.web.views.summary import verdict_json
 from tests.detection.ownership.test_client_libraries import verdict_on as captured_verdict
 from tests.support.captured_groups import catalog_of, lab, metaq, metaq_catalog, queues, rocketmq, topic, verdict_on
-from tests.web.examples import newer_broker, ready_cluster, snapshot
+from tests.web.examples import falling_behind, newer_broker, offsets_only, ready_cluster, snapshot
 
 PAGES = Pages()
 
@@ -61,6 +61,13 @@ def test_members_that_do_not_answer_and_ids_that_several_have_are_remarked():
     )
     assert '<span class="remark">does not respond</span>' in page
     assert '<span class="remark">2 connections</span>' in page
+
+
+def test_the_row_of_a_partition_says_how_many_records_were_perhaps_not_read():
+    page = page_of(falling_behind())
+    assert "up to 490 perhaps not read</abbr>" in page
+    assert page.count("perhaps not read</abbr>") == 2
+    assert "perhaps not read" not in page_of(offsets_only("quiet"))
 
 
 def test_who_broadcasts_has_no_partition_with_two_owners_too_many():
