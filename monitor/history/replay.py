@@ -257,6 +257,7 @@ def topics_of(group: GroupState) -> frozenset[str]:
     """The names of all topics that a verdict on the group may ask for."""
     found = {offset.topic for offset in (*group.offsets, *group.unconfirmed)}
     found.update(offset.topic for offset in group.deleted_offsets)
+    found.update(group.left_topics)
     for member in group.members:
         found.update(member.topics)
         found.update(entry.topic for entry in (*member.assigned, *member.owned))

@@ -15,6 +15,7 @@ from monitor.model import (
     GroupsListed,
     ListedOffset,
     Member,
+    MembershipStored,
     OffsetCommitted,
     OffsetsListed,
     PartitionObserved,
@@ -78,3 +79,20 @@ def test_what_the_first_pass_saw_need_not_have_come_after_it_began():
     inputs = inputs_at(past, "c", "g", 200)
     assert inputs is not None
     assert inputs.catalog.watched_ms == 180
+
+
+def test_the_past_of_a_group_without_members_has_the_topics_that_they_had_left():
+    """Nothing was ever committed in one of them, so only the subscription names it."""
+    seen = TopicObserved("c", "u", 100, 101, (PartitionObserved(0, 0, 5),), "U")
+    ended = PassCompleted(cluster="c", pass_ms=100, completed_ms=180, topics=1)
+    member = Member(member_id="a", topics=("t", "u"))
+    stored = MembershipStored("g", 1, "consumer", "range", None, 50, (member,))
+    emptied = MembershipStored("g", 2, "consumer", None, None, 90, ())
+    topic = RecordedRow(RECORDED_MS, Entity.TOPIC, "u", 0, encode_events([RecordedEvent(101, seen)]))
+    commit = OffsetCommitted("g", "t", 0, 300, 60)
+    own = row(2, (50, stored), (60, commit), (90, emptied))
+    past = MemoryRecording([topic, row(1, (180, ended), entity=Entity.PASS), own])
+    inputs = inputs_at(past, "c", "g", 200)
+    assert inputs is not None
+    assert inputs.group.left_topics == ("t", "u")
+    assert list(inputs.catalog.topics) == ["u"]

@@ -84,3 +84,8 @@ def _drops(library: ClientLibrary) -> bool:
 def held_since_ms(group: GroupState, member: Member) -> int:
     """Since when a member has held exactly what it holds: of the generation; in a KIP-848 group, of its own record."""
     return group.generation_ms if member.reconciliation is None else member.reconciliation.since_ms
+
+
+def began_ms(group: GroupState, member: Member) -> int:
+    """Since when this process may have read what it holds: a static member comes back into the same generation."""
+    return max(held_since_ms(group, member), member.returned_ms)

@@ -28,7 +28,7 @@ from monitor.detection.lag.commit_cadence import RHYTHMS, longest_usual_ms, usua
 from monitor.detection.lag.standstill import moved_ms
 from monitor.detection.lag.waiting import in_vain_since_ms
 from monitor.detection.ownership.context import Facts
-from monitor.detection.ownership.current import held_since_ms
+from monitor.detection.ownership.current import began_ms
 from monitor.detection.rules.open_transaction import Markers, is_held_back
 from monitor.detection.rules.rule import Rule
 from monitor.detection.rules.transactions import failing_attempts, owners_that_wait
@@ -136,7 +136,7 @@ def _is_refuted(facts: Facts, place: TopicPartition) -> bool:
     owners = facts.ownership.owners.get(place, ())
     for member in facts.group.members if owners else ():
         if member.member_id in owners:
-            had_time_ms = held_since_ms(facts.group, member) + longest_standing_ms(member)
+            had_time_ms = began_ms(facts.group, member) + longest_standing_ms(member)
             if facts.has_come(had_time_ms) and _newest_move_ms(facts, member.member_id) > had_time_ms:
                 return True
     return False

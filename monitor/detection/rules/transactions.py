@@ -19,7 +19,7 @@ from typing import Final
 
 from monitor.detection.lag.commit_cadence import RHYTHMS
 from monitor.detection.ownership.context import Facts
-from monitor.detection.ownership.current import held_since_ms
+from monitor.detection.ownership.current import began_ms
 from monitor.detection.rules.rule import Rule
 from monitor.findings.observation import Observation
 from monitor.findings.transactions import HeldOffsets, UncommittedAttempts
@@ -172,7 +172,7 @@ def owners_that_wait(facts: Facts) -> dict[TopicPartition, tuple[str, ...]]:
         return {}
     group, found = facts.group, dict[TopicPartition, tuple[str, ...]]()
     with_records = {TopicPartition(row.topic, row.partition) for row in facts.waiting} | facts.uncommitted.keys()
-    since = {member.member_id: held_since_ms(group, member) for member in group.members}
+    since = {member.member_id: began_ms(group, member) for member in group.members}
     newest = {TopicPartition(c.topic, c.partition): c.committed_ms for c in (*group.offsets, *group.unconfirmed)}
     for place, each in held.items():
         committed_ms, listed_ms = newest.get(place, 0), group.pending_listed_ms

@@ -353,6 +353,14 @@ def test_owners_that_an_open_transaction_keeps_from_starting():
     assert told(waiting, 300) == {("transactions", "pending_offsets"): [0]}
 
 
+def test_a_static_owner_that_came_back_may_be_kept_from_starting():
+    """It is in the generation of before the transaction, and began in it."""
+    lives = [generation(1, at_s, {f"x#{at_s}": (0,), "C": (1, 2, 3)}) for at_s in (0, 120)]
+    held = PendingOffsets((TopicPartitions("t", (0,)),), 0, 7, 1, 0, sent_ms=101 * S)
+    state = replace(fold(GOING_ON, UP_TO_100, lives, until_s=300), pending_offsets=(held,), pending_listed_ms=299 * S)
+    assert told(state, 300) == {("transactions", "pending_offsets"): [0]}
+
+
 def test_tasks_of_kafka_streams_may_commit_all_at_once():
     tasks = [
         generation(
@@ -418,6 +426,15 @@ def test_a_living_owner_that_works_elsewhere_refutes_it():
     until_s = 295 + 2 * 300 + 45
     assert STUCK in told(fold(GOING_ON, UP_TO_100, shared, until_s=until_s), until_s)
     assert STUCK not in told(fold(GOING_ON, UP_TO_100, shared, until_s=until_s + 10), until_s + 10)
+
+
+def test_a_static_owner_that_came_back_has_not_had_the_time_to_hang():
+    """Its generation is old; each of its lives commits another partition once, and is over then."""
+    back = (0, 1_025, 1_055, 1_085)
+    lives = [generation(1, at_s, {f"x#{at_s}": (0, 1), "C": (2, 3)}) for at_s in back]
+    read = [commits(0, 0, 1_000), commits(1, 0, 1_000), *(commits(1, at_s + 5, at_s + 5) for at_s in back[1:])]
+    others = [*commits(2, 0, 1_200), *commits(3, 0, 1_200)]
+    assert told(fold(others, *read, lives, until_s=1_091), 1_091)[STUCK] == [0]
 
 
 def test_a_group_of_which_nothing_is_known_yet_is_not_judged():

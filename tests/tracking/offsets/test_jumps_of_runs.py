@@ -115,6 +115,21 @@ def test_the_fastest_pace_of_forged_offsets_can_be_stored():
         assert fold(*events).fastest == 2**62
 
 
+GENTLE = st.tuples(st.integers(200, 5_000), st.integers(1, 99))
+LEAPS = st.tuples(st.integers(0, 5_000), st.integers(10**6, 10**9))
+
+
+@given(st.lists(GENTLE, min_size=3, max_size=20), st.lists(st.tuples(LEAPS, GENTLE, GENTLE), max_size=5), st.booleans())
+@settings(max_examples=example_count(3))
+def test_jumps_are_no_reading(gentle, leaps, is_run):
+    """Fewer than 100 records each time: at most 495 a second, however far and often the group jumps between them."""
+    steps = [*gentle, *(step for leap in leaps for step in leap)]
+    times, offsets = (accumulate(column) for column in zip(*steps, strict=True))
+    commits = list(zip(times, offsets, strict=True))
+    state = fold(stored(1, "m"), *(run_of(commits) if is_run else single(commits)))
+    assert state.fastest <= 512
+
+
 SINCE = 1_700_000_000_000
 
 
