@@ -9,7 +9,7 @@ from __future__ import annotations
 from monitor.detection.ownership.assignment_view import AssignmentView
 from monitor.detection.ownership.catalog_view import Topics, age_beside
 from monitor.detection.ownership.tasks.connect import sink_of
-from monitor.model import KINDS, GroupState
+from monitor.model import KINDS, GroupState, topics_beside_members
 
 Concerns = tuple[object, ...]
 """Equal concerns, equal states and no ages: equal verdicts."""
@@ -25,9 +25,7 @@ def concerns_of(group: GroupState, view: AssignmentView, topics: Topics) -> Conc
     equal one may have been made of a catalog of another age.
     """
     owned = {place.topic for place in view.ownership.owners}
-    committed = {offset.topic for offset in group.offsets}
-    deleted = {offset.topic for offset in group.deleted_offsets}
-    concerned = sorted(view.ownership.subscribed.union(owned, committed, group.left_topics, deleted))
+    concerned = sorted(view.ownership.subscribed.union(owned, topics_beside_members(group)))
     pass_ms = topics.catalog.pass_ms if KINDS[group.kind].is_self_assigned else None
     beside = sink_of(group, topics), topics.catalog.offsets_retention, age_beside(topics.catalog, group)
     return (view, pass_ms, *beside, *[topics.content(topic) for topic in concerned])

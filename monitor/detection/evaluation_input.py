@@ -9,7 +9,7 @@ from monitor.detection.ownership.kip848 import named
 from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.kinds.connect import sink_connectors
 from monitor.kinds.streams import needed_topics, topology_of
-from monitor.model import Catalog, GroupState, Value
+from monitor.model import Catalog, GroupState, Value, topics_beside_members
 
 
 class QuestionError(Exception):
@@ -48,8 +48,7 @@ def only_concerned(inputs: GroupInputs) -> GroupInputs:
 def _concerned(inputs: GroupInputs) -> list[str]:
     """The topics by name, sorted: also those of a KIP-848 group's targets, and all that a topology needs."""
     group = named(without_offsets(inputs.group), inputs.catalog)
-    found = {offset.topic for offset in (*inputs.group.offsets, *inputs.group.unconfirmed)} | {*group.left_topics}
-    found.update(offset.topic for offset in inputs.group.deleted_offsets)
+    found = {*topics_beside_members(inputs.group)}
     share = inputs.group.share
     if share is not None:
         known = [entry.topic_id for entry in share.partitions] + [entry.topic_id for entry in share.listed]

@@ -44,6 +44,7 @@ from monitor.model import (
     Source,
     TopicObserved,
     Value,
+    topics_beside_members,
 )
 from monitor.tracking.cluster_fold import NEWEST_PASS, PASS_HISTORY, ClusterFold, Key
 from monitor.tracking.serialization import EntityState
@@ -255,9 +256,7 @@ def catalog_keys(topics: Iterable[str], settings: RecordedSettings) -> list[Key]
 
 def topics_of(group: GroupState) -> frozenset[str]:
     """The names of all topics that a verdict on the group may ask for."""
-    found = {offset.topic for offset in (*group.offsets, *group.unconfirmed)}
-    found.update(offset.topic for offset in group.deleted_offsets)
-    found.update(group.left_topics)
+    found = {*topics_beside_members(group)}
     for member in group.members:
         found.update(member.topics)
         found.update(entry.topic for entry in (*member.assigned, *member.owned))

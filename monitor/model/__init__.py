@@ -128,6 +128,7 @@ from monitor.model.groups import (
     UnreadCommit,
     UnreadMembership,
     UnreadRecord,
+    topics_beside_members,
 )
 from monitor.model.kinds import (
     DEFAULT_KIND,
@@ -455,5 +456,6 @@ __all__ = [
     "may_be_replaced",
     "number",
     "numbers",
+    "topics_beside_members",
     "traits_of",
 ]

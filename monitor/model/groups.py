@@ -358,3 +358,9 @@ class GroupState(Value):
     explicit_expiries: tuple[ExplicitExpiry, ...] = ()
     lacks_state_time: bool = False
     invalid_commits: tuple[InvalidCommit, ...] = ()
+
+
+def topics_beside_members(group: GroupState) -> frozenset[str]:
+    """The topics that the state names elsewhere than in its members: a verdict may ask for each of them."""
+    offsets = (group.offsets, group.unconfirmed, group.deleted_offsets, group.invalid_commits)
+    return frozenset(each.topic for of_a_kind in offsets for each in of_a_kind).union(group.left_topics)

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from monitor.model import FindingKind, GroupObserved, GroupVerdict, InvalidOffsetCommitted, ObservedOffset
+from monitor.detection.catalog_inputs import concerns_of
+from monitor.detection.evaluation_input import GroupInputs, only_concerned
+from monitor.detection.ownership.assignment_view import view_assignment
+from monitor.detection.ownership.catalog_view import Topics
+from monitor.history.replay import topics_of
+from monitor.model import Catalog, FindingKind, GroupObserved, GroupVerdict, InvalidOffsetCommitted, ObservedOffset
 from monitor.model.kinds import GroupKind, Source
+from monitor.tracking.topic import catalog_of
 from tests.detection.rules.test_expiry import BEGIN, HOUR, Story
 
 
@@ -91,3 +97,18 @@ def test_a_reading_by_the_admin_api_tells_the_same():
     assert invalid(story.take(read(4)).verdict) == [], "it was deleted"
     again = story.take(read(5, -1), read(6, 7)).at(6).verdict
     assert (invalid(again), again.lag) == ([], 53)
+
+
+def test_its_topic_concerns_the_group_also_where_nothing_else_names_it():
+    """What a question takes of a cluster, and what makes a verdict be renewed, have the topic."""
+    story = below(Story().at(2))
+    group, before, grown = story.group, catalog(story), catalog(story.poll(80))
+    assert group is not None
+    assert list(only_concerned(GroupInputs(group, grown, BEGIN)).catalog.topics) == ["t"]
+    assert topics_of(group) == {"t"}
+    old, new = (concerns_of(group, view_assignment(group, each), Topics(each)) for each in (before, grown))
+    assert old != new
+
+
+def catalog(story: Story) -> Catalog:
+    return catalog_of("c", BEGIN, [state for state in story.topics.values() if state is not None])
