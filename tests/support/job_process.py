@@ -64,14 +64,19 @@ class Patience:
         return self._left > 0
 
 
-def eventually(look: Callable[[], Answer | None], what: str, seconds: float = PATIENCE_S) -> Answer:
-    """Ask again and again until the answer is true; fail with what was awaited. A busy machine has longer."""
+def eventually(
+    look: Callable[[], Answer | None], what: str, seconds: float = PATIENCE_S, *, pause_s: float = 0.1
+) -> Answer:
+    """Ask again and again until the answer is true; fail with what was awaited. A busy machine has longer.
+
+    Give a longer pause where a look costs much, or writes something: a job then has work with all of it.
+    """
     patience, since = Patience(seconds), time.monotonic()
     while patience.is_left():
         answer = look()
         if answer:
             return answer
-        time.sleep(0.1)
+        time.sleep(pause_s)
     waited = round(time.monotonic() - since)
     raise AssertionError(f"not seen within {seconds} s, which took {waited} s here: {what}")
 

@@ -18,9 +18,10 @@ from tests.support.job_process import BRIEF_JVM, DRIVER_JVM
 pytestmark = [pytest.mark.broker, pytest.mark.spark]
 
 
-@pytest.fixture
-def spark(tmp_path):
-    session = create_session("local[1]", 1, spark_kafka_jars(), {DRIVER_JVM: BRIEF_JVM}, tmp_path / "spark.log")
+@pytest.fixture(scope="module")
+def spark(tmp_path_factory):
+    log = tmp_path_factory.mktemp("spark") / "spark.log"
+    session = create_session("local[1]", 1, spark_kafka_jars(), {DRIVER_JVM: BRIEF_JVM}, log)
     yield session
     stop_session(session)
 

@@ -13,6 +13,7 @@ from monitor.java_runtime.jars import spark_kafka_jars
 from streaming_jobs.ingest.sources import kafka_log
 from streaming_jobs.runtime.session import create_session, stop_session
 from tests.support.clients import create_topic, produce
+from tests.support.job_process import BRIEF_JVM, DRIVER_JVM
 
 pytestmark = [
     pytest.mark.broker,
@@ -25,7 +26,7 @@ pytestmark = [
 @pytest.fixture(scope="module")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     folder = tmp_path_factory.mktemp("sources")
-    session = create_session("local[2]", 2, spark_kafka_jars(), {}, folder / "spark.log")
+    session = create_session("local[2]", 2, spark_kafka_jars(), {DRIVER_JVM: BRIEF_JVM}, folder / "spark.log")
     yield session
     stop_session(session)
 

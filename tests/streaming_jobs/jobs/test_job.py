@@ -178,7 +178,7 @@ def test_a_partition_that_its_owner_never_commits_hides_the_lag_and_is_told(
             return next((each for each in findings if (each["kind"], each["reason"]) == ("uncommitted", "never")), None)
 
         job.await_metric("groupwatch_group_members", 1, group=group)
-        never = eventually(found, "the partition that its owner never commits")
+        never = eventually(found, "the partition that its owner never commits", pause_s=1.0)
         assert [place["partition"] for place in never["partitions"]] == [1]
         assert (never["severity"], len(never["members"])) == ("warning", 1)
 

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import pytest
 from deltalake import DeltaTable
@@ -46,6 +46,7 @@ from monitor.snapshot_file import find_inputs
 from monitor.tracking.cluster_fold import Key
 from streaming_jobs.recording.evaluation import CHUNK_MS, STEPS_MS
 from tests.history.memory import tell_story
+from tests.support.delta_spark import DeltaSpark
 from tests.support.job_process import JobProcess, eventually, running
 from tests.support.small_disk import fill, small_disk
 
@@ -156,7 +157,7 @@ class Recorded:
         self.shown.append(find_inputs(lines, CLUSTER, GROUP))
 
     def has(self, at_ms: int) -> bool:
-        """Whether what happened at this instant is recorded, and readers are told so."""
+        """Whether what happened at this instant is recorded, and readers are told so. It reads all of the recording."""
         try:
             rows = self.recording.rows(CLUSTER, 0, END, [(Entity.PASS, "")])
             is_reached = self.recording.reach_ms(CLUSTER) > at_ms
@@ -176,7 +177,7 @@ def recorded(kafka: EmbeddedKafka, tmp_path_factory: pytest.TempPathFactory) -> 
     found.job = job
     members.join()
     with produced(kafka), running(job):
-        eventually(lambda: found.has(0), "the first records of the recording")
+        eventually(lambda: found.has(0), "the first records of the recording", pause_s=1.0)
         for number in range(6):
             members.join()
             _look(found.take, 8, chance)
@@ -191,7 +192,7 @@ def recorded(kafka: EmbeddedKafka, tmp_path_factory: pytest.TempPathFactory) -> 
         eventually(lambda: job.group(CLUSTER, GROUP)["lag"] > 0, "lag, because nobody reads")
         _look(found.take, STORY_STEP_S * 3, chance)
         now_ms = time.time_ns() // 1_000_000
-        eventually(lambda: found.has(now_ms), "all that happened in the recording")
+        eventually(lambda: found.has(now_ms), "all that happened in the recording", pause_s=1.0)
         yield found
 
 
@@ -394,11 +395,19 @@ def test_the_metrics_say_that_it_records(recorded: Recorded):
 # --- upkeep -----------------------------------------------------------------------------------------------------------
 
 
-def keep_up(folder: Path, *later: str) -> int:
-    command = [sys.executable, "-m", "tests.streaming_jobs.recording.keep_up", str(folder), CLUSTER, *later]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr[-3_000:]
-    return int(done.stdout.splitlines()[0])
+class Upkeep(Protocol):
+    """Keeps a recording up; the newest portion of which there are states then."""
+
+    def __call__(self, folder: Path, complete_ms: int = 0, days_later: int | None = None) -> int: ...
+
+
+@pytest.fixture(scope="module")
+def keep_up(delta_spark: DeltaSpark) -> Upkeep:
+    def keep_up(folder: Path, complete_ms: int = 0, days_later: int | None = None) -> int:
+        program = "tests.streaming_jobs.recording.keep_up"
+        return int(delta_spark.run(program, str(folder), CLUSTER, complete_ms, days_later).value)
+
+    return keep_up
 
 
 class WithoutStates(DeltaRecording):
@@ -418,10 +427,10 @@ def copied(folder: Path, to: Path) -> Recorded:
     return found
 
 
-def test_states_are_written_beside_a_running_job_and_change_nothing(recorded: Recorded):
+def test_states_are_written_beside_a_running_job_and_change_nothing(recorded: Recorded, keep_up: Upkeep):
     recorded_ms = keep_up(recorded.folder)
     at_ms = recorded_ms + 1_000
-    eventually(lambda: recorded.has(at_ms), "what happened since")
+    eventually(lambda: recorded.has(at_ms), "what happened since", pause_s=1.0)
     with_states, without = recorded.recording, WithoutStates(str(recorded.folder))
     base = with_states.base(CLUSTER, at_ms, [OWN])
     assert (base.recorded_ms, base.states.keys()) == (recorded_ms, {OWN})
@@ -442,17 +451,17 @@ def count_files(table: Path) -> int:
     return len(DeltaTable(str(table)).file_uris())
 
 
-def test_old_days_go_and_small_files_are_put_together(ended: Recorded, tmp_path: Path):
+def test_old_days_go_and_small_files_are_put_together(ended: Recorded, keep_up: Upkeep, tmp_path: Path):
     """A day later, today is the day before; a month later, it is gone."""
     copy = copied(ended.folder, tmp_path / "history")
     before, rows = (
         len(DeltaTable(str(copy.folder / "events")).file_uris()),
         len(copy.recording.rows(CLUSTER, 0, END, [OWN])),
     )
-    keep_up(copy.folder, "--days-later", "1")
+    keep_up(copy.folder, days_later=1)
     assert count_files(copy.folder / "events") < before
     assert len(copy.recording.rows(CLUSTER, 0, END, [OWN])) == rows
-    keep_up(copy.folder, "--days-later", "31")
+    keep_up(copy.folder, days_later=31)
     assert copy.recording.rows(CLUSTER, 0, END, [OWN]) == []
     assert copy.recording.settings(CLUSTER, END) is not None, "by what groups are judged is recorded at a start only"
 
@@ -461,11 +470,10 @@ def test_old_days_go_and_small_files_are_put_together(ended: Recorded, tmp_path:
 
 
 @pytest.fixture(scope="module")
-def evaluated(ended: Recorded, tmp_path_factory: pytest.TempPathFactory) -> Recorded:
+def evaluated(ended: Recorded, keep_up: Upkeep, tmp_path_factory: pytest.TempPathFactory) -> Recorded:
     """The recording as it is, evaluated until the end of the ten minutes in which it ends, and once more."""
     copy = copied(ended.folder, tmp_path_factory.mktemp("evaluated") / "history")
-    complete_ms = str(copy.recording.reach_ms(CLUSTER) + CHUNK_MS + COSTS_KNOWN_MS)
-    keep_up(copy.folder, "--complete-ms", complete_ms)
+    keep_up(copy.folder, copy.recording.reach_ms(CLUSTER) + CHUNK_MS + COSTS_KNOWN_MS)
     return copy
 
 
@@ -501,7 +509,7 @@ def test_a_full_disk_stops_the_recording_and_not_the_watching(kafka: EmbeddedKaf
         with running(job):
             found = Recorded(disk.parent)
             found.folder = disk / "history"
-            eventually(lambda: found.has(0), "the first records of the recording")
+            eventually(lambda: found.has(0), "the first records of the recording", pause_s=1.0)
             fill(disk / "filler")
             job.await_metric("groupwatch_recording_up", 0, cluster=CLUSTER)
             (condition,) = json.loads(job.get("/api/v1/clusters"))
@@ -512,7 +520,7 @@ def test_a_full_disk_stops_the_recording_and_not_the_watching(kafka: EmbeddedKaf
             assert (job.status("/readyz"), job.metrics().value("groupwatch_up", cluster=CLUSTER)) == (200, 1)
             (disk / "filler").unlink()
             job.await_metric("groupwatch_recording_up", 1, cluster=CLUSTER)
-            eventually(lambda: found.has(full_ms), "what happened while the disk was full")
+            eventually(lambda: found.has(full_ms), "what happened while the disk was full", pause_s=1.0)
 
 
 def evaluated_ms(job: JobProcess) -> float:

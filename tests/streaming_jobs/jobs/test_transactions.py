@@ -6,7 +6,9 @@ The evidence of docs/decisions/0008-transactional-commits.md and 0070-attempts-a
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from itertools import cycle
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -34,34 +36,40 @@ def bootstrap():
         yield kafka.bootstrap_servers
 
 
-def watched(bootstrap: str, tmp_path, *, silence_s: int = 60, **settings: str) -> JobProcess:
+def watched(bootstrap: str, folder: Path, **settings: str) -> JobProcess:
     cluster = {"bootstrap_servers": bootstrap, "collect_interval_s": 0.5, **settings}
-    return JobProcess(tmp_path, {"test": cluster}, detection={"commit_silence_s": silence_s})
+    impatient = {"groups": "looping|working|pending", "commit_silence_s": 12}
+    return JobProcess(folder, {"test": cluster}, detection={"commit_silence_s": 60, "overrides": [impatient]})
+
+
+@pytest.fixture(scope="module")
+def job(bootstrap: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[JobProcess]:
+    with running(watched(bootstrap, tmp_path_factory.mktemp("job"))) as process:
+        yield process
 
 
 def committed(job: JobProcess, group: str) -> float | None:
     return job.metrics().value(COMMITTED, group=group, topic="t", partition="0")
 
 
-def test_by_default_nothing_waits_and_aborted_commits_are_put_right(bootstrap: str, tmp_path):
+def test_by_default_nothing_waits_and_aborted_commits_are_put_right(bootstrap: str, job: JobProcess):
     commit(bootstrap, "aborting", "t", {0: 10})
-    with running(watched(bootstrap, tmp_path)) as job:
-        with transaction(bootstrap, "opening", "t", 300) as open_one:
-            with transaction(bootstrap, "aborting", "t", 200) as producer:
-                producer.abort_transaction()
-            with transaction(bootstrap, "committing", "t", 100) as producer:
-                producer.commit_transaction()
-            commit(bootstrap, "ordinary", "t", {0: 7})
-            job.await_metric(COMMITTED, 7, group="ordinary", partition="0")
-            job.await_metric(COMMITTED, 100, group="committing", partition="0")
-            eventually(lambda: committed(job, "aborting") == 10, "the broker's answer for the aborted commit")
-            eventually(lambda: committed(job, "opening") is None, "the broker's answer for the open transaction")
-            assert committed(job, "committing") == 100
-            commit(bootstrap, "aborting", "t", {0: 20})
-            job.await_metric(COMMITTED, 20, group="aborting", partition="0")
-            open_one.commit_transaction()
-            eventually(lambda: committed(job, "opening") == 300, "the broker's answer after the commit")
-        assert "not available" not in job.log()
+    with transaction(bootstrap, "opening", "t", 300) as open_one:
+        with transaction(bootstrap, "aborting", "t", 200) as producer:
+            producer.abort_transaction()
+        with transaction(bootstrap, "committing", "t", 100) as producer:
+            producer.commit_transaction()
+        commit(bootstrap, "ordinary", "t", {0: 7})
+        job.await_metric(COMMITTED, 7, group="ordinary", partition="0")
+        job.await_metric(COMMITTED, 100, group="committing", partition="0")
+        eventually(lambda: committed(job, "aborting") == 10, "the broker's answer for the aborted commit")
+        eventually(lambda: committed(job, "opening") is None, "the broker's answer for the open transaction")
+        assert committed(job, "committing") == 100
+        commit(bootstrap, "aborting", "t", {0: 20})
+        job.await_metric(COMMITTED, 20, group="aborting", partition="0")
+        open_one.commit_transaction()
+        eventually(lambda: committed(job, "opening") == 300, "the broker's answer after the commit")
+    assert "not available" not in job.log()
 
 
 def findings(job: JobProcess, group: str) -> dict[str, dict[str, Any]]:
@@ -90,15 +98,11 @@ class Application:
             self.position += 1
 
 
-def test_what_transactions_keep_from_going_on_is_found_and_its_owner_is_not_blamed(bootstrap: str, tmp_path):
+def test_what_transactions_keep_from_going_on_is_found_and_its_owner_is_not_blamed(bootstrap: str, job: JobProcess):
     """One application aborts each transaction, one works, and one was killed: its offsets are pending."""
     for group in ("looping", "working", "pending"):
         commit(bootstrap, group, "t", {0: 50})
-    with (
-        running(watched(bootstrap, tmp_path, silence_s=12)) as job,
-        transaction(bootstrap, "pending", "t", 80) as killed,
-        member(bootstrap, "pending", "t"),
-    ):
+    with transaction(bootstrap, "pending", "t", 80) as killed, member(bootstrap, "pending", "t"):
         looping = Application(bootstrap, "looping", True)
         working = Application(bootstrap, "working", False, False, True, False)
         of_working: set[str] = set()
@@ -109,7 +113,7 @@ def test_what_transactions_keep_from_going_on_is_found_and_its_owner_is_not_blam
             of_working.update(findings(job, "working"))
             return UNCOMMITTED in findings(job, "looping") and PENDING in findings(job, "pending")
 
-        eventually(are_found, "both findings")
+        eventually(are_found, "both findings", pause_s=0.5)
         assert list(findings(job, "looping")) == [UNCOMMITTED]
         assert (committed(job, "looping"), job.metrics().value(LAG, group="looping")) == (50, 950)
         assert "is still 50" in findings(job, "looping")[UNCOMMITTED]["sentence"]
@@ -130,7 +134,7 @@ def test_what_transactions_keep_from_going_on_is_found_and_its_owner_is_not_blam
 
 
 @pytest.mark.long
-def test_read_committed_is_exact_and_waits_behind_an_open_transaction(bootstrap: str, tmp_path):
+def test_read_committed_is_exact_and_waits_behind_an_open_transaction(bootstrap: str, tmp_path: Path):
     with transaction(bootstrap, "opening2", "t", 300) as producer:
         commit(bootstrap, "behind", "t", {0: 5})
         with running(watched(bootstrap, tmp_path, offsets_isolation="read_committed")) as job:  # it does get ready

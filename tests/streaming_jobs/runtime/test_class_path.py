@@ -14,6 +14,7 @@ from streaming_jobs.runtime.class_path import (
     with_most_used_first,
 )
 from streaming_jobs.runtime.session import create_session, stop_session
+from tests.support.job_process import BRIEF_JVM, DRIVER_JVM
 
 CONNECTOR = [Path("/cache/spark-sql-kafka.jar"), Path("/cache/kafka-clients.jar")]
 
@@ -50,7 +51,7 @@ def test_a_jvm_looks_there_first_unless_the_deployment_has_defaults(
     monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
     if defaults is not None:
         (tmp_path / SPARK_DEFAULTS_FILE).write_text(defaults)
-    spark = create_session("local[1]", 1, spark_kafka_jars(), {}, tmp_path / "spark.log")
+    spark = create_session("local[1]", 1, spark_kafka_jars(), {DRIVER_JVM: BRIEF_JVM}, tmp_path / "spark.log")
     try:
         jvm: Any = spark._jvm
         first = str(jvm.java.lang.System.getProperty("java.class.path")).split(os.pathsep)[0]
