@@ -137,6 +137,7 @@ from monitor.model.kinds import (
 )
 from monitor.model.log_places import GrownLog, LogPlaces
 from monitor.model.members import (
+    FAUST,
     RUNS_AS_ACTIVE,
     STATIC_LEAVE_EPOCH,
     STREAM,
@@ -244,6 +245,7 @@ __all__ = [
     "EMPTY_GZIP",
     "END_GAP_MS",
     "END_SPACING_MS",
+    "FAUST",
     "KINDS",
     "MOST",
     "RECORDED",
