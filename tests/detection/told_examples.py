@@ -869,6 +869,35 @@ def _repeating(w: World, stopped: CommittedOffset) -> Iterator[Example]:
     )
 
 
+def _kept(w: World) -> Iterator[Example]:
+    """MirrorMaker 2 copied offset 1000 at 02:44:00 the last time; the cluster A is its source."""
+    own = w.name("A.orders")
+    copied = changed(w.commit(0, 1000, "02:42:00", "02:43:00", "02:44:00"), topic=own)
+    points = [("02:44:00", 1000), ("02:45:00", 1150), ("02:55:00", 1300), ("03:00:00", 1500)]
+    goes_on = changed(busy(0), end=1500, ends=tuple(EndOffsetAt(at(time), offset) for time, offset in points))
+    written = changed(w.topic("orders", quiet(0)), topic="A.checkpoints.internal")
+    group = GroupState(cluster="prod", group=w.name("checkout"), phase=Phase.OFFSETS_ONLY, offsets=(copied,))
+    of_a = "1 partition of A.orders (0)", "No member has ever been seen", "by A.checkpoints.internal"
+    yield Example(
+        "as many records wait as copied offsets may lag",
+        Kind.UNATTENDED,
+        "kept",
+        "02:45:00",
+        of_a,
+        group,
+        w.catalog(changed(w.topic("orders", busy(0)), topic=own), written),
+    )
+    yield Example(
+        "records go on, and no group is copied",
+        Kind.UNATTENDED,
+        "not_synced",
+        "02:45:00",
+        (*of_a, "no checkpoint of any group since"),
+        group,
+        w.catalog(changed(w.topic("orders", goes_on), topic=own), written),
+    )
+
+
 def _paused(w: World) -> Iterator[Example]:
     """Offset 1000 is committed every 5 s since 01:30:00, and the next records came at 01:40:00."""
     times = ("02:59:45", "02:59:50", "02:59:55")
@@ -1071,6 +1100,7 @@ def _silent(w: World, stopped: CommittedOffset) -> Iterator[Example]:
     yield from _repeating(w, stopped)
     yield from _leaving(w, stopped)
     yield from _paused(w)
+    yield from _kept(w)
     going_on = w.commit(2, 1100, "02:59:40", "02:59:45", "02:59:50")
     three = w.catalog(w.topic("orders", busy(0), busy(1), busy(2)))
     members = w.member(1, has=[0]), w.member(2, has=[1]), w.member(3, has=[2])

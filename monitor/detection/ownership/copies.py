@@ -3,10 +3,10 @@
 - ``faust`` (Faust): the worker that writes a changelog partition is its owner. The leader assigns it to others as
   well, as a standby copy, and writes which these are (monitor.protocol.kafka.faust_user_data). Where that cannot be
   read, the name of the topic counts. Of any other partition there is one owner, as everywhere.
-- ``broadcast``, as many call an assignor of their own: each member reads every partition of a topic. Only where all
-  subscribers have a partition it is meant so.
+- ``broadcast``, as many call an assignor of their own: each member reads every partition of a topic. That is
+  so on purpose only where all subscribers have a partition.
 
-Kafka Streams assigns no standby tasks as partitions; its leader only tells the members
+Kafka Streams assigns no standby tasks as partitions; its leader only names them to the members
 (monitor.kinds.classic_streams).
 """
 

@@ -1,4 +1,4 @@
-"""What the leader of a classic group of Faust tells a member beside its partitions: which of them are standby copies.
+"""What the leader of a classic group of Faust writes beside a member's partitions: which of them are standby copies.
 
 The group's assignor is ``faust``. Its leader assigns a changelog partition to the worker that writes it, and also to
 those that keep a copy of its table (``table_standby_replicas``, 1 by default) and, of a global table, to every worker.
