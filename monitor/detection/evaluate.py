@@ -69,6 +69,7 @@ from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.findings.observation import Observation
 from monitor.findings.sentences import sentence_of
 from monitor.findings.table import rank
+from monitor.kinds.short_lives import short_life
 from monitor.model import (
     KINDS,
     MOST,
@@ -274,6 +275,7 @@ def _verdict_of(facts: Facts, view: AssignmentView, now_ms: int) -> GroupVerdict
         lag_at_least=known if lag is None else None,
         uncommitted_partitions=len(facts.uncommitted),
         uncommitted_records=min(MOST, sum(facts.uncommitted.values())),
+        short_life=short_life(group),
     )
 
 

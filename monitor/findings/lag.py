@@ -24,7 +24,7 @@ from monitor.findings.order import Rank
 from monitor.findings.sentences import sentence
 from monitor.findings.spec import FindingSpec
 from monitor.messages.commands import BROKER, option
-from monitor.messages.formatting import counted, grouped, round_down
+from monitor.messages.formatting import age, counted, grouped, round_down
 from monitor.messages.names import LONGEST_NAME, partition, people, places, seconds, shown
 from monitor.messages.units import unit_of
 from monitor.model import KINDS, FindingKind, GroupState, TopicPartition, Value
@@ -192,6 +192,17 @@ ROWS: Final = (
         jitters=True,
     ),
     FindingSpec(
+        FindingKind.UNATTENDED,
+        "one_off",
+        Rank.ABANDONED,
+        advice=(
+            "Nothing is to be done if each process uses a new group: its offsets expire. To leave none, let it not "
+            "commit (enable.auto.commit=false), or delete the group. If the group is to go on, start its consumers."
+        ),
+        mark="one-off group",
+        jitters=True,
+    ),
+    FindingSpec(
         FindingKind.ABANDONED,
         "unsubscribed",
         Rank.ABANDONED,
@@ -253,6 +264,21 @@ class Unattended(Evidence):
 @sentence.register
 def _unattended(evidence: Unattended, found: Observation, group: GroupState) -> str:
     return f"The group has no members, and {places(found.partitions)} {have_verb(found.partitions)} lag."
+
+
+class OneOff(Evidence):
+    """As :class:`Unattended`; one member used the group for ``life_ms``, and others of the ``pattern`` were alike."""
+
+    pattern: str
+    life_ms: int
+
+
+@sentence.register
+def _one_off(evidence: OneOff, found: Observation, group: GroupState) -> str:
+    return (
+        f"{places(found.partitions)} {have_verb(found.partitions)} lag. Its only member ever left "
+        f"after {age(evidence.life_ms)}, and so did those of other groups {shown(evidence.pattern)}."
+    )
 
 
 class Kept(Evidence):

@@ -167,6 +167,7 @@ from monitor.model.share import (
     ShareOutcomes,
     SharePartition,
 )
+from monitor.model.short_lives import ShortLife, ShortLives
 from monitor.model.snapshots import (
     ALL_GROUPS,
     EMPTY_GZIP,
@@ -404,6 +405,8 @@ __all__ = [
     "ShareUpdateStored",
     "SharedTopic",
     "Sharing",
+    "ShortLife",
+    "ShortLives",
     "SinkState",
     "SinkVerdict",
     "Snapshot",

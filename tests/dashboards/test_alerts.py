@@ -39,11 +39,13 @@ NOT_ALERTED = {
     ("uncommitted", "at_risk"),
     ("lag", "not_moving"),
     ("unattended", "kept"),
+    ("unattended", "one_off"),
     ("offsets", "unsubscribed"),
     ("offsets", "removed"),
 }
 """Both answers are right; Connect waits on purpose; no record is left out yet; an application may hold a partition
-back; the consumers are in another cluster; nobody reads the topic by intent; an administrator has mostly deleted them.
+back; the consumers are in another cluster; nobody starts
+the group again; nobody reads the topic by intent; an administrator has mostly deleted them.
 Nobody has anything to do."""
 
 

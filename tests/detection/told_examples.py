@@ -14,6 +14,7 @@ from typing import Any
 from msgspec.structs import replace as changed
 
 from monitor.detection import DetectionSettings
+from monitor.kinds.short_lives import name_pattern
 from monitor.model import (
     CONNECT,
     THE_CONNECTOR,
@@ -52,6 +53,7 @@ from monitor.model import (
     SharedTopic,
     ShareGroupState,
     SharePartition,
+    ShortLives,
     Source,
     SpareTasks,
     Standstill,
@@ -680,6 +682,21 @@ def _unread(w: World) -> Iterator[Example]:
         ("1 partition of orders (0)",),
         w.group(offsets=(stopped,)),
         orders,
+    )
+    joined = Rebalance(1, at("02:29:00"), at("02:29:00"), joined=1, is_first=True)
+    left = Rebalance(2, at("02:30:02"), at("02:30:02"), left=1)
+    ends, beginnings = ("01:00:00", "01:10:00", "01:20:00"), ("01:09:00", "01:19:00", "02:29:00")
+    before = ShortLives(tuple(map(at, ends)), tuple(map(at, beginnings)))
+    once = w.group(offsets=(stopped,), phase_ms=at("02:30:02"), generation=2, history=(joined, left))
+    name = w.name("console-consumer-48213")
+    yield Example(
+        "the group of one process, as others were before it",
+        Kind.UNATTENDED,
+        "one_off",
+        "02:45:00",
+        ("1 partition of orders (0)", "after 1 min 2 s", "console-consumer-*"),
+        changed(once, group=name),
+        changed(orders, short_lives={name_pattern(name) or "": before}),
     )
     yield Example(
         "a topic that nobody subscribes to any more",

@@ -93,6 +93,7 @@ INFO = (
     ("idle_members", "no_tasks"),
     ("skipped", "new_partition"),
     ("skipped", "perhaps"),
+    ("unattended", "one_off"),
     ("abandoned", "unsubscribed"),
     ("drift", "tie"),
 )
