@@ -100,7 +100,6 @@ def _members(pace: Pace) -> tuple[AlertRule, ...]:
         row_rule(
             alerts.WITHOUT_MEMBERS,
             pace,
-            expr=f"{series(specs.GROUP_UNATTENDED_SECONDS)} > {pace.seconds(alerts.WITHOUT_MEMBERS.age_s or 0)}",
             summary=f"{GROUP} has had lag and no members for {AGE}{WAITING}",
             description=(
                 f"Group {GROUP} of cluster {CLUSTER} has no members, and producers have written records since its last "

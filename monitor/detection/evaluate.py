@@ -42,6 +42,7 @@ from monitor.detection.rules import (
     expiry,
     imbalance,
     invalid_commits,
+    kept_groups,
     lag_imbalance,
     not_ready,
     open_transaction,
@@ -70,6 +71,7 @@ from monitor.findings.observation import Observation
 from monitor.findings.sentences import sentence_of
 from monitor.findings.table import rank
 from monitor.kinds.offset_expiry import known_kind
+from monitor.kinds.short_lives import short_life
 from monitor.model import (
     KINDS,
     MOST,
@@ -107,6 +109,7 @@ RULES: Final[tuple[Rule, ...]] = (
     *unattended.RULES,
     *stuck_records.RULES,
     *stalled_commits.RULES,
+    *kept_groups.RULES,
     *repeated_beside.RULES,
     *transactions.RULES,
     *uncommitted.RULES,
@@ -275,6 +278,7 @@ def _verdict_of(facts: Facts, view: AssignmentView, now_ms: int) -> GroupVerdict
         lag_at_least=known if lag is None else None,
         uncommitted_partitions=len(facts.uncommitted),
         uncommitted_records=min(MOST, sum(facts.uncommitted.values())),
+        short_life=short_life(group),
     )
 
 

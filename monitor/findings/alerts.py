@@ -125,7 +125,7 @@ UNEVEN: Final = FindingAlert(
     hold_s=300,
 )
 MEMBER_DEAD: Final = FindingAlert("GroupwatchMemberDead", "dead_member", ".+", hold_s=300)
-WITHOUT_MEMBERS: Final = FindingAlert("GroupwatchGroupWithoutMembers", "unattended", ".+", age_s=900)
+WITHOUT_MEMBERS: Final = FindingAlert("GroupwatchGroupWithoutMembers", "unattended", "no_members", age_s=900)
 TOPIC_ABANDONED: Final = FindingAlert("GroupwatchTopicAbandoned", "abandoned", "unsubscribed", age_s=3600)
 MEMBERS_UNREADABLE: Final = FindingAlert(
     "GroupwatchMembersUnreadable", "unreadable_members", "assignment|subscription", age_s=900
@@ -139,7 +139,9 @@ LAG_OLD: Final = LagAlert("GroupwatchLagOld", Severity.WARNING, age_s=600)
 LAG_VERY_OLD: Final = LagAlert("GroupwatchLagVeryOld", Severity.CRITICAL, age_s=3600)
 LAG_WITHOUT_AGE: Final = LagAlert("GroupwatchLagWithoutAge", Severity.WARNING, records=10_000, hold_s=1800)
 LAG_OVER_LIMIT: Final = FindingAlert("GroupwatchLagOverLimit", "lag", "behind", age_s=300)
-PARTITION_STOPPED: Final = FindingAlert("GroupwatchPartitionStopped", "lag", "not_committing", age_s=300)
+PARTITION_STOPPED: Final = FindingAlert(
+    "GroupwatchPartitionStopped", "lag|unattended", "not_committing|not_synced", age_s=300
+)
 RECORD_STUCK: Final = FindingAlert("GroupwatchRecordStopsConsumers", "lag", "stuck_record")
 """Two consumers have gone by the time that it is found."""
 

@@ -24,8 +24,8 @@ from monitor.findings.order import Rank
 from monitor.findings.sentences import sentence
 from monitor.findings.spec import FindingSpec
 from monitor.messages.commands import BROKER, option
-from monitor.messages.formatting import counted, grouped, round_down
-from monitor.messages.names import LONGEST_NAME, partition, people, places, seconds
+from monitor.messages.formatting import age, counted, grouped, round_down
+from monitor.messages.names import LONGEST_NAME, partition, people, places, seconds, shown
 from monitor.messages.units import unit_of
 from monitor.model import KINDS, FindingKind, GroupState, TopicPartition, Value
 
@@ -97,6 +97,11 @@ _STUCK_RECORD: Final = (
     "this one partition behind it (kafka-consumer-groups.sh --reset-offsets --topic TOPIC:PARTITION)."
 )
 
+_NOT_SYNCED: Final = (
+    "Check the group's consumers in the other cluster. If they commit, check the checkpoint connector of MirrorMaker 2 "
+    "(sync.group.offsets.enabled). After a failover now, the group would read these records again."
+)
+
 ROWS: Final = (
     FindingSpec(
         FindingKind.LAG,
@@ -139,6 +144,14 @@ ROWS: Final = (
         jitters=True,
     ),
     FindingSpec(
+        FindingKind.UNATTENDED,
+        "not_synced",
+        Rank.NO_PROGRESS,
+        advice=_NOT_SYNCED,
+        mark="offsets are no longer copied",
+        jitters=True,
+    ),
+    FindingSpec(
         FindingKind.LAG,
         "open_transaction",
         Rank.NO_PROGRESS,
@@ -165,6 +178,28 @@ ROWS: Final = (
             "If not, look at the record at that offset."
         ),
         mark="one offset is committed again and again",
+        jitters=True,
+    ),
+    FindingSpec(
+        FindingKind.UNATTENDED,
+        "kept",
+        Rank.PERHAPS_PAUSED,
+        advice=(
+            "Nothing is to be done if the group's consumers run in the other cluster. If a consumer assigns its "
+            "partitions itself here, check it."
+        ),
+        mark="copied from another cluster",
+        jitters=True,
+    ),
+    FindingSpec(
+        FindingKind.UNATTENDED,
+        "one_off",
+        Rank.ABANDONED,
+        advice=(
+            "Nothing is to be done if each process uses a new group: its offsets expire. To leave none, let it not "
+            "commit (enable.auto.commit=false), or delete the group. If the group is to go on, start its consumers."
+        ),
+        mark="one-off group",
         jitters=True,
     ),
     FindingSpec(
@@ -229,6 +264,58 @@ class Unattended(Evidence):
 @sentence.register
 def _unattended(evidence: Unattended, found: Observation, group: GroupState) -> str:
     return f"The group has no members, and {places(found.partitions)} {have_verb(found.partitions)} lag."
+
+
+class OneOff(Evidence):
+    """As :class:`Unattended`; one member used the group for ``life_ms``, and others of the ``pattern`` were alike."""
+
+    pattern: str
+    life_ms: int
+
+
+@sentence.register
+def _one_off(evidence: OneOff, found: Observation, group: GroupState) -> str:
+    return (
+        f"{places(found.partitions)} {have_verb(found.partitions)} lag. Its only member ever left "
+        f"after {age(evidence.life_ms)}, and so did those of other groups {shown(evidence.pattern)}."
+    )
+
+
+class Kept(Evidence):
+    """Records wait for a group whose offsets MirrorMaker 2 seems to copy; ``checkpoints`` is the topic by which."""
+
+    checkpoints: str
+
+
+@sentence.register
+def _kept(evidence: Kept, found: Observation, group: GroupState) -> str:
+    return (
+        f"{places(found.partitions)} {have_verb(found.partitions)} lag, and few or no records came since the last "
+        f"commits there. {_copies_sentence(evidence.checkpoints)}"
+    )
+
+
+def _copies_sentence(checkpoints: str) -> str:
+    return (
+        "No member has ever been seen in the group. MirrorMaker 2 seems to copy its offsets from another cluster "
+        f"(by {shown(checkpoints)})."
+    )
+
+
+class NotSynced(Evidence):
+    """As :class:`Kept`, and the copies have stopped; ``is_written``: the checkpoints of other groups go on."""
+
+    checkpoints: str
+    is_written: bool
+
+
+@sentence.register
+def _not_synced(evidence: NotSynced, found: Observation, group: GroupState) -> str:
+    others = "goes on with other groups" if evidence.is_written else "has written no checkpoint of any group since"
+    return (
+        f"{places(found.partitions)} {have_verb(found.partitions)} lag, and records come without a new commit there. "
+        f"{_copies_sentence(evidence.checkpoints)} It {others}."
+    )
 
 
 class FormerLog(Evidence):

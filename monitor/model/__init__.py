@@ -145,6 +145,7 @@ from monitor.model.kinds import (
 )
 from monitor.model.log_places import GrownLog, LogPlaces
 from monitor.model.members import (
+    FAUST,
     RUNS_AS_ACTIVE,
     STATIC_LEAVE_EPOCH,
     STREAM,
@@ -174,6 +175,7 @@ from monitor.model.share import (
     ShareOutcomes,
     SharePartition,
 )
+from monitor.model.short_lives import ShortLife, ShortLives
 from monitor.model.snapshots import (
     ALL_GROUPS,
     EMPTY_GZIP,
@@ -252,6 +254,7 @@ __all__ = [
     "EMPTY_GZIP",
     "END_GAP_MS",
     "END_SPACING_MS",
+    "FAUST",
     "KINDS",
     "MOST",
     "RECORDED",
@@ -412,6 +415,8 @@ __all__ = [
     "ShareUpdateStored",
     "SharedTopic",
     "Sharing",
+    "ShortLife",
+    "ShortLives",
     "SinkState",
     "SinkVerdict",
     "Snapshot",

@@ -64,6 +64,9 @@ class Reconciliation(Value):
     spare_target: SpareTasks | None = None
 
 
+FAUST: Final = "faust"
+"""The assignor of a group of Faust (``faust.assignor.PartitionAssignor``), by the name that the log has."""
+
 STREAM: Final = "stream"
 """The assignor of a classic group of Kafka Streams (``StreamsPartitionAssignor``), by the name that the log has."""
 
@@ -183,6 +186,9 @@ class Member(Value):
     ``joined_as`` is of a static member that came back and took over what the assignor had given to its predecessor: the
     id of that one. ``generation``, ``owned`` and ``user_data`` are then what that one joined with. ``returned_ms`` is
     when it came back.
+
+    ``copies`` are of a member of a group of Faust: the assigned partitions of which it only keeps a copy (None: not
+    known).
     """
 
     member_id: str
@@ -213,6 +219,7 @@ class Member(Value):
     connect: ConnectWorker | None = None
     joined_as: str | None = None
     returned_ms: int = 0
+    copies: tuple[TopicPartitions, ...] | None = None
 
 
 def batch_limit_ms(member: Member | None) -> int | None:

@@ -7,6 +7,7 @@ from typing import Final
 from monitor.model.client_libraries import LibraryMembers
 from monitor.model.findings import Finding
 from monitor.model.kinds import Phase
+from monitor.model.short_lives import ShortLife
 from monitor.model.topics import SourceState
 from monitor.model.values import Value
 from monitor.model.verdicts import UnknownVersion
@@ -80,6 +81,8 @@ class GroupSummary(Value):
     unknown_versions: tuple[UnknownVersion, ...] = ()
     """Versions of its records that groupwatch does not read, so its members or offsets are unknown; absent: none."""
     lag_at_least: int | None = None
+    short_life: ShortLife | None = None
+    """Of a group that one member used for a short time, and left by itself; absent: it is none."""
 
     @property
     def known_lag(self) -> int | None:

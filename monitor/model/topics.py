@@ -10,6 +10,7 @@ import msgspec
 from monitor.model.connect import ConnectConfigsState
 from monitor.model.events import PassTopicsCounted
 from monitor.model.expiry import FormerRetention, OffsetsRetention
+from monitor.model.short_lives import ShortLives
 from monitor.model.values import STATE_VERSION, PartitionId, Value
 
 END_SPACING_MS: Final = 20_000
@@ -204,6 +205,9 @@ class Catalog(Value):
     ``log_partitions`` by which the brokers place them; 0: not known.
 
     ``offsets_retention`` is for how long brokers keep committed offsets; None: no collector reads it.
+
+    ``short_lives`` are of groups that came and went alike, by the pattern of their names; None: no group has been
+    evaluated yet.
     """
 
     cluster: str
@@ -215,3 +219,4 @@ class Catalog(Value):
     outages: dict[int, Outage] = msgspec.field(default_factory=dict)
     log_partitions: int = 0
     offsets_retention: OffsetsRetention | None = None
+    short_lives: dict[str, ShortLives] | None = msgspec.field(default_factory=dict)

@@ -14,6 +14,7 @@ from monitor.model.findings import Finding, OrphanReason
 from monitor.model.jumps import Skip
 from monitor.model.kinds import CONSUMER_PROTOCOL, KindTraits, Phase, Sharing, Source, traits_by_protocol
 from monitor.model.members import MemberRemark, MemberState
+from monitor.model.short_lives import ShortLife
 from monitor.model.values import PartitionId, TopicPartition, Value
 
 
@@ -476,6 +477,8 @@ class GroupVerdict(Value):
     absent: unknown, or none expires."""
     expired_offsets: tuple[ExpiredOffset, ...] = ()
     """Committed offsets that expired in the last seven days, of partitions without a commit since; absent: none."""
+    short_life: ShortLife | None = None
+    """Of a group that one member used for a short time, and left by itself; absent: it is none."""
 
     @property
     def is_connect(self) -> bool:

@@ -309,6 +309,7 @@ def _partitions(event: CollectedEvent) -> Iterator[PartitionId]:
 def _partition_sets(member: Member) -> Iterator[TopicPartitions | IdPartitions]:
     yield from member.assigned
     yield from member.owned
+    yield from member.copies or ()
     if member.reconciliation is not None:
         yield from _reconciled_partitions(member.reconciliation)
 

@@ -9,6 +9,7 @@ from typing import Final, NamedTuple, TypeVar
 import msgspec
 
 from monitor.kinds.offset_expiry import retention_of
+from monitor.kinds.short_lives import lives_by_pattern
 from monitor.model import (
     Catalog,
     ConnectConfigsState,
@@ -19,6 +20,7 @@ from monitor.model import (
     PackedBlock,
     PassCompleted,
     PassHistory,
+    ShortLives,
     SourceState,
     TopicState,
 )
@@ -162,6 +164,11 @@ class ClusterView:
         """The groups, by name."""
         found = (summary for bucket in self._buckets.values() for summary in bucket.summaries.values())
         return tuple(sorted(found, key=lambda summary: summary.group))
+
+    def short_lives(self) -> dict[str, ShortLives] | None:
+        """Those of the groups, by the pattern of their names; None: no group has been evaluated yet."""
+        found = [summary.short_life for bucket in self._buckets.values() for summary in bucket.summaries.values()]
+        return lives_by_pattern([life for life in found if life is not None]) if found else None
 
     def grown_log(self) -> GrownLog | None:
         """What the newest growth of the offsets topic did to the groups; None: it has not grown."""

@@ -222,6 +222,7 @@ class MicroBatchPublisher:
             connect_configs=self._view.connect_configs(self.connect_topics),
             outages=self.logs.outages(),
             log_partitions=self.groups_log.partitions,
+            short_lives=self._view.short_lives(),
         )
         self._catalog = _ServedCatalog(f"{self._run}-{batch_id}", Topics(catalog), self._ends(catalog))
         self.shared.catalogs.put(self.cluster, self._catalog.key, msgspec.msgpack.encode(catalog))

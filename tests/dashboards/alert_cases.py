@@ -219,10 +219,13 @@ CASES = (
     Case(
         "GroupwatchGroupWithoutMembers",
         "critical",
-        UP | lag() | {of("group_unattended_seconds"): AGES, of("group_state", state="empty"): "1x120"},
+        aged("unattended", "no_members")
+        | lag()
+        | {of("group_unattended_seconds"): AGES, of("group_state", state="empty"): "1x120"},
         fires=17,
         gone=26,
         summary="orders has had lag and no members for 17m 0s, 5k records",
+        labels=GROUP | {"kind": "unattended", "reason": "no_members"},
     ),
     Case(
         "GroupwatchTopicAbandoned",
@@ -831,6 +834,7 @@ CASES = (
         | EMPTY
         | lag("20000x120")
         | {of("group_lag_at_least_seconds"): "540+60x70 stale", of("group_unattended_seconds"): "_ 60+60x70 stale"}
+        | aged("unattended", "no_members", "_ 60+60x70 stale")
         | {
             of("group_consumed_records_per_second"): "40x5 0x120",
             of("group_failing_partitions", status="stop"): "3x120",
@@ -838,6 +842,7 @@ CASES = (
         fires=17,
         gone=77,
         summary="orders has had lag and no members for 17m 0s, 20k records",
+        labels=GROUP | {"kind": "unattended", "reason": "no_members"},
     ),
     # Without members, and of a kind whose members own no partitions, so no alert tells that they are away.
     Case(

@@ -81,7 +81,7 @@ def test_a_text_names_the_group_where_who_since_when_and_what_to_do(example: Exa
     text = text_of(example)
     head, since, advice = text.partition(f" Since 2026-11-22 {example.since} UTC. ")
     assert since, text
-    assert head.startswith("Group checkout: ")
+    assert head.startswith(f"Group {example.group.group}: ")
     assert [word for word in example.words if word not in head] == []
     assert re.fullmatch(r"[A-Z].{20,}\.", advice), "what to do"
     assert len(text) < 1000
@@ -138,7 +138,7 @@ def explained(example: Example) -> list[str]:
 def test_the_page_the_api_and_explain_say_all_of_it(example: Example):
     text, verdict = text_of(example), verdict_on(example)
     head, _, advice = text.partition(f" Since 2026-11-22 {example.since} UTC. ")
-    sentence = head.removeprefix("Group checkout: ")
+    sentence = head.removeprefix(f"Group {example.group.group}: ")
     page = page_of(verdict).replace("&#39;", "'").replace("&#34;", '"')
     assert f'{sentence} <span class="advice"><b>What to do:</b> {advice}</span>' in page
     assert f'title="since 2026-11-22 {example.since} UTC"' in page

@@ -14,6 +14,7 @@ from typing import Any
 from msgspec.structs import replace as changed
 
 from monitor.detection import DetectionSettings
+from monitor.kinds.short_lives import name_pattern
 from monitor.model import (
     CONNECT,
     THE_CONNECTOR,
@@ -53,6 +54,7 @@ from monitor.model import (
     SharedTopic,
     ShareGroupState,
     SharePartition,
+    ShortLives,
     Source,
     SpareTasks,
     Standstill,
@@ -682,6 +684,21 @@ def _unread(w: World) -> Iterator[Example]:
         w.group(offsets=(stopped,)),
         orders,
     )
+    joined = Rebalance(1, at("02:29:00"), at("02:29:00"), joined=1, is_first=True)
+    left = Rebalance(2, at("02:30:02"), at("02:30:02"), left=1)
+    ends, beginnings = ("01:00:00", "01:10:00", "01:20:00"), ("01:09:00", "01:19:00", "02:29:00")
+    before = ShortLives(tuple(map(at, ends)), tuple(map(at, beginnings)))
+    once = w.group(offsets=(stopped,), phase_ms=at("02:30:02"), generation=2, history=(joined, left))
+    name = w.name("console-consumer-48213")
+    yield Example(
+        "the group of one process, as others were before it",
+        Kind.UNATTENDED,
+        "one_off",
+        "02:45:00",
+        ("1 partition of orders (0)", "after 1 min 2 s", "console-consumer-*"),
+        changed(once, group=name),
+        changed(orders, short_lives={name_pattern(name) or "": before}),
+    )
     yield Example(
         "a topic that nobody subscribes to any more",
         Kind.ABANDONED,
@@ -867,6 +884,35 @@ def _repeating(w: World, stopped: CommittedOffset) -> Iterator[Example]:
         ("2 partitions of orders (0-1)", "no new offset", "1 partition of orders (0)", "offset 1,000"),
         GroupState(cluster="prod", group=w.name("checkout"), phase=Phase.OFFSETS_ONLY, offsets=(stuck, silent)),
         both,
+    )
+
+
+def _kept(w: World) -> Iterator[Example]:
+    """MirrorMaker 2 copied offset 1000 at 02:44:00 the last time; the cluster A is its source."""
+    own = w.name("A.orders")
+    copied = changed(w.commit(0, 1000, "02:42:00", "02:43:00", "02:44:00"), topic=own)
+    points = [("02:44:00", 1000), ("02:45:00", 1150), ("02:55:00", 1300), ("03:00:00", 1500)]
+    goes_on = changed(busy(0), end=1500, ends=tuple(EndOffsetAt(at(time), offset) for time, offset in points))
+    written = changed(w.topic("orders", quiet(0)), topic="A.checkpoints.internal")
+    group = GroupState(cluster="prod", group=w.name("checkout"), phase=Phase.OFFSETS_ONLY, offsets=(copied,))
+    of_a = "1 partition of A.orders (0)", "No member has ever been seen", "by A.checkpoints.internal"
+    yield Example(
+        "as many records wait as copied offsets may lag",
+        Kind.UNATTENDED,
+        "kept",
+        "02:45:00",
+        of_a,
+        group,
+        w.catalog(changed(w.topic("orders", busy(0)), topic=own), written),
+    )
+    yield Example(
+        "records go on, and no group is copied",
+        Kind.UNATTENDED,
+        "not_synced",
+        "02:45:00",
+        (*of_a, "no checkpoint of any group since"),
+        group,
+        w.catalog(changed(w.topic("orders", goes_on), topic=own), written),
     )
 
 
@@ -1110,6 +1156,7 @@ def _silent(w: World, stopped: CommittedOffset) -> Iterator[Example]:
     yield from _repeating(w, stopped)
     yield from _leaving(w, stopped)
     yield from _paused(w)
+    yield from _kept(w)
     going_on = w.commit(2, 1100, "02:59:40", "02:59:45", "02:59:50")
     three = w.catalog(w.topic("orders", busy(0), busy(1), busy(2)))
     members = w.member(1, has=[0]), w.member(2, has=[1]), w.member(3, has=[2])

@@ -26,6 +26,7 @@ from monitor.detection.ownership.tasks.connect import sinks_of
 from monitor.detection.ownership.tasks.task_view import TaskView
 from monitor.detection.ownership.tasks.views import view_tasks
 from monitor.model import (
+    FAUST,
     KINDS,
     UNKNOWN_LIBRARY,
     Catalog,
@@ -132,6 +133,8 @@ def _stand_by_shares(group: GroupState, catalog: Catalog) -> AssignmentView:
 
 
 def _balance(group: GroupState, ownership: Ownership) -> Balance | None:
+    if group.protocol == FAUST:  # it keeps partitions of equal number together, so the optimum is another one
+        return None
     balance = balance_of(group.members, ownership) if group.phase is Phase.STABLE else None
     if balance is None or balance.largest <= balance.optimum:
         return balance
@@ -268,7 +271,8 @@ def _is_unconsidered(member: Member, group: GroupState) -> bool:
 
 def _is_idle(member: Member, owned: Counter[str], coming: Counter[str], existing: set[str]) -> bool:
     """It could read something, and does not, and is not about to get something either."""
-    if owned[member.member_id] or member.unreadable is not None or existing.isdisjoint(member.topics):
+    has_some = owned[member.member_id] or member.copies
+    if has_some or member.unreadable is not None or existing.isdisjoint(member.topics):
         return False
     if member.reconciliation is not None:  # what the broker has chosen it takes with its next heartbeat
         return not any(entry.partitions for entry in member.reconciliation.target or ())

@@ -44,7 +44,8 @@ class Ownership(Value):
 
     ``is_lived_in``: a living group of consumers, readable or not. ``owners_known``: and every member's assignment can
     be read, so that what is not in ``owners`` has no owner; of some members the subscription may be missing.
-    ``dropped`` have owners that do not consume them: they do not subscribe to the topic.
+    ``dropped`` have owners that do not consume them: they do not subscribe to the topic. ``shared`` have several owners
+    on purpose (monitor.detection.ownership.copies).
     """
 
     owners: Owners
@@ -53,6 +54,7 @@ class Ownership(Value):
     is_lived_in: bool = True
     owners_known: bool = True
     dropped: frozenset[TopicPartition] = frozenset()
+    shared: frozenset[TopicPartition] = frozenset()
 
 
 class Expectation(Value):

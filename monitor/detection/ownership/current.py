@@ -7,6 +7,7 @@ from typing import Final
 
 from monitor.detection.client_libraries.habits import DROPPING
 from monitor.detection.ownership.context import Owners, Ownership
+from monitor.detection.ownership.copies import without_copies
 from monitor.model import (
     UNKNOWN_LIBRARY,
     ClientLibrary,
@@ -49,7 +50,8 @@ def read_ownership(group: GroupState, libraries: Mapping[str, ClientLibrary] | N
     """
     subscriptions = {member.topics for member in group.members}
     known = [member for member in group.members if member.unreadable is None or member.assignment_read]
-    owners = owners_by_partition(MemberAssignment(member_id=m.member_id, topics=m.assigned) for m in known)
+    holders = owners_by_partition(MemberAssignment(member_id=m.member_id, topics=m.assigned) for m in known)
+    owners, shared = without_copies(group, holders)
     is_lived_in = group.phase in _WITH_MEMBERS and group.protocol_type == "consumer" and bool(group.members)
     return Ownership(
         owners=owners,
@@ -58,6 +60,7 @@ def read_ownership(group: GroupState, libraries: Mapping[str, ClientLibrary] | N
         is_lived_in=is_lived_in,
         owners_known=is_lived_in and len(known) == len(group.members),
         dropped=_dropped(known, owners, libraries) if libraries else frozenset(),
+        shared=shared,
     )
 
 

@@ -20,11 +20,13 @@ from monitor.model import FindingKind, Phase, Sharing, TopicPartition
 def find_double_owned(facts: Facts) -> Iterable[Observation]:
     """Partitions that two members hold in the same generation: both read them, every record is processed twice.
 
-    The members of a share group are meant to (KIP-932), as are those of a RocketMQ group that broadcasts.
+    The members of a share group are meant to (KIP-932), as are those of a RocketMQ group that broadcasts, and those
+    that an assignor gives a copy (monitor.detection.ownership.copies).
     """
     if not facts.traits.has_owners or facts.group.sharing is not Sharing.EXCLUSIVE:
         return
-    double = {place: owners for place, owners in facts.ownership.owners.items() if len(owners) > 1}
+    ownership = facts.ownership
+    double = {p: owners for p, owners in ownership.owners.items() if len(owners) > 1 and p not in ownership.shared}
     if double:
         by_strategy = {place: owners for place, owners in double.items() if _is_by_strategy(facts, place)}
         for is_mixed, own in ((True, by_strategy), (False, {p: o for p, o in double.items() if p not in by_strategy})):

@@ -28,6 +28,7 @@ whenever one moves (but see repeated_beside). For the same reason, rule 13 is fo
 Kafka Streams.
 Rule 15: Nor is a partition silent where a record may have ended its owners (monitor.detection.rules.stuck_records).
 Rule 16: A partition whose owners left one after the other is ``not_committing``, however new its owner is.
+Rule 17: Groups that MirrorMaker 2 keeps are judged by monitor.detection.rules.kept_groups instead.
 """
 
 from __future__ import annotations
@@ -54,6 +55,7 @@ from monitor.detection.rules.transactions import failing_attempts, owners_that_w
 from monitor.findings.lag import Left, NotCommitting, Repeated
 from monitor.findings.members import SilentMembers, UnansweringMembers, UnnoticedMembers
 from monitor.findings.observation import Evidence, Observation
+from monitor.kinds.kept_groups import checkpoints_topic
 from monitor.model import (
     STATIC_LEAVE_EPOCH,
     Assigner,
@@ -129,7 +131,7 @@ class MemberSilence(Value):
 
 def find_silent(facts: Facts) -> Iterable[Observation]:
     """Members that do nothing, then partitions without commits that are neither theirs nor of a new member."""
-    if not facts.waiting:
+    if not facts.waiting or checkpoints_topic(facts.group, facts.catalog.topics) is not None:
         return
     silent, standing, deserted = silent_partitions(facts), standing_partitions(facts), owners_that_left_alone(facts)
     beside = moved_beside(facts, standing)
@@ -157,6 +159,11 @@ def find_silent(facts: Facts) -> Iterable[Observation]:
     if stopped or stuck or left:
         since = {place: each.since_ms for place, each in left.items()} | stopped | stuck
         yield _not_committing(facts, since, stuck.keys() - silent.keys(), left)
+
+
+def unusual_silences(facts: Facts) -> Silent:
+    """The silent partitions of a group without members, where the silence is not usual."""
+    return _without_excuse(facts, silent_partitions(facts), frozenset(), _Habits(facts).explain_place)
 
 
 def _without_excuse(

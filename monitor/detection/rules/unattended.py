@@ -5,6 +5,9 @@ its old offsets until the broker forgets them (``offsets.retention.minutes`` aft
 the rows vanish with them, so nothing is dropped here). It is told when records wait there for longer than a restart
 takes.
 
+A group that one member used for a short time, as others of such a name did before or after it, is information: it
+is not expected back.
+
 A group that is known by its commits only (a simple consumer that chooses its own partitions) lives as long as it
 commits; when it stops, that is told as "not committing", because the log cannot tell whether it is gone or hangs.
 """
@@ -19,9 +22,10 @@ from monitor.detection.lag.waiting import in_vain_since_ms
 from monitor.detection.ownership.context import Facts
 from monitor.detection.rules.open_transaction import Markers, is_held_back
 from monitor.detection.rules.rule import Rule
-from monitor.findings.lag import Abandoned, Unattended
+from monitor.findings.lag import Abandoned, OneOff, Unattended
 from monitor.findings.observation import Observation
-from monitor.model import FindingKind, OrphanReason, PartitionVerdict, Phase, TopicPartition
+from monitor.kinds.short_lives import has_siblings, short_life
+from monitor.model import FindingKind, OrphanReason, PartitionVerdict, Phase, ShortLife, TopicPartition
 from monitor.model.members import BATCH_MS
 
 Since = dict[TopicPartition, int]
@@ -49,13 +53,24 @@ def find_unattended(facts: Facts) -> Iterable[Observation]:
             unread[TopicPartition(row.topic, row.partition)] = since_ms
     if unread:
         partitions, since_ms = tuple(sorted(unread)), min(unread.values())
+        life = _one_off_life(facts)
         yield Observation(
             kind=FindingKind.UNATTENDED,
-            reason="no_members",
+            reason="no_members" if life is None else "one_off",
             since_ms=since_ms,
-            evidence=Unattended(),
+            evidence=Unattended() if life is None else OneOff(life.pattern, life.ended_ms - life.began_ms),
             partitions=partitions,
         )
+
+
+def _one_off_life(facts: Facts) -> ShortLife | None:
+    """The life of a group whose member left by itself, and is not expected back (monitor.kinds.short_lives).
+
+    While no other group has been evaluated, it is taken for one of those: that is for one pass after a start.
+    """
+    life = short_life(facts.group)
+    known = facts.catalog.short_lives
+    return life if life is not None and (known is None or has_siblings(life, known)) else None
 
 
 def _unread_since_ms(facts: Facts, row: PartitionVerdict, sign_ms: int, stood_ms: int) -> int | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from monitor.model import CONNECT, STREAM, Member, MembershipStored, WireForm
+from monitor.model import CONNECT, FAUST, STREAM, Member, MembershipStored, WireForm
 from monitor.protocol.kafka.connect_protocol import connect_worker
 from monitor.protocol.kafka.consumer_protocol import (
     ConsumerProtocolAssignment,
@@ -14,6 +14,7 @@ from monitor.protocol.kafka.consumer_protocol import (
     by_topic,
     read_assignment,
 )
+from monitor.protocol.kafka.faust_user_data import standby_copies
 from monitor.protocol.kafka.records.classic import ClassicMember, GroupMetadataValue
 from monitor.protocol.kafka.streams_user_data import streams_client, streams_notice
 from monitor.protocol.wire.bounds import require_at_least, require_time
@@ -61,7 +62,8 @@ def membership(group: str, stored: GroupMetadataValue, timestamp_ms: int) -> Mem
 def classic_member(stored: ClassicMember, protocol_type: str, protocol: str | None) -> Member:
     """The member in the words of the model, its bytes read if the group's protocol type says how.
 
-    ``protocol`` is the group's assignor: what that of Kafka Streams writes beside topics and partitions is read, too.
+    ``protocol`` is the group's assignor: what those of Kafka Streams and Faust write beside topics and partitions is
+    read, too.
     """
     wanted, given, problems = _EMPTY_SUBSCRIPTION, _EMPTY_ASSIGNMENT, []
     assignment_read = False
@@ -76,6 +78,7 @@ def classic_member(stored: ClassicMember, protocol_type: str, protocol: str | No
         except DecodeError as error:
             problems.append(str(error))
     asked, assigned = wanted.message, given.message
+    partitions = by_topic(assigned.assigned_partitions)
     return Member(
         member_id=stored.member_id,
         topics=asked.topics,
@@ -84,7 +87,7 @@ def classic_member(stored: ClassicMember, protocol_type: str, protocol: str | No
         generation=asked.generation_id,
         owned=by_topic(asked.owned_partitions),
         user_data=asked.user_data,
-        assigned=by_topic(assigned.assigned_partitions),
+        assigned=partitions,
         client_id=stored.client_id,
         host=stored.client_host,
         session_timeout_ms=stored.session_timeout,
@@ -97,6 +100,7 @@ def classic_member(stored: ClassicMember, protocol_type: str, protocol: str | No
         wire=_wire_form(wanted, given) if protocol_type == CONSUMER else None,
         streams_client=streams_client(asked.user_data) if protocol == STREAM else None,
         connect=connect_worker(stored.subscription, stored.assignment, protocol) if protocol_type == CONNECT else None,
+        copies=standby_copies(assigned.user_data, partitions) if protocol == FAUST else None,
     )
 
 

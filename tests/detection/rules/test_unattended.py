@@ -4,7 +4,8 @@ import pytest
 from msgspec.structs import replace
 
 from monitor.detection import DetectionSettings, evaluate
-from monitor.model import EndOffsetAt, FindingKind, Phase, TopicState
+from monitor.kinds.short_lives import lives_by_pattern
+from monitor.model import EndOffsetAt, FindingKind, Phase, Rebalance, ShortLife, TopicState
 from tests.detection.lag.test_lag import partition
 from tests.support.builders import catalog, commit, group, member, places
 
@@ -129,3 +130,40 @@ def test_a_topic_that_a_living_group_has_turned_away_from(known, offset, committ
     assert told(state, topics, now_s, FindingKind.ABANDONED) == expected
     assert told(state, topics, now_s, FindingKind.ORPHANED) == []
     assert told(state, topics, now_s, FindingKind.LAG) == []
+
+
+def one_off(name, began_s=50, left_s=100):
+    """A group that one member used until then."""
+    gone = replace(left(left_s, commit("t", 0, 10, left_s * 1000)), group=name, generation=2, rebalances=2)
+    joined = Rebalance(1, began_s * 1000, began_s * 1000, joined=1, is_first=True)
+    return replace(gone, history=(joined, Rebalance(2, left_s * 1000, left_s * 1000, left=1)))
+
+
+def siblings(*spans_s):
+    """What is known of groups app-* that lived then."""
+    return lives_by_pattern([ShortLife("app-*", begin * 1000, end * 1000) for begin, end in spans_s])
+
+
+@pytest.mark.parametrize(
+    ("name", "short_lives", "reason"),
+    [
+        pytest.param("app-4", siblings((1, 9), (11, 19), (21, 29), (50, 100)), "one_off", id="three before it"),
+        pytest.param("app-4", siblings((1, 9), (11, 19), (50, 100)), "no_members", id="two before it"),
+        pytest.param("app-4", {}, "no_members", id="the only one of its pattern"),
+        pytest.param("app-4", siblings(*[(50, 100)] * 9), "no_members", id="shards that were stopped with it"),
+        pytest.param("app", siblings((1, 9), (11, 19), (21, 29), (50, 100)), "no_members", id="a name of its own"),
+        pytest.param("app-4", None, "one_off", id="no group has been evaluated since the start"),
+        pytest.param("app", None, "no_members", id="nor then, if its name was chosen"),
+    ],
+)
+def test_a_group_that_others_came_and_went_like_is_information(name, short_lives, reason):
+    topics = replace(catalog(topic_of("t", ARRIVED_AT_200)), short_lives=short_lives)
+    assert told(one_off(name), topics, 300, FindingKind.UNATTENDED) == [(reason, 200, places("t", 0))]
+
+
+def test_a_group_that_was_read_for_longer_or_left_without_a_commit_is_critical_among_any_others():
+    topics = replace(catalog(topic_of("t", SLID)), short_lives=siblings((1, 9), (11, 19), (21, 29), (31, 39)))
+    hours = replace(one_off("app-4", began_s=50, left_s=651), offsets=(commit("t", 0, 10, 651_000),))
+    died = replace(one_off("app-5"), offsets=(commit("t", 0, 10, 94_000),))
+    for state in (hours, died):
+        assert [reason for reason, *_ in told(state, topics, 2_000, FindingKind.UNATTENDED)] == ["no_members"]

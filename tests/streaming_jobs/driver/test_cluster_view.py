@@ -6,11 +6,15 @@ from monitor.model import (
     DecodeFailed,
     FormerRetention,
     GroupState,
+    GroupSummary,
     GrownLog,
     OffsetsRetention,
     PartitionObserved,
     PassCompleted,
     PassHistory,
+    Phase,
+    ShortLife,
+    ShortLives,
     TopicObserved,
 )
 from monitor.tracking.decode_errors import fold_decode_errors
@@ -124,3 +128,18 @@ def test_what_a_growth_of_the_offsets_topic_did_is_known_of_all_buckets():
     assert view.grown_log() == GrownLog(7, 3, 5_000, 3, ("a", "b"))
     view.take([BucketRow(0, RowKind.WHOLE, "", b"")])
     assert view.grown_log() == growths[1]
+
+
+def evaluated(bucket: int, name: str, life: ShortLife | None) -> BucketRow:
+    summary = GroupSummary("c", name, "kafka-classic", Phase.EMPTY, None, 0, 0, (), short_life=life)
+    return BucketRow(bucket, RowKind.SUMMARIES, "", msgspec.msgpack.encode([summary]))
+
+
+def test_groups_that_came_and_went_alike_are_known_over_all_buckets():
+    view = ClusterView("c")
+    view.take([topic(0, "t", 100), completed(0, 100)])
+    assert view.short_lives() is None, "no group has been evaluated"
+    lives = [ShortLife("app-*", 10 * number, 10 * number + 5) for number in range(5)]
+    view.take([evaluated(number % 2, f"app-{number}", life) for number, life in enumerate(lives)])
+    view.take([evaluated(0, "billing", None), evaluated(1, "job-1", ShortLife("job-*", 1, 2))])
+    assert view.short_lives() == {"app-*": ShortLives((5, 15, 25), (20, 30, 40))}

@@ -1,0 +1,155 @@
+"""Groups without members whose offsets MirrorMaker 2 seems to copy. Times are in seconds; the patience is 60 s."""
+
+import pytest
+from msgspec.structs import replace
+
+from monitor.detection import DetectionSettings, evaluate
+from monitor.model import CommitPoint, EndOffsetAt, PartitionState, Phase, Source, Standstill, TopicState
+from monitor.model.commit_history import extend
+from tests.support.builders import catalog, commit, group, member, places
+
+TOPIC = "A.orders"
+CHECKPOINTS = "A.checkpoints.internal"
+
+
+def state(number, *points):
+    ends = tuple(EndOffsetAt(at_s * 1000, offset) for at_s, offset in points)
+    return PartitionState(number, 0, earliest=0, end=points[-1][1], ends=ends)
+
+
+def topic(name, *partitions):
+    return TopicState(cluster="c", topic=name, pass_ms=0, partitions=partitions)
+
+
+IDLE = state(0, (0, 0), (520, 1_000), (620, 1_137), (900, 1_137), (2_000, 1_137))
+"""137 records wait after offset 1000, the newest of which came 20 s after the commit at 600 s."""
+GOING_ON = state(0, (0, 0), (520, 1_000), (900, 1_300), (1_990, 2_000), (2_000, 2_000))
+STANDS = topic(CHECKPOINTS, state(0, (0, 5), (620, 9), (900, 9), (2_000, 9)))
+GROWS = topic(CHECKPOINTS, state(0, (0, 5), (620, 9), (1_000, 10), (2_000, 40)))
+
+
+def copied(*at_s, name=TOPIC, number=0):
+    """Commits at these times, the last of offset 1000."""
+    points = [CommitPoint(second * 1000, 1_000 - 100 * back) for back, second in reversed(list(enumerate(at_s[::-1])))]
+    return replace(commit(name, number, 1_000, at_s[-1] * 1000), history=extend(b"", points), leader_epoch=-1)
+
+
+def kept(*offsets, **more):
+    fields = {"phase": Phase.OFFSETS_ONLY, "protocol_type": "", "generation": 0, "generation_ms": 0, "phase_ms": 0}
+    return group(offsets=offsets or (copied(480, 540, 600),), **(fields | more))
+
+
+def told(of, partition, checkpoints=STANDS, now_s=2_000, name=TOPIC):
+    topics = [topic(name, partition), *([] if checkpoints is None else [checkpoints])]
+    findings = evaluate(of, catalog(*topics), now_s * 1000, DetectionSettings()).findings
+    return [(f.kind.value, f.reason, f.since_ms // 1000, f.partitions) for f in findings if f.kind != "offsets"]
+
+
+PLACE = places(TOPIC, 0)
+
+
+def test_what_came_until_the_next_copy_was_due_is_no_silence_of_anybody():
+    assert told(kept(), IDLE) == [("unattended", "kept", 620, PLACE)]
+
+
+def test_records_that_go_on_without_copies_are_told():
+    assert [(kind, reason) for kind, reason, *_ in told(kept(), GOING_ON)] == [("unattended", "not_synced")]
+
+
+@pytest.mark.parametrize(
+    ("partition", "now_s", "reason"),
+    [
+        pytest.param(GOING_ON, 779, None, id="less than three usual times: nothing is found yet"),
+        pytest.param(
+            state(0, (0, 0), (520, 1_000), (650, 1_200), (790, 1_200)), 790, "kept", id="what came a copy covers later"
+        ),
+        pytest.param(
+            state(0, (0, 0), (520, 1_000), (665, 1_200), (700, 1_201), (790, 1_201)), 790, "not_synced", id="and later"
+        ),
+        pytest.param(
+            state(0, (0, 0), (520, 1_000), (900, 1_050), (2_000, 1_100)), 2_000, "kept", id="as far as offsets may lag"
+        ),
+        pytest.param(
+            state(0, (0, 0), (520, 1_000), (900, 1_050), (2_000, 1_101)), 2_000, "not_synced", id="and a record further"
+        ),
+    ],
+)
+def test_where_information_ends_and_a_warning_begins(partition, now_s, reason):
+    found = [each for _, each, *_ in told(kept(), partition, now_s=now_s)]
+    assert found == ([] if reason is None else [reason])
+
+
+@pytest.mark.parametrize(
+    ("checkpoints", "end"),
+    [
+        (STANDS, "It has written no checkpoint of any group since."),
+        (GROWS, "It goes on with other groups."),
+    ],
+)
+def test_whether_the_other_groups_are_copied_is_told(checkpoints, end):
+    topics = catalog(topic(TOPIC, GOING_ON), checkpoints)
+    findings = evaluate(kept(), topics, 2_000_000, DetectionSettings()).findings
+    (sentence,) = [finding.sentence for finding in findings if finding.reason == "not_synced"]
+    assert sentence.endswith(end)
+    assert f"(by {CHECKPOINTS})" in sentence
+
+
+def test_of_two_partitions_each_has_its_own():
+    both = kept(copied(480, 540, 600), copied(480, 540, 600, number=1))
+    topics = catalog(topic(TOPIC, IDLE, replace(GOING_ON, partition=1)), STANDS)
+    findings = evaluate(both, topics, 2_000_000, DetectionSettings()).findings
+    found = [(finding.reason, finding.partitions) for finding in findings if finding.kind == "unattended"]
+    assert found == [("not_synced", places(TOPIC, 1)), ("kept", places(TOPIC, 0))]
+
+
+@pytest.mark.parametrize(
+    ("of", "checkpoints", "name"),
+    [
+        pytest.param(kept(), None, TOPIC, id="no topic of checkpoints"),
+        pytest.param(kept(), replace(STANDS, topic="B.checkpoints.internal"), TOPIC, id="that of another cluster"),
+        pytest.param(kept(), replace(STANDS, topic=".checkpoints.internal"), TOPIC, id="of no cluster"),
+        pytest.param(kept(copied(480, 540, 600, name="orders")), STANDS, "orders", id="a topic that is not mirrored"),
+        pytest.param(
+            kept(copied(480, 540, 600), copied(480, 540, 600, name="orders")), STANDS, TOPIC, id="another one as well"
+        ),
+        pytest.param(
+            kept(replace(copied(480, 540, 600), leader_epoch=0)), STANDS, TOPIC, id="a consumer that knows epochs"
+        ),
+        pytest.param(
+            kept(replace(copied(480, 540, 600), standstill=Standstill(600_000, 2))), STANDS, TOPIC, id="it repeats"
+        ),
+        pytest.param(kept(rebalances=1), STANDS, TOPIC, id="it has had a member"),
+        pytest.param(kept(source=Source.ADMIN), STANDS, TOPIC, id="its commits are not in the log"),
+    ],
+)
+def test_whoever_may_be_a_consumer_is_not_committing(of, checkpoints, name):
+    assert [each[:2] for each in told(of, IDLE, checkpoints, name=name)] == [("lag", "not_committing")]
+
+
+def test_a_group_whose_members_left_is_unattended():
+    """A failover: members took the group over and died."""
+    left = kept(phase=Phase.EMPTY, protocol_type="consumer", phase_ms=700_000, generation=2, rebalances=2)
+    assert [each[:2] for each in told(left, IDLE)] == [("unattended", "no_members")]
+
+
+def test_a_group_with_a_member_is_one_like_any_other():
+    owner = member("C0", [TOPIC], {TOPIC: [0]}, session_timeout_ms=45_000)
+    taken = kept(phase=Phase.STABLE, protocol_type="consumer", generation=1, rebalances=1)
+    found = told(replace(taken, members=(owner,)), GOING_ON)
+    assert [each[:2] for each in found if each[0] in ("lag", "unattended")] == [("lag", "not_committing")]
+
+
+@pytest.mark.parametrize(
+    ("name", "checkpoints"),
+    [
+        ("eu-west.orders.v1", "eu-west.checkpoints.internal"),
+        ("A_orders", "A_checkpoints_internal"),
+        ("A_orders", "A.checkpoints.internal"),
+        ("a-b-orders", "a-b-checkpoints-internal"),
+    ],
+)
+def test_separators_and_aliases_of_other_configurations(name, checkpoints):
+    own = kept(copied(480, 540, 600, name=name))
+    assert [each[:2] for each in told(own, IDLE, replace(STANDS, topic=checkpoints), name=name)] == [
+        ("unattended", "kept")
+    ]
