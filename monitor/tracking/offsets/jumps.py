@@ -205,9 +205,15 @@ def first_jump(commit: CommitPoint, known: CommittedOffset | None, readers: Read
     if commit.offset < MIN_PASSED or known is None or rebalanced_ms is None or readers.are_none:
         return None
     points = points_of(known.history)
-    if not points or not points[0].committed_ms <= rebalanced_ms < commit.committed_ms:
+    if not points or not _known_since_ms(known, points[0]) <= rebalanced_ms < commit.committed_ms:
         return None
     return Jump(None, None, commit.offset, commit.committed_ms, rebalanced_ms, is_first=True)
+
+
+def _known_since_ms(known: CommittedOffset, oldest: CommitPoint) -> int:
+    """When the oldest commit was made that is known of a partition; the history of one that stands is the newest ten."""
+    stands = known.standstill
+    return oldest.committed_ms if stands is None else min(oldest.committed_ms, stands.since_ms)
 
 
 def jump_after_deletion(deleted: DeletedOffset, commit: CommitPoint, readers: Readers) -> Jump | None:

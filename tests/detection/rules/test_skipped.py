@@ -170,6 +170,18 @@ def test_records_of_a_new_partition_are_told_as_unknown():
     assert story.bounds == [(0, 1_200)]
 
 
+def test_a_partition_is_also_new_to_a_group_that_repeats_its_commits_twice_a_second():
+    """Its newest ten commits of t-0 are all from after the rebalance, but the first of that offset is from before."""
+    story = Story().poll(end=4).at(1).join("A")
+    for half_seconds in range(4, 24):
+        story.at(half_seconds / 2).commit(4)
+        if half_seconds == 8:
+            story.poll(end=4).poll(end=2_800, partition=1).join("A", "B")
+    story.commit(2_800, partition=1)
+    assert story.found == [NEW]
+    assert story.bounds == [(0, 2_800)]
+
+
 def deleted_while_empty(*, restart_at: float = 70) -> Story:
     """At 600 of 20,000, the group is empty and its offset is deleted; then B has the partition."""
     return slow_reader().at(65).join().at(67).delete().at(restart_at).join("B")
