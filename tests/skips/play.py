@@ -24,7 +24,7 @@ SLOW_COMMITS: Final = 12
 """So many commits of a slow consumer: groupwatch asks for ten before it believes that it knows its pace."""
 CAUGHT_UP: Final = 300
 """So many records a slow consumer has read by its twelfth commit."""
-PATIENCE_S: Final = 240
+PATIENCE_S: Final = 60
 """How long a consumer or a broker may take on a busy machine for what takes a second otherwise."""
 TOLD_S: Final = 12.0
 """How long it is awaited that something is told: longer than it may take."""
