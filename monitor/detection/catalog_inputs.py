@@ -6,6 +6,7 @@ those dates, and nothing else does.
 
 from __future__ import annotations
 
+from monitor.detection.offsets_topic import fault_of
 from monitor.detection.ownership.assignment_view import AssignmentView
 from monitor.detection.ownership.catalog_view import Topics, age_beside
 from monitor.detection.ownership.tasks.connect import sink_of
@@ -29,5 +30,6 @@ def concerns_of(group: GroupState, view: AssignmentView, topics: Topics) -> Conc
     deleted = {offset.topic for offset in group.deleted_offsets}
     concerned = sorted(view.ownership.subscribed.union(owned, committed, group.left_topics, deleted))
     pass_ms = topics.catalog.pass_ms if KINDS[group.kind].is_self_assigned else None
-    beside = sink_of(group, topics), topics.catalog.offsets_retention, age_beside(topics.catalog, group)
+    fault = fault_of(group.group, group.kind, topics.catalog)
+    beside = sink_of(group, topics), topics.catalog.offsets_retention, age_beside(topics.catalog, group), fault
     return (view, pass_ms, *beside, *[topics.content(topic) for topic in concerned])

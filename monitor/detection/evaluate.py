@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from math import inf
 from typing import Final
 
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from monitor.detection.lag.deliveries import commits_of, configs_of, read_deliveries, totals_of, with_lag
 from monitor.detection.lag.doubtful_ends import (
@@ -28,6 +28,7 @@ from monitor.detection.lag.skips import skips_of
 from monitor.detection.lag.throughput import lag_status, last_catch_up_ms, pace_of, paced_rows, progress_of, total_pace
 from monitor.detection.lag.uncommitted import left_behind, uncommitted_records
 from monitor.detection.moment import Moment
+from monitor.detection.offsets_topic import fault_of
 from monitor.detection.ownership.assignment_view import AssignmentView, view_assignment
 from monitor.detection.ownership.catalog_view import Places, Topics
 from monitor.detection.ownership.context import Facts, Losses, Ownership
@@ -89,7 +90,9 @@ from monitor.model import (
     Value,
     traits_of,
 )
+from monitor.model.cluster_findings import ClusterFindingKind
 from monitor.model.commit_attempts import without_failed_attempts
+from monitor.model.findings import SubordinateFinding
 
 _OK: Final = LagStatus.OK
 _GONE: Final = Phase.GONE
@@ -200,6 +203,7 @@ def judge_until(
 
 def _verdict_of(facts: Facts, view: AssignmentView, now_ms: int) -> GroupVerdict:
     group, settings = facts.group, facts.settings
+    found = findings_of(facts, _rules_of(facts))
     uncounted = set[str]()
     if group.unread_commits or facts.beyond_end:
         uncounted = {each.topic for each in group.unread_commits} | {place.topic for place in facts.beyond_end}
@@ -229,7 +233,7 @@ def _verdict_of(facts: Facts, view: AssignmentView, now_ms: int) -> GroupVerdict
         generation_ms=group.generation_ms,
         members=facts.members,
         partitions=facts.partitions,
-        findings=findings_of(facts, WHILE_SETTLING if facts.is_settling else RULES),
+        findings=found,
         lag=lag,
         lag_ms=age_ms,
         imbalance_ratio=facts.balance.ratio if facts.balance else None,
@@ -272,6 +276,7 @@ def _verdict_of(facts: Facts, view: AssignmentView, now_ms: int) -> GroupVerdict
         lag_at_least=known if lag is None else None,
         uncommitted_partitions=len(facts.uncommitted),
         uncommitted_records=min(MOST, sum(facts.uncommitted.values())),
+        subordinate=subordinate_findings(facts, found),
     )
 
 
@@ -309,6 +314,10 @@ def _status(facts: Facts, lag: int | None) -> LagStatus | None:
     return worst or (None if lag is None else LagStatus.OK)
 
 
+def _rules_of(facts: Facts) -> tuple[Rule, ...]:
+    return WHILE_SETTLING if facts.is_settling else RULES
+
+
 def findings_of(facts: Facts, rules: Iterable[Rule]) -> tuple[Finding, ...]:
     """What the rules find, the worst first, each with its sentence.
 
@@ -320,6 +329,20 @@ def findings_of(facts: Facts, rules: Iterable[Rule]) -> tuple[Finding, ...]:
         return ()
     observed.sort(key=lambda found: rank(found.kind, found.reason))
     return tuple([_as_finding(found, facts) for found in observed])
+
+
+def subordinate_findings(facts: Facts, own: Iterable[Finding]) -> tuple[SubordinateFinding, ...]:
+    """What would be found of the group if a finding of the cluster that lasts did not explain it."""
+    group = facts.group
+    fault = fault_of(group.group, group.kind, facts.catalog)
+    if fault is None or fault.ended_ms is not None:
+        return ()
+    bare = replace(facts, catalog=replace(facts.catalog, offsets_topic=None))
+    known = {(each.kind, each.reason) for each in own}
+    found = findings_of(bare, _rules_of(facts))
+    follows = f"{ClusterFindingKind.OFFSETS_TOPIC.value}/{fault.reason.value}"
+    new = [each for each in found if (each.kind, each.reason) not in known]
+    return tuple([SubordinateFinding(**asdict(each), follows=follows) for each in new])
 
 
 def _as_finding(found: Observation, facts: Facts) -> Finding:

@@ -13,7 +13,16 @@ from monitor.explain.connect import connect_statements, sink_statements
 from monitor.explain.dialects import dialect_rule
 from monitor.explain.expired_offsets import expired_statements
 from monitor.explain.self_assigned import sharing_told
-from monitor.explain.statements import About, Explanation, Judged, Statement, findings_told, judged, metadata_told
+from monitor.explain.statements import (
+    About,
+    Explanation,
+    Judged,
+    Statement,
+    findings_told,
+    judged,
+    metadata_told,
+    subordinate_statements,
+)
 from monitor.explain.tasks import task_assignor_sentence, tasks_told, unchecked_reasons
 from monitor.messages.client_libraries import REMARKS, library_name, project_name
 from monitor.messages.formatting import NO_OWN_LAG, age, counted, lasted
@@ -67,6 +76,7 @@ def explain_group(inputs: GroupInputs) -> Explanation:
             _lag(known),
             *expired_statements(known),
             *findings_told(known.verdict, known.verdict.findings, "The group has no findings."),
+            *subordinate_statements(known.verdict),
         ),
     )
 

@@ -153,6 +153,7 @@ from monitor.model.members import (
     TaskOffset,
     WireForm,
 )
+from monitor.model.offsets_topic import OffsetsTopicSeen, ReplicasSeen
 from monitor.model.share import (
     TERMINAL,
     ArchivedRecords,
@@ -356,6 +357,7 @@ __all__ = [
     "OffsetUnit",
     "OffsetsListed",
     "OffsetsRetention",
+    "OffsetsTopicSeen",
     "OrphanReason",
     "Outage",
     "OwnershipCount",
@@ -386,6 +388,7 @@ __all__ = [
     "RegexResolved",
     "Release",
     "ReleasedPartitions",
+    "ReplicasSeen",
     "ResolvedRegex",
     "Rewind",
     "RewindCause",

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from monitor.model.client_libraries import LibraryMembers
-from monitor.model.findings import Finding
+from monitor.model.cluster_findings import ClusterFinding
+from monitor.model.findings import Finding, SubordinateFinding
 from monitor.model.kinds import Phase
 from monitor.model.topics import SourceState
 from monitor.model.values import Value
@@ -80,6 +81,8 @@ class GroupSummary(Value):
     unknown_versions: tuple[UnknownVersion, ...] = ()
     """Versions of its records that groupwatch does not read, so its members or offsets are unknown; absent: none."""
     lag_at_least: int | None = None
+    subordinate: tuple[SubordinateFinding, ...] = ()
+    """Findings that follow from a finding of the cluster; no alert is about them. Absent: none."""
 
     @property
     def known_lag(self) -> int | None:
@@ -177,7 +180,7 @@ class ClusterSnapshot(Value):
     says which partitions are not read though the others are; ``stalled`` says that the groups have not been evaluated
     for too long, whatever the reason. ``is_missing``: it was away before it was ever ready, and is not ready yet; the
     others do not wait for it. ``collectors`` are those that run in this process. ``notices`` are sentences about many
-    of its groups at once.
+    of its groups at once; ``findings`` are its own, worst first.
     """
 
     cluster: str
@@ -201,6 +204,7 @@ class ClusterSnapshot(Value):
     recording: RecordingHealth | None = None
     collectors: tuple[CollectorHealth, ...] = ()
     notices: tuple[str, ...] = ()
+    findings: tuple[ClusterFinding, ...] = ()
 
     @property
     def is_known(self) -> bool:

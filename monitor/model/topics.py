@@ -10,6 +10,7 @@ import msgspec
 from monitor.model.connect import ConnectConfigsState
 from monitor.model.events import PassTopicsCounted
 from monitor.model.expiry import OffsetsRetention
+from monitor.model.offsets_topic import OffsetsTopicHealth
 from monitor.model.values import STATE_VERSION, PartitionId, Value
 
 END_SPACING_MS: Final = 20_000
@@ -174,12 +175,14 @@ class PassHistory(Value):
             groupwatch.
         counts: How many topics the log has of the newest passes, the newest last.
         lost: How many topics the newest complete pass names whose events the log does not have.
+        offsets_topic: Which partitions of the offsets topic take no records; None: no pass has described it.
     """
 
     first_ms: int = 0
     counts: tuple[PassTopicsCounted, ...] = ()
     lost: int = 0
     version: int = STATE_VERSION
+    offsets_topic: OffsetsTopicHealth | None = None
 
 
 class Outage(Value, frozen=True):
@@ -202,6 +205,8 @@ class Catalog(Value):
     ``log_partitions`` by which the brokers place them; 0: not known.
 
     ``offsets_retention`` is for how long brokers keep committed offsets; None: no collector reads it.
+
+    ``offsets_topic`` says in which partitions of the offsets topic groups cannot commit; None: no collector looks.
     """
 
     cluster: str
@@ -213,3 +218,4 @@ class Catalog(Value):
     outages: dict[int, Outage] = msgspec.field(default_factory=dict)
     log_partitions: int = 0
     offsets_retention: OffsetsRetention | None = None
+    offsets_topic: OffsetsTopicHealth | None = None

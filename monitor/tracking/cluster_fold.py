@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from typing import Any, Final
 
+from msgspec.structs import replace
+
 from monitor.model import (
     Catalog,
     ConnectConfigsState,
@@ -28,6 +30,7 @@ from monitor.tracking.connect import fold_connect_configs
 from monitor.tracking.decode_errors import fold_decode_errors
 from monitor.tracking.group import fold_group
 from monitor.tracking.log_places import is_left_behind, without_log
+from monitor.tracking.offsets_topic import health_after
 from monitor.tracking.polled.group import is_deleted
 from monitor.tracking.serialization import EntityState
 from monitor.tracking.topic import catalog_of, expire_topic, fold_topic
@@ -115,7 +118,7 @@ class ClusterFold:
                 is_kept = after is None and lost > 0 and event.pass_ms - state.pass_ms < MISSED_MS
                 if self._put(key, state if is_kept else after):
                     changed.append(key)
-        self.states[PASS_HISTORY] = _with_end(self.pass_history, event, lost, is_first=before is None)
+        self.states[PASS_HISTORY] = _with_end(self.pass_history, event, lost, before_ms)
         self.states[NEWEST_PASS] = event
         return [*changed, PASS_HISTORY, NEWEST_PASS]
 
@@ -160,9 +163,8 @@ class ClusterFold:
         completed = self.newest_pass
         topics = (state for state in self.states.values() if isinstance(state, TopicState))
         if completed is None:
-            return catalog_of(self.cluster, 0, topics, self.pass_history.first_ms)
-        retention = completed.offsets_retention
-        return catalog_of(self.cluster, completed.pass_ms, topics, self.pass_history.first_ms, retention)
+            return catalog_of(self.cluster, 0, topics, self.pass_history)
+        return catalog_of(self.cluster, completed.pass_ms, topics, self.pass_history, completed.offsets_retention)
 
     def connect_configs(self, topics: Mapping[str, str]) -> dict[str, ConnectConfigsState]:
         """The connectors of Connect clusters, by their groups. ``topics`` are those that they are read from."""
@@ -191,7 +193,7 @@ def _with_count(history: PassHistory, counted: PassTopicsCounted) -> PassHistory
         topics = counted.topics + sum(each.topics for each in counts if each.pass_ms == counted.pass_ms)
         counts = tuple(each for each in counts if each.pass_ms != counted.pass_ms)
         counted = PassTopicsCounted(counted.pass_ms, topics)
-    return PassHistory(history.first_ms, (*counts, counted)[-MAX_COUNTED_PASSES:], history.lost)
+    return replace(history, counts=(*counts, counted)[-MAX_COUNTED_PASSES:])
 
 
 def _lost_topics(history: PassHistory, completed: PassCompleted) -> int:
@@ -202,7 +204,8 @@ def _lost_topics(history: PassHistory, completed: PassCompleted) -> int:
     return 0
 
 
-def _with_end(history: PassHistory, completed: PassCompleted, lost: int, *, is_first: bool) -> PassHistory:
+def _with_end(history: PassHistory, completed: PassCompleted, lost: int, before_ms: int | None) -> PassHistory:
     """After a step back of the clock, the first pass has the date of now: nothing seen later is older than it."""
-    first_ms = completed.completed_ms if is_first else min(history.first_ms, completed.completed_ms)
-    return PassHistory(first_ms, history.counts, lost)
+    first_ms = completed.completed_ms if before_ms is None else min(history.first_ms, completed.completed_ms)
+    health = health_after(history.offsets_topic, completed.offsets_topic, before_ms, completed.completed_ms)
+    return PassHistory(first_ms, history.counts, lost, offsets_topic=health)

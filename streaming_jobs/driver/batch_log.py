@@ -10,6 +10,7 @@ from typing import Final
 from monitor.messages.log_growth import growth_sentence
 from monitor.messages.unknown_versions import cluster_sentence
 from monitor.model import GroupSummary, SourceState
+from monitor.model.cluster_findings import ClusterFinding
 from streaming_jobs.driver.cluster_view import ClusterView
 
 log = logging.getLogger(__name__)
@@ -42,6 +43,8 @@ class BatchLog:
     evaluation_errors: int = 0
     """How many evaluations of groups have failed so far."""
     _logged: set[tuple[str, str]] = field(default_factory=set)
+    _found: frozenset[str] = frozenset()
+    """The findings of the cluster itself, by name."""
 
     def note(self, view: ClusterView) -> None:
         """Count failures; log each kind of unreadable record once, with its place."""
@@ -85,6 +88,15 @@ class BatchLog:
             if sentence is not None:
                 self._log_once(topic, reason, "Cluster %s: %s", self.cluster, sentence)
         return tuple([sentence for _, _, sentence in found if sentence is not None])
+
+    def note_findings(self, findings: tuple[ClusterFinding, ...]) -> None:
+        """Log what is found of the cluster itself when it begins, and its end."""
+        now = {each.name: each for each in findings}
+        for name in sorted(self._found - now.keys()):
+            log.info("Cluster %s: its finding %s is over", self.cluster, name)
+        for name in sorted(now.keys() - self._found):
+            log.warning("Cluster %s: %s", self.cluster, now[name].sentence)
+        self._found = frozenset(now)
 
     def _log_once(self, topic: str, reason: str, text: str, *values: object) -> None:
         if (topic, reason) not in self._logged:

@@ -44,6 +44,8 @@ NAMED = {
     "ShareConfig",
     "PendingOffsets",
     "OffsetsRetention",
+    "OffsetsTopicSeen",
+    "ReplicasSeen",
 }
 
 

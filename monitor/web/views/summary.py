@@ -41,6 +41,7 @@ def summary_of(verdict: GroupVerdict) -> GroupSummary:
         is_connect=verdict.is_connect,
         unknown_versions=verdict.unknown_versions,
         lag_at_least=verdict.lag_at_least,
+        subordinate=verdict.subordinate,
     )
 
 
