@@ -31,6 +31,17 @@ def rules_about_clusters_themselves() -> tuple[AlertRule, ...]:
                 "owner of that meanwhile."
             ),
         ),
+        AlertRule(
+            name="GroupwatchOffsetsTopicGrew",
+            severity=Severity.CRITICAL,
+            expr=_age("offsets_topic", "grew"),
+            hold_s=60,
+            summary=f"Groups of {CLUSTER} lost their committed offsets{CONCERNED}",
+            description=(
+                f"__consumer_offsets of cluster {CLUSTER} has more partitions, and brokers look for these groups in "
+                "others than before. Their consumers start where auto.offset.reset says."
+            ),
+        ),
     )
 
 

@@ -5,22 +5,47 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
+from typing import Final
 
 from monitor.detection.offsets_topic import fault_of
-from monitor.findings.cluster import ClusterObservation, NotWritable, cluster_findings_of
-from monitor.model import Catalog, GroupSummary
+from monitor.findings.cluster import ClusterObservation, Grew, NotWritable, UnknownVersions, cluster_findings_of
+from monitor.model import Catalog, GroupSummary, GrownLog
 from monitor.model.cluster_findings import ClusterFinding, ClusterFindingKind
 from monitor.model.offsets_topic import PartitionFault
 
+TOLD_MS: Final = 86_400_000
+"""For so long it is told that the offsets topic grew. By then groups have committed again, or nobody uses them."""
 
-def cluster_findings(catalog: Catalog, groups: Sequence[GroupSummary]) -> tuple[ClusterFinding, ...]:
+
+def cluster_findings(
+    catalog: Catalog, groups: Sequence[GroupSummary], grown: GrownLog | None, now_ms: int
+) -> tuple[ClusterFinding, ...]:
     """The findings of a cluster, worst first.
 
     Args:
         catalog: what collectors know of it.
         groups: all its groups.
+        grown: what the newest growth of the offsets topic did to them; None: it has not grown.
+        now_ms: the instant, in milliseconds since the epoch.
     """
-    return cluster_findings_of(_not_writable(catalog, groups))
+    rules = (_not_writable(catalog, groups), _grew(grown, now_ms), _unknown_versions(groups))
+    return cluster_findings_of(found for rule in rules for found in rule)
+
+
+def _grew(grown: GrownLog | None, now_ms: int) -> Iterator[ClusterObservation]:
+    """The offsets topic has more partitions, and brokers no longer find the committed offsets of groups."""
+    if grown is not None and grown.lost and now_ms - grown.grown_ms <= TOLD_MS:
+        kind = ClusterFindingKind.OFFSETS_TOPIC
+        yield ClusterObservation(kind, "grew", grown.grown_ms, Grew(grown), groups=len(grown.lost))
+
+
+def _unknown_versions(groups: Sequence[GroupSummary]) -> Iterator[ClusterObservation]:
+    """The brokers write records of groups in a version that cannot be read."""
+    concerned = tuple([each.unknown_versions for each in groups if each.unknown_versions])
+    if concerned:
+        since_ms = min(each.since_ms for own in concerned for each in own)
+        kind, evidence = ClusterFindingKind.RECORDS, UnknownVersions(concerned)
+        yield ClusterObservation(kind, "unknown_version", since_ms, evidence, groups=len(concerned))
 
 
 def _not_writable(catalog: Catalog, groups: Sequence[GroupSummary]) -> Iterator[ClusterObservation]:

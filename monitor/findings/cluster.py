@@ -10,8 +10,10 @@ from functools import singledispatch
 from typing import Final
 
 from monitor.messages.formatting import counted
+from monitor.messages.log_growth import growth_sentence
 from monitor.messages.names import ranges
-from monitor.model import Value
+from monitor.messages.unknown_versions import cluster_sentence
+from monitor.model import GrownLog, UnknownVersion, Value
 from monitor.model.cluster_findings import ClusterFinding, ClusterFindingKind
 from monitor.model.findings import Severity
 from monitor.model.offsets_topic import FaultReason
@@ -33,7 +35,8 @@ ROWS: Final = (
         _OFFSETS,
         FaultReason.NO_LEADER,
         Severity.CRITICAL,
-        "Start the brokers that have its replicas. No consumer of these groups needs a restart.",
+        "Start the brokers that have its replicas. If there is still no leader then, elect one "
+        "(kafka-leader-election.sh --election-type unclean): it may lack the newest commits.",
     ),
     ClusterFindingSpec(
         _OFFSETS,
@@ -42,6 +45,20 @@ ROWS: Final = (
         "Start the brokers that are away, or find out why their replicas fall behind. No consumer of these groups "
         "needs a restart. A lower min.insync.replicas of __consumer_offsets lets groups commit at once, but commits "
         "are then lost with one more broker.",
+    ),
+    ClusterFindingSpec(
+        _OFFSETS,
+        "grew",
+        Severity.CRITICAL,
+        "Stop the consumers of these groups until their offsets are committed again "
+        "(kafka-consumer-groups.sh --reset-offsets). Otherwise they start where auto.offset.reset says. A recording "
+        "has the last ones (groupwatch explain --at).",
+    ),
+    ClusterFindingSpec(
+        ClusterFindingKind.RECORDS,
+        "unknown_version",
+        Severity.WARNING,
+        "Upgrade groupwatch, and start it once with --rebuild.",
     ),
 )
 """All findings of clusters, worst first."""
@@ -122,3 +139,25 @@ def _partitions(numbers: Sequence[int], of: int) -> str:
 
 def _concerned_groups(groups: int) -> str:
     return f"the {counted(groups, 'group')} there" if groups else "groups there"
+
+
+class Grew(ClusterEvidence):
+    """The offsets topic has more partitions, and groups lost their committed offsets."""
+
+    grown: GrownLog
+
+
+@sentence.register
+def _grew_sentence(evidence: Grew, _: ClusterObservation) -> str:
+    return growth_sentence(evidence.grown)
+
+
+class UnknownVersions(ClusterEvidence):
+    """Of each group with records that cannot be read, which versions those have."""
+
+    of_groups: tuple[tuple[UnknownVersion, ...], ...]
+
+
+@sentence.register
+def _unknown_versions_sentence(evidence: UnknownVersions, _: ClusterObservation) -> str:
+    return cluster_sentence(evidence.of_groups)

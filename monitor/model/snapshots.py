@@ -179,8 +179,8 @@ class ClusterSnapshot(Value):
     ``findings_problem``; ``recording`` is there if it is recorded. ``problem`` is about reading; ``unread``
     says which partitions are not read though the others are; ``stalled`` says that the groups have not been evaluated
     for too long, whatever the reason. ``is_missing``: it was away before it was ever ready, and is not ready yet; the
-    others do not wait for it. ``collectors`` are those that run in this process. ``notices`` are sentences about many
-    of its groups at once; ``findings`` are its own, worst first.
+    others do not wait for it. ``collectors`` are those that run in this process. ``findings`` are its own, worst first,
+    not those of its groups.
     """
 
     cluster: str
@@ -203,7 +203,6 @@ class ClusterSnapshot(Value):
     findings_problem: str | None = None
     recording: RecordingHealth | None = None
     collectors: tuple[CollectorHealth, ...] = ()
-    notices: tuple[str, ...] = ()
     findings: tuple[ClusterFinding, ...] = ()
 
     @property

@@ -7,9 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final
 
-from monitor.messages.log_growth import growth_sentence
-from monitor.messages.unknown_versions import cluster_sentence
-from monitor.model import GroupSummary, SourceState
+from monitor.model import SourceState
 from monitor.model.cluster_findings import ClusterFinding
 from streaming_jobs.driver.cluster_view import ClusterView
 
@@ -75,19 +73,6 @@ class BatchLog:
                 error.log_offset,
                 REASON_TEXTS.get((source.source, error.reason), ""),
             )
-
-    def notices(self, view: ClusterView, groups: tuple[GroupSummary, ...], now_ms: int) -> tuple[str, ...]:
-        """What concerns many groups at once, in sentences; each is logged once, whatever the number of groups."""
-        versions = sorted({(each.record, each.version) for group in groups for each in group.unknown_versions})
-        grown = view.grown_log()
-        found = (
-            ("versions", str(versions), cluster_sentence(groups) if versions else None),
-            ("growth", str(grown and grown.partitions), growth_sentence(grown, now_ms) if grown is not None else None),
-        )
-        for topic, reason, sentence in found:
-            if sentence is not None:
-                self._log_once(topic, reason, "Cluster %s: %s", self.cluster, sentence)
-        return tuple([sentence for _, _, sentence in found if sentence is not None])
 
     def note_findings(self, findings: tuple[ClusterFinding, ...]) -> None:
         """Log what is found of the cluster itself when it begins, and its end."""

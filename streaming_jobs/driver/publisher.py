@@ -279,10 +279,9 @@ class MicroBatchPublisher:
             recording=None if self.recording is None else self.recording(),
         )
         groups = self._view.summaries()
-        notices = self._log.notices(self._view, groups, batch.now_ms)
         if judged_by is None or not self.readiness.is_believable(len(groups)):
             return known, None
-        findings = cluster_findings(judged_by.topics.catalog, groups)
+        findings = cluster_findings(judged_by.topics.catalog, groups, self._view.grown_log(), batch.now_ms)
         self._log.note_findings(findings)
         own = render_cluster(self.cluster, groups, findings, batch.now_ms)
         shown = msgspec.structs.replace(
@@ -292,7 +291,6 @@ class MicroBatchPublisher:
             warm_up=None,
             evaluated_ms=batch.now_ms,
             groups=groups,
-            notices=notices,
             findings=findings,
             blocks=(*self._view.blocks(), *packed(own), *judged_by.ends),
         )

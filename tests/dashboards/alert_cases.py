@@ -750,6 +750,15 @@ CASES = (
         labels={"cluster": "c", "kind": "offsets_topic", "reason": "not_enough_replicas"},
     ),
     Case(
+        "GroupwatchOffsetsTopicGrew",
+        "critical",
+        UP | of_cluster("grew"),
+        fires=1,
+        gone=26,
+        summary="Groups of c lost their committed offsets, 7 groups",
+        labels={"cluster": "c", "kind": "offsets_topic", "reason": "grew"},
+    ),
+    Case(
         "GroupwatchGroupsNotEvaluated",
         "critical",
         UP | {at("cluster_unevaluated_groups"): "7x20 stale"},

@@ -1,15 +1,29 @@
 """What is found of a cluster, and which findings of its groups follow from that."""
 
+import re
+from pathlib import Path
+
 import pytest
 from msgspec.structs import replace
 
 from monitor.detection import DetectionSettings, evaluate
 from monitor.detection.cluster_findings import cluster_findings
-from monitor.model import FindingKind, GroupKind, GroupSummary, Phase, RebalanceInProgress
+from monitor.findings.cluster import ROWS
+from monitor.model import (
+    FindingKind,
+    GroupKind,
+    GroupSummary,
+    GrownLog,
+    Phase,
+    RebalanceInProgress,
+    UnknownVersion,
+)
 from monitor.model.cluster_findings import ClusterFindingKind
 from monitor.model.findings import Severity
 from monitor.model.offsets_topic import FaultReason, OffsetsTopicHealth, PartitionFault
 from tests.detection.rules.test_stalled_commits import ALL_BUSY, NOW_MS, committed, pair
+
+PAGE = Path(__file__).parents[2] / "docs" / "findings.md"
 
 TOO_FEW, NO_LEADER = FaultReason.NOT_ENOUGH_REPLICAS, FaultReason.NO_LEADER
 
@@ -102,14 +116,18 @@ GROUPS = (summary("g"), summary("h"), summary("share", GroupKind.SHARE))
 """The hashes are 103 and 104: partitions 3 and 0 of 4. A share group commits nothing there."""
 
 
+def found_in(topics, groups=GROUPS, grown=None):
+    return cluster_findings(topics, groups, grown, NOW_MS)
+
+
 def test_a_cluster_without_faults_has_no_findings():
-    assert cluster_findings(ALL_BUSY, GROUPS) == ()
-    assert cluster_findings(topics_with(), GROUPS) == ()
-    assert cluster_findings(topics_with(fault(ended_s=900)), GROUPS) == ()
+    assert found_in(ALL_BUSY) == ()
+    assert found_in(topics_with()) == ()
+    assert found_in(topics_with(fault(ended_s=900))) == ()
 
 
 def test_partitions_that_take_no_records_are_one_finding_with_its_groups():
-    (finding,) = cluster_findings(topics_with(fault(since_s=755), fault(1, since_s=750), fault(0)), GROUPS)
+    (finding,) = found_in(topics_with(fault(since_s=755), fault(1, since_s=750), fault(0)))
     assert finding.sentence == (
         "Partitions 0-1, 3 of __consumer_offsets have 1 of 2 in-sync replicas that a commit needs: the 2 groups there "
         "can neither commit nor rebalance."
@@ -143,14 +161,56 @@ def test_partitions_that_take_no_records_are_one_finding_with_its_groups():
     ],
 )
 def test_the_sentence_names_the_partitions_and_what_they_lack(faults, partitions, sentence):
-    assert [each.sentence for each in cluster_findings(topics_with(*faults, partitions=partitions), GROUPS)] == [
-        sentence
-    ]
+    assert [each.sentence for each in found_in(topics_with(*faults, partitions=partitions))] == [sentence]
 
 
 def test_a_missing_leader_is_worse_than_too_few_replicas():
-    told = cluster_findings(topics_with(fault(0), fault(3, NO_LEADER)), GROUPS)
+    told = found_in(topics_with(fault(0), fault(3, NO_LEADER)))
     assert [each.reason for each in told] == ["no_leader", "not_enough_replicas"]
+
+
+GROWN = GrownLog(partitions=7, before=3, grown_ms=900_000, groups=10, lost=("a", "b"))
+DAY_MS = 86_400_000
+
+
+def test_groups_that_lost_their_offsets_as_the_topic_grew_are_one_finding_for_a_day():
+    (finding,) = found_in(ALL_BUSY, grown=GROWN)
+    assert finding.sentence == (
+        "__consumer_offsets grew from 3 to 7 partitions, so 2 of 10 groups lost their committed offsets: a, b. "
+        "The brokers have looked for them in other partitions since 1970-01-01 00:15:00 UTC."
+    )
+    assert (finding.reason, finding.since_ms, finding.groups) == ("grew", 900_000, 2)
+    assert len(cluster_findings(ALL_BUSY, GROUPS, GROWN, 900_000 + DAY_MS)) == 1
+    assert cluster_findings(ALL_BUSY, GROUPS, GROWN, 900_001 + DAY_MS) == ()
+    assert found_in(ALL_BUSY, grown=replace(GROWN, lost=())) == (), "nothing was lost"
+
+
+def test_versions_that_cannot_be_read_are_one_finding_of_all_groups():
+    versions = (UnknownVersion("GroupMetadata", version=5, newest=4, since_ms=600_000),)
+    groups = [replace(summary(f"g{number}"), unknown_versions=versions) for number in range(12)]
+    (finding,) = found_in(ALL_BUSY, (*GROUPS, *groups))
+    assert finding.sentence == (
+        "The brokers write version 5 of GroupMetadata; this groupwatch reads 0 to 4. The members of 12 groups have "
+        "been unknown since 1970-01-01 00:10:00 UTC."
+    )
+    assert (finding.name, finding.severity, finding.since_ms, finding.groups) == (
+        "records/unknown_version",
+        Severity.WARNING,
+        600_000,
+        12,
+    )
+
+
+def test_findings_of_clusters_come_worst_first():
+    versions = (UnknownVersion("GroupMetadata", version=5, newest=4, since_ms=600_000),)
+    told = found_in(topics_with(fault()), [replace(summary("g"), unknown_versions=versions)], GROWN)
+    assert [each.reason for each in told] == ["not_enough_replicas", "grew", "unknown_version"]
+
+
+def test_the_page_of_findings_lists_them_in_their_order():
+    table = PAGE.read_text(encoding="utf-8").split("## Findings of a cluster")[1]
+    rows = re.findall(r"^\| `(\w+/\w+)` \| (\w+) \|", table, re.MULTILINE)
+    assert rows == [(f"{spec.kind.value}/{spec.reason}", spec.severity.value) for spec in ROWS]
 
 
 def test_the_kinds_of_findings_of_clusters_are_no_kinds_of_findings_of_groups():

@@ -17,7 +17,9 @@ from tests.web.test_app import client
 TOPICS = topics_with(fault())
 VERDICT = evaluate(SILENT, TOPICS, NOW_MS, DetectionSettings())
 CLUSTER = msgspec.structs.replace(
-    ready_cluster(VERDICT, cluster="c"), evaluated_ms=NOW_MS, findings=cluster_findings(TOPICS, [summary_of(VERDICT)])
+    ready_cluster(VERDICT, cluster="c"),
+    evaluated_ms=NOW_MS,
+    findings=cluster_findings(TOPICS, [summary_of(VERDICT)], None, NOW_MS),
 )
 CLIENT = client(snapshot(CLUSTER))
 

@@ -169,7 +169,7 @@ def _warning(cluster: ClusterSnapshot) -> str | None:
     said = (sentence for each in cluster.collectors for sentence in (each.problem, each.warning))
     beside = [sentence for sentence in said if sentence is not None and sentence not in (cluster.problem or "")]
     own = [cluster.unread, cluster.findings_problem, *_recording_warnings(cluster.recording)]
-    return " ".join([*cluster.notices, *(each for each in own if each is not None), *beside]) or None
+    return " ".join([*(each for each in own if each is not None), *beside]) or None
 
 
 def _recording_warnings(recording: RecordingHealth | None) -> Iterator[str]:
