@@ -171,7 +171,8 @@ def _cluster_line(catalog: Catalog) -> ClusterLine:
 
 
 def _topic_lines(catalog: Catalog) -> list[TopicLine]:
-    return [TopicLine(state=catalog.topics[name]) for name in sorted(catalog.topics)]
+    known = catalog.topics | catalog.hidden
+    return [TopicLine(state=known[name]) for name in sorted(known)]
 
 
 def _group_line(inputs: GroupInputs) -> GroupLine:
@@ -286,6 +287,9 @@ def _empty(cluster: str) -> Catalog:
 
 
 def _add(catalog: Catalog, state: TopicState) -> None:
+    if state.hidden:
+        catalog.hidden[state.topic] = state
+        return
     catalog.topics[state.topic] = state
     if state.topic_id is not None:
         catalog.names[state.topic_id] = state.topic

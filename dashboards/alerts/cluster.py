@@ -42,6 +42,18 @@ def rules_about_clusters_themselves() -> tuple[AlertRule, ...]:
                 "others than before. Their consumers start where auto.offset.reset says."
             ),
         ),
+        AlertRule(
+            name="GroupwatchTopicsNotVisible",
+            severity=Severity.WARNING,
+            expr=_age("topics", "not_visible"),
+            hold_s=300,
+            summary=f"groupwatch no longer sees topics of {CLUSTER} that groups have committed{CONCERNED}",
+            description=(
+                f"The user of groupwatch lost the permission DESCRIBE on topics of cluster {CLUSTER}, or they were "
+                "deleted and the committed offsets were not. Findings about these topics are as of then, and new ones "
+                "cannot be found."
+            ),
+        ),
     )
 
 

@@ -8,13 +8,24 @@ from itertools import groupby
 from typing import Final
 
 from monitor.detection.offsets_topic import fault_of
-from monitor.findings.cluster import ClusterObservation, Grew, NotWritable, UnknownVersions, cluster_findings_of
+from monitor.findings.cluster import (
+    ClusterObservation,
+    Grew,
+    NotVisible,
+    NotWritable,
+    UnknownVersions,
+    cluster_findings_of,
+)
 from monitor.model import Catalog, GroupSummary, GrownLog
 from monitor.model.cluster_findings import ClusterFinding, ClusterFindingKind
 from monitor.model.offsets_topic import PartitionFault
 
 TOLD_MS: Final = 86_400_000
 """For so long it is told that the offsets topic grew. By then groups have committed again, or nobody uses them."""
+
+
+DELETED_MS: Final = 60_000
+"""So long after a topic was last seen, the brokers have deleted its committed offsets if it was deleted."""
 
 
 def cluster_findings(
@@ -28,7 +39,12 @@ def cluster_findings(
         grown: what the newest growth of the offsets topic did to them; None: it has not grown.
         now_ms: the instant, in milliseconds since the epoch.
     """
-    rules = (_not_writable(catalog, groups), _grew(grown, now_ms), _unknown_versions(groups))
+    rules = (
+        _not_writable(catalog, groups),
+        _grew(grown, now_ms),
+        _not_visible(catalog, groups, now_ms),
+        _unknown_versions(groups),
+    )
     return cluster_findings_of(found for rule in rules for found in rule)
 
 
@@ -37,6 +53,17 @@ def _grew(grown: GrownLog | None, now_ms: int) -> Iterator[ClusterObservation]:
     if grown is not None and grown.lost and now_ms - grown.grown_ms <= TOLD_MS:
         kind = ClusterFindingKind.OFFSETS_TOPIC
         yield ClusterObservation(kind, "grew", grown.grown_ms, Grew(grown), groups=len(grown.lost))
+
+
+def _not_visible(catalog: Catalog, groups: Sequence[GroupSummary], now_ms: int) -> Iterator[ClusterObservation]:
+    """Topics are no longer seen, while groups still have their committed offsets."""
+    since_ms = {name: state.observed_ms for name, state in catalog.hidden.items()}
+    hidden = {name for name, seen_ms in since_ms.items() if now_ms - seen_ms >= DELETED_MS}
+    concerned = [own for each in groups if (own := hidden.intersection(each.hidden_topics))]
+    if concerned:
+        topics = tuple(sorted(set().union(*concerned)))
+        kind, first_ms = ClusterFindingKind.TOPICS, min(since_ms[name] for name in topics)
+        yield ClusterObservation(kind, "not_visible", first_ms, NotVisible(topics), groups=len(concerned))
 
 
 def _unknown_versions(groups: Sequence[GroupSummary]) -> Iterator[ClusterObservation]:

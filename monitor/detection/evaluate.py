@@ -8,6 +8,7 @@ from typing import Final
 
 from msgspec.structs import asdict, replace
 
+from monitor.detection.hidden_topics import HiddenTopics, hidden_topics, still_true
 from monitor.detection.lag.deliveries import commits_of, configs_of, read_deliveries, totals_of, with_lag
 from monitor.detection.lag.doubtful_ends import (
     beyond_end_since_ms,
@@ -203,7 +204,10 @@ def judge_until(
 
 def _verdict_of(facts: Facts, view: AssignmentView, now_ms: int) -> GroupVerdict:
     group, settings = facts.group, facts.settings
+    hidden = hidden_topics(group, facts.catalog)
     found = findings_of(facts, _rules_of(facts))
+    if hidden is not None:
+        found = _with_findings_of(hidden, facts, found)
     uncounted = set[str]()
     if group.unread_commits or facts.beyond_end:
         uncounted = {each.topic for each in group.unread_commits} | {place.topic for place in facts.beyond_end}
@@ -215,7 +219,7 @@ def _verdict_of(facts: Facts, view: AssignmentView, now_ms: int) -> GroupVerdict
     at_least_ms = age_ms
     if uncounted:
         known = None
-    if uncounted or facts.uncommitted:  # the sum of the rest would look as if nothing waited there
+    if uncounted or facts.uncommitted or hidden:  # the sum of the rest would look as if nothing waited there
         lag = age_ms = None
         at_least_ms = max([row.lag_ms for row in waiting if row.lag_ms is not None], default=None)
     paced = paced_rows(waiting) if lag is not None else ()
@@ -277,6 +281,7 @@ def _verdict_of(facts: Facts, view: AssignmentView, now_ms: int) -> GroupVerdict
         uncommitted_partitions=len(facts.uncommitted),
         uncommitted_records=min(MOST, sum(facts.uncommitted.values())),
         subordinate=subordinate_findings(facts, found),
+        hidden_topics=hidden.topics if hidden is not None else (),
     )
 
 
@@ -329,6 +334,16 @@ def findings_of(facts: Facts, rules: Iterable[Rule]) -> tuple[Finding, ...]:
         return ()
     observed.sort(key=lambda found: rank(found.kind, found.reason))
     return tuple([_as_finding(found, facts) for found in observed])
+
+
+def _with_findings_of(hidden: HiddenTopics, facts: Facts, own: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """The findings of a group, and those of topics that are no longer seen as they were when they were last seen."""
+    group, then = facts.group, hidden.catalog
+    before = facts_of(group, Topics(then), view_assignment(group, then), hidden.seen_ms, facts.settings)
+    known = {(each.kind, each.reason) for each in own}
+    kept = still_true(findings_of(before, _rules_of(before)), hidden, group)
+    both = [*own, *[each for each in kept if (each.kind, each.reason) not in known]]
+    return tuple(sorted(both, key=lambda each: rank(each.kind, each.reason)))
 
 
 def subordinate_findings(facts: Facts, own: Iterable[Finding]) -> tuple[SubordinateFinding, ...]:

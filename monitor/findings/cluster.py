@@ -11,7 +11,7 @@ from typing import Final
 
 from monitor.messages.formatting import counted
 from monitor.messages.log_growth import growth_sentence
-from monitor.messages.names import ranges
+from monitor.messages.names import listed, ranges
 from monitor.messages.unknown_versions import cluster_sentence
 from monitor.model import GrownLog, UnknownVersion, Value
 from monitor.model.cluster_findings import ClusterFinding, ClusterFindingKind
@@ -53,6 +53,13 @@ ROWS: Final = (
         "Stop the consumers of these groups until their offsets are committed again "
         "(kafka-consumer-groups.sh --reset-offsets). Otherwise they start where auto.offset.reset says. A recording "
         "has the last ones (groupwatch explain --at).",
+    ),
+    ClusterFindingSpec(
+        ClusterFindingKind.TOPICS,
+        "not_visible",
+        Severity.WARNING,
+        "Grant DESCRIBE on these topics to the user of groupwatch. If they were deleted, delete the committed offsets, "
+        "too (kafka-consumer-groups.sh --delete-offsets).",
     ),
     ClusterFindingSpec(
         ClusterFindingKind.RECORDS,
@@ -161,3 +168,22 @@ class UnknownVersions(ClusterEvidence):
 @sentence.register
 def _unknown_versions_sentence(evidence: UnknownVersions, _: ClusterObservation) -> str:
     return cluster_sentence(evidence.of_groups)
+
+
+class NotVisible(ClusterEvidence):
+    """Topics, sorted, of which groups still have committed offsets, and that polls no longer see."""
+
+    topics: tuple[str, ...]
+
+
+@sentence.register
+def _not_visible_sentence(evidence: NotVisible, found: ClusterObservation) -> str:
+    """A deletion deletes the offsets as well, so a permission is the more likely cause."""
+    one = len(evidence.topics) == 1
+    which = f"Topic {listed(evidence.topics)} is" if one else f"Topics {listed(evidence.topics)} are"
+    it = "It was" if one else "They were"
+    return (
+        f"{which} committed by {counted(found.groups, 'group')} and not visible any more. {it} deleted, or groupwatch "
+        "lacks the permission DESCRIBE. The committed offsets are still there, which a deletion deletes, too. Findings "
+        "of these groups are as of then, and their lag is unknown."
+    )

@@ -83,6 +83,8 @@ class GroupSummary(Value):
     lag_at_least: int | None = None
     subordinate: tuple[SubordinateFinding, ...] = ()
     """Findings that follow from a finding of the cluster; no alert is about them. Absent: none."""
+    hidden_topics: tuple[str, ...] = ()
+    """Topics that it has committed and that polls no longer see: deleted, or not permitted. Absent: none."""
 
     @property
     def known_lag(self) -> int | None:

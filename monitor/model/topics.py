@@ -135,7 +135,8 @@ class TopicState(Value):
 
     ``observed_ms`` is when it was last seen; anything older that still arrives is out of date. ``has_markers``: a
     collector saw a transaction end in it, however short (what ends one is a marker, which takes an offset). ``missed``:
-    the newest completed pass did not see it; it has gone if the next one does not either.
+    the newest completed pass did not see it; it has gone if the next one does not either. ``hidden``: it has, but may
+    still exist, without the permission to see it. What is known of it is as of then.
     """
 
     cluster: str
@@ -147,6 +148,7 @@ class TopicState(Value):
     version: int = STATE_VERSION
     has_markers: bool = False
     missed: bool = False
+    hidden: bool = False
 
 
 class ErrorCount(Value):
@@ -207,6 +209,8 @@ class Catalog(Value):
     ``offsets_retention`` is for how long brokers keep committed offsets; None: no collector reads it.
 
     ``offsets_topic`` says in which partitions of the offsets topic groups cannot commit; None: no collector looks.
+
+    ``hidden`` are topics that collectors saw within the day and see no more, as they were: deleted, or not permitted.
     """
 
     cluster: str
@@ -219,3 +223,4 @@ class Catalog(Value):
     log_partitions: int = 0
     offsets_retention: OffsetsRetention | None = None
     offsets_topic: OffsetsTopicHealth | None = None
+    hidden: dict[str, TopicState] = msgspec.field(default_factory=dict)

@@ -479,6 +479,8 @@ class GroupVerdict(Value):
     subordinate: tuple[SubordinateFinding, ...] = ()
     """Findings that follow from a finding of the cluster: no alert is about them. Each becomes a finding of the group
     if it lasts after the end of that one. Absent: none."""
+    hidden_topics: tuple[str, ...] = ()
+    """Topics that it has committed and that polls no longer see: deleted, or not permitted. Absent: none."""
 
     @property
     def is_connect(self) -> bool:

@@ -49,6 +49,10 @@ MISSED_MS: Final = 3_600_000
 deleted topics would otherwise stay for ever."""
 
 
+HIDDEN_MS: Final = 86_400_000
+"""For so long a topic is known that passes no longer see: it was deleted, or the permission to see it taken away."""
+
+
 class ClusterFold:
     """The entities of a cluster, or some of them, while events are folded in.
 
@@ -96,10 +100,10 @@ class ClusterFold:
     ) -> list[Key]:
         """Take an event of a pass, after the topics that it saw; what has changed.
 
-        A complete pass marks the topics that it did not see. A topic that two in a row have missed is dropped. A pass
-        is not complete if it names more topics than were counted, as their events were lost: it drops only topics that
-        no pass has seen for MISSED_MS. Without a count, as in older recordings, a pass is taken for complete. A pass
-        whose end was written twice ends once.
+        A complete pass marks the topics that it did not see. A topic that two in a row have missed is gone. With an
+        id, it is hidden for HIDDEN_MS, as it may come back. A pass is not complete if it names more topics than were
+        counted, as their events were lost: for it, only topics are gone that no pass has seen for MISSED_MS. Without a
+        count, as in older recordings, a pass is taken for complete. A pass whose end was written twice ends once.
 
         ``unfolded``: topics whose events could not be folded; whether the pass saw them is not known.
         """
@@ -113,11 +117,10 @@ class ClusterFold:
         lost = _lost_topics(self.pass_history, event)
         changed = []
         for key, state in list(self.states.items()):
-            if isinstance(state, TopicState) and key not in unfolded:
-                after = expire_topic(state, event.pass_ms, before_ms)
-                is_kept = after is None and lost > 0 and event.pass_ms - state.pass_ms < MISSED_MS
-                if self._put(key, state if is_kept else after):
-                    changed.append(key)
+            if not isinstance(state, TopicState) or key in unfolded:
+                continue
+            if self._put(key, _topic_after(state, event.pass_ms, before_ms, lost)):
+                changed.append(key)
         self.states[PASS_HISTORY] = _with_end(self.pass_history, event, lost, before_ms)
         self.states[NEWEST_PASS] = event
         return [*changed, PASS_HISTORY, NEWEST_PASS]
@@ -181,6 +184,18 @@ class ClusterFold:
         else:
             self.states[key] = state
         return True
+
+
+def _topic_after(state: TopicState, pass_ms: int, before_ms: int | None, lost: int) -> TopicState | None:
+    """The topic after a completed pass, which lacks the events of so many topics."""
+    if state.hidden:
+        return state if abs(pass_ms - state.pass_ms) < HIDDEN_MS else None
+    after = expire_topic(state, pass_ms, before_ms)
+    if after is not None:
+        return after
+    if lost > 0 and pass_ms - state.pass_ms < MISSED_MS:
+        return state
+    return None if state.topic_id is None else replace(state, hidden=True)
 
 
 def _with_count(history: PassHistory, counted: PassTopicsCounted) -> PassHistory:

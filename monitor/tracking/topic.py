@@ -114,11 +114,13 @@ def catalog_of(
     ``passes`` say when the first one ended; if that is not known (0), it is taken from the oldest topic.
     ``offsets_retention`` is what the newest pass says of it.
     """
-    existing = {
-        topic.topic: topic
-        for topic in topics
-        if topic.missed or not pass_ms - CLOCK_SET_BACK_MS <= topic.pass_ms < pass_ms
-    }
+    hidden: dict[str, TopicState] = {}
+    existing: dict[str, TopicState] = {}
+    for topic in topics:
+        if topic.hidden:
+            hidden[topic.topic] = topic
+        elif topic.missed or not pass_ms - CLOCK_SET_BACK_MS <= topic.pass_ms < pass_ms:
+            existing[topic.topic] = topic
     names = {topic.topic_id: topic.topic for topic in existing.values() if topic.topic_id is not None}
     seen = [partition.first_seen_ms for topic in existing.values() for partition in topic.partitions]
     watched_ms = passes.first_ms or min(seen, default=0)
@@ -130,6 +132,7 @@ def catalog_of(
         watched_ms=watched_ms,
         offsets_retention=offsets_retention,
         offsets_topic=passes.offsets_topic,
+        hidden=hidden,
     )
 
 

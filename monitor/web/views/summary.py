@@ -42,6 +42,7 @@ def summary_of(verdict: GroupVerdict) -> GroupSummary:
         unknown_versions=verdict.unknown_versions,
         lag_at_least=verdict.lag_at_least,
         subordinate=verdict.subordinate,
+        hidden_topics=verdict.hidden_topics,
     )
 
 
