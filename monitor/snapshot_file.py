@@ -18,6 +18,7 @@ from monitor.messages.formatting import visible
 from monitor.messages.names import shown, shown_group
 from monitor.model import STATE_VERSION, Catalog, ConnectConfigsState, GroupState, TopicState, Value
 from monitor.model.expiry import OffsetsRetention
+from monitor.model.offsets_topic import OffsetsTopicHealth
 
 SNAPSHOT_VERSION: Final = 1
 """A file with a newer version is refused, never guessed at."""
@@ -64,7 +65,7 @@ class ClusterLine(_Line, tag="cluster"):
     """A cluster begins. ``pass_ms`` is when the newest collector pass over its topics began.
 
     ``watched_ms`` is that of the Catalog, which has more topics than the snapshot of one group; so are
-    ``connect_configs`` and ``offsets_retention``.
+    ``connect_configs``, ``offsets_retention`` and ``offsets_topic``.
     """
 
     cluster: str
@@ -72,6 +73,7 @@ class ClusterLine(_Line, tag="cluster"):
     watched_ms: int = 0
     connect_configs: dict[str, ConnectConfigsState] = msgspec.field(default_factory=dict)
     offsets_retention: OffsetsRetention | None = None
+    offsets_topic: OffsetsTopicHealth | None = None
 
 
 class TopicLine(_Line, tag="topic"):
@@ -164,11 +166,13 @@ def _cluster_line(catalog: Catalog) -> ClusterLine:
         watched_ms=catalog.watched_ms,
         connect_configs=catalog.connect_configs,
         offsets_retention=catalog.offsets_retention,
+        offsets_topic=catalog.offsets_topic,
     )
 
 
 def _topic_lines(catalog: Catalog) -> list[TopicLine]:
-    return [TopicLine(state=catalog.topics[name]) for name in sorted(catalog.topics)]
+    known = catalog.topics | catalog.hidden
+    return [TopicLine(state=known[name]) for name in sorted(known)]
 
 
 def _group_line(inputs: GroupInputs) -> GroupLine:
@@ -201,6 +205,7 @@ def find_inputs(lines: Iterable[bytes], cluster: str, group: str) -> GroupInputs
                         watched_ms=line.watched_ms,
                         connect_configs=line.connect_configs,
                         offsets_retention=line.offsets_retention,
+                        offsets_topic=line.offsets_topic,
                     )
             case TopicLine() if clusters[-1:] == [cluster]:
                 _add(catalog, line.state)
@@ -282,6 +287,9 @@ def _empty(cluster: str) -> Catalog:
 
 
 def _add(catalog: Catalog, state: TopicState) -> None:
+    if state.hidden:
+        catalog.hidden[state.topic] = state
+        return
     catalog.topics[state.topic] = state
     if state.topic_id is not None:
         catalog.names[state.topic_id] = state.topic

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from dashboards.alerts.cluster import rules_about_clusters_themselves
 from dashboards.alerts.connect import connect_rules
 from dashboards.alerts.lag import lag_rules
 from dashboards.alerts.monitor_itself import rules_about_clusters, rules_about_the_monitor
@@ -26,6 +27,7 @@ def rule_groups(pace: Pace = AS_MEANT) -> tuple[RuleGroup, ...]:
         RuleGroup("groupwatch-lag", lag_rules(pace)),
         RuleGroup("groupwatch-rebalances", rebalance_rules(pace)),
         RuleGroup("groupwatch-connect", connect_rules(pace)),
+        RuleGroup("groupwatch-cluster", rules_about_clusters_themselves()),
         RuleGroup("groupwatch-itself", rules_about_the_monitor()),
     )
 

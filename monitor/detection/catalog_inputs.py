@@ -6,6 +6,8 @@ those dates, and nothing else does.
 
 from __future__ import annotations
 
+from monitor.detection.hidden_topics import hidden_topics
+from monitor.detection.offsets_topic import fault_of
 from monitor.detection.ownership.assignment_view import AssignmentView
 from monitor.detection.ownership.catalog_view import Topics, age_beside
 from monitor.detection.ownership.tasks.connect import sink_of
@@ -27,5 +29,14 @@ def concerns_of(group: GroupState, view: AssignmentView, topics: Topics) -> Conc
     owned = {place.topic for place in view.ownership.owners}
     concerned = sorted(view.ownership.subscribed.union(owned, topics_beside_members(group)))
     pass_ms = topics.catalog.pass_ms if KINDS[group.kind].is_self_assigned else None
-    beside = sink_of(group, topics), topics.catalog.offsets_retention, age_beside(topics.catalog, group)
-    return (view, pass_ms, *beside, *[topics.content(topic) for topic in concerned])
+    catalog, hidden = topics.catalog, hidden_topics(group, topics.catalog)
+    return (
+        view,
+        pass_ms,
+        sink_of(group, topics),
+        catalog.offsets_retention,
+        age_beside(catalog, group),
+        fault_of(group.group, group.kind, catalog),
+        None if hidden is None else (hidden.topics, hidden.seen_ms),
+        *[topics.content(topic) for topic in concerned],
+    )

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping
 from math import inf
 from typing import Final
 
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
+from monitor.detection.hidden_topics import HiddenTopics, hidden_topics, still_true
 from monitor.detection.lag.deliveries import commits_of, configs_of, read_deliveries, totals_of, with_lag
 from monitor.detection.lag.doubtful_ends import (
     beyond_end_since_ms,
@@ -28,6 +29,7 @@ from monitor.detection.lag.skips import skips_of
 from monitor.detection.lag.throughput import lag_status, last_catch_up_ms, pace_of, paced_rows, progress_of, total_pace
 from monitor.detection.lag.uncommitted import invalid_places, left_behind, uncommitted_records
 from monitor.detection.moment import Moment
+from monitor.detection.offsets_topic import fault_of
 from monitor.detection.ownership.assignment_view import AssignmentView, view_assignment
 from monitor.detection.ownership.catalog_view import Places, Topics
 from monitor.detection.ownership.context import Facts, Losses, Ownership
@@ -93,7 +95,9 @@ from monitor.model import (
     Value,
     traits_of,
 )
+from monitor.model.cluster_findings import ClusterFindingKind
 from monitor.model.commit_attempts import without_failed_attempts
+from monitor.model.findings import SubordinateFinding
 
 _OK: Final = LagStatus.OK
 _GONE: Final = Phase.GONE
@@ -206,6 +210,10 @@ def judge_until(
 
 def _verdict_of(facts: Facts, view: AssignmentView, now_ms: int) -> GroupVerdict:
     group, settings = facts.group, facts.settings
+    hidden = hidden_topics(group, facts.catalog)
+    found = findings_of(facts, _rules_of(facts))
+    if hidden is not None:
+        found = _with_findings_of(hidden, facts, found)
     uncounted = set[str]()
     if group.unread_commits or facts.beyond_end:
         uncounted = {each.topic for each in group.unread_commits} | {place.topic for place in facts.beyond_end}
@@ -217,7 +225,7 @@ def _verdict_of(facts: Facts, view: AssignmentView, now_ms: int) -> GroupVerdict
     at_least_ms = age_ms
     if uncounted:
         known = None
-    if uncounted or facts.uncommitted:  # the sum of the rest would look as if nothing waited there
+    if uncounted or facts.uncommitted or hidden:  # the sum of the rest would look as if nothing waited there
         lag = age_ms = None
         at_least_ms = max([row.lag_ms for row in waiting if row.lag_ms is not None], default=None)
     paced = paced_rows(waiting) if lag is not None else ()
@@ -235,7 +243,7 @@ def _verdict_of(facts: Facts, view: AssignmentView, now_ms: int) -> GroupVerdict
         generation_ms=group.generation_ms,
         members=facts.members,
         partitions=facts.partitions,
-        findings=findings_of(facts, WHILE_SETTLING if facts.is_settling else RULES),
+        findings=found,
         lag=lag,
         lag_ms=age_ms,
         imbalance_ratio=facts.balance.ratio if facts.balance else None,
@@ -279,6 +287,8 @@ def _verdict_of(facts: Facts, view: AssignmentView, now_ms: int) -> GroupVerdict
         uncommitted_partitions=len(facts.uncommitted),
         uncommitted_records=min(MOST, sum(facts.uncommitted.values())),
         short_life=short_life(group),
+        subordinate=subordinate_findings(facts, found),
+        hidden_topics=hidden.topics if hidden is not None else (),
     )
 
 
@@ -316,6 +326,10 @@ def _status(facts: Facts, lag: int | None) -> LagStatus | None:
     return worst or (None if lag is None else LagStatus.OK)
 
 
+def _rules_of(facts: Facts) -> tuple[Rule, ...]:
+    return WHILE_SETTLING if facts.is_settling else RULES
+
+
 def findings_of(facts: Facts, rules: Iterable[Rule]) -> tuple[Finding, ...]:
     """What the rules find, the worst first, each with its sentence.
 
@@ -327,6 +341,30 @@ def findings_of(facts: Facts, rules: Iterable[Rule]) -> tuple[Finding, ...]:
         return ()
     observed.sort(key=lambda found: rank(found.kind, found.reason))
     return tuple([_as_finding(found, facts) for found in observed])
+
+
+def _with_findings_of(hidden: HiddenTopics, facts: Facts, own: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """The findings of a group, and those of topics that are no longer seen as they were when they were last seen."""
+    group, then = facts.group, hidden.catalog
+    before = facts_of(group, Topics(then), view_assignment(group, then), hidden.seen_ms, facts.settings)
+    known = {(each.kind, each.reason) for each in own}
+    kept = still_true(findings_of(before, _rules_of(before)), hidden, group)
+    both = [*own, *[each for each in kept if (each.kind, each.reason) not in known]]
+    return tuple(sorted(both, key=lambda each: rank(each.kind, each.reason)))
+
+
+def subordinate_findings(facts: Facts, own: Iterable[Finding]) -> tuple[SubordinateFinding, ...]:
+    """What would be found of the group if a finding of the cluster that lasts did not explain it."""
+    group = facts.group
+    fault = fault_of(group.group, group.kind, facts.catalog)
+    if fault is None or fault.ended_ms is not None:
+        return ()
+    bare = replace(facts, catalog=replace(facts.catalog, offsets_topic=None))
+    known = {(each.kind, each.reason) for each in own}
+    found = findings_of(bare, _rules_of(facts))
+    follows = f"{ClusterFindingKind.OFFSETS_TOPIC.value}/{fault.reason.value}"
+    new = [each for each in found if (each.kind, each.reason) not in known]
+    return tuple([SubordinateFinding(**asdict(each), follows=follows) for each in new])
 
 
 def _as_finding(found: Observation, facts: Facts) -> Finding:

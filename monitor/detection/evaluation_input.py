@@ -35,6 +35,7 @@ def only_concerned(inputs: GroupInputs) -> GroupInputs:
     """
     catalog = inputs.catalog
     topics = {name: catalog.topics[name] for name in _concerned(inputs) if name in catalog.topics}
+    hidden = {name: catalog.hidden[name] for name in _concerned(inputs) if name in catalog.hidden}
     names = {state.topic_id: state.topic for state in topics.values() if state.topic_id is not None}
     group = inputs.group.group
     own = {
@@ -42,7 +43,7 @@ def only_concerned(inputs: GroupInputs) -> GroupInputs:
         for name, configs in catalog.connect_configs.items()
         if name == group or group in sink_connectors([configs])
     }
-    return replace(inputs, catalog=replace(catalog, topics=topics, names=names, connect_configs=own))
+    return replace(inputs, catalog=replace(catalog, topics=topics, names=names, connect_configs=own, hidden=hidden))
 
 
 def _concerned(inputs: GroupInputs) -> list[str]:

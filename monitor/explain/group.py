@@ -14,7 +14,16 @@ from monitor.explain.dialects import dialect_rule
 from monitor.explain.expired_offsets import expired_statements, invalid_statements
 from monitor.explain.self_assigned import sharing_told
 from monitor.explain.skips import skip_statements
-from monitor.explain.statements import About, Explanation, Judged, Statement, findings_told, judged, metadata_told
+from monitor.explain.statements import (
+    About,
+    Explanation,
+    Judged,
+    Statement,
+    findings_told,
+    judged,
+    metadata_told,
+    subordinate_statements,
+)
 from monitor.explain.tasks import task_assignor_sentence, tasks_told, unchecked_reasons
 from monitor.messages.client_libraries import REMARKS, library_name, project_name
 from monitor.messages.formatting import NO_OWN_LAG, age, counted, lasted
@@ -70,6 +79,7 @@ def explain_group(inputs: GroupInputs) -> Explanation:
             *invalid_statements(known),
             *skip_statements(known),
             *findings_told(known.verdict, known.verdict.findings, "The group has no findings."),
+            *subordinate_statements(known.verdict),
         ),
     )
 

@@ -98,3 +98,11 @@ def findings_told(verdict: GroupVerdict, findings: Sequence[Finding], none: str)
             since_ms=finding.since_ms,
             evidence=() if advice is None else (f"What to do: {advice}",),
         )
+
+
+def subordinate_statements(verdict: GroupVerdict) -> Iterator[Statement]:
+    """The findings that follow from a finding of the cluster."""
+    for finding in verdict.subordinate:
+        follows = finding.follows.replace("_", " ").replace("/", ": ")
+        sentence = f"This follows from a finding of the cluster ({follows}): {finding.sentence}"
+        yield Statement(about=About.FINDING, sentence=sentence, since_ms=finding.since_ms)

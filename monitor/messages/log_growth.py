@@ -9,23 +9,18 @@ from monitor.messages.names import shown
 from monitor.messages.notification import utc
 from monitor.model import GrownLog
 
-TOLD_MS: Final = 86_400_000
-"""For so long it is told. By then the groups have committed again, or nobody uses them."""
-
 NAMED: Final = 5
 """So many groups are named; the others are counted."""
 
 
-def growth_sentence(grown: GrownLog, now_ms: int) -> str | None:
-    """What the growth of the offsets topic did to the groups; None: nothing, or it is long ago.
+def growth_sentence(grown: GrownLog) -> str:
+    """What the growth of the offsets topic did to the groups that lost committed offsets.
 
     >>> grown = GrownLog(partitions=7, before=3, grown_ms=0, groups=10, lost=("a", "b", "c", "d", "e", "f", "g"))
-    >>> print(growth_sentence(grown, now_ms=1000))
+    >>> print(growth_sentence(grown))
     __consumer_offsets grew from 3 to 7 partitions, so 7 of 10 groups lost their committed offsets: a, b, c, d, e and \
 2 more. The brokers have looked for them in other partitions since 1970-01-01 00:00:00 UTC.
     """
-    if not grown.lost or now_ms - grown.grown_ms > TOLD_MS:
-        return None
     names = ", ".join(map(shown, grown.lost[:NAMED]))
     more = len(grown.lost) - NAMED
     named = f"{names} and {grouped(more)} more" if more > 0 else names

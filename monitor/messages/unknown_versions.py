@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from monitor.messages.formatting import counted
 from monitor.messages.notification import utc
-from monitor.model import GroupSummary, UnknownVersion
+from monitor.model import UnknownVersion
 
 
-def cluster_sentence(groups: Iterable[GroupSummary]) -> str | None:
-    """What is not known of a cluster's groups, and why; None: the version of every record is known.
+def cluster_sentence(concerned: Sequence[tuple[UnknownVersion, ...]]) -> str:
+    """What is not known of the groups that have such versions, and why; there are some.
 
-    >>> from monitor.model import Phase
-    >>> own = (UnknownVersion("GroupMetadata", version=5, newest=4, since_ms=0),)
-    >>> group = GroupSummary("c", "g", "kafka-classic", Phase.OFFSETS_ONLY, None, None, 7, (), unknown_versions=own)
-    >>> print(cluster_sentence([group]))
+    >>> print(cluster_sentence([(UnknownVersion("GroupMetadata", version=5, newest=4, since_ms=0),)]))
     The brokers write version 5 of GroupMetadata; this groupwatch reads 0 to 4. The members of 1 group have been \
-unknown since 1970-01-01 00:00:00 UTC. Upgrade groupwatch, and start it once with --rebuild.
+unknown since 1970-01-01 00:00:00 UTC.
     """
-    concerned = [each.unknown_versions for each in groups if each.unknown_versions]
-    if not concerned:
-        return None
     hidden = [_about_members(own) for own in concerned if _about_members(own)]
     uncommitted = [_about_commits(own) for own in concerned if _about_commits(own)]
     found = []
@@ -33,13 +27,7 @@ unknown since 1970-01-01 00:00:00 UTC. Upgrade groupwatch, and start it once wit
             f"The committed offsets of {counted(partitions, 'partition')} in {counted(len(uncommitted), 'group')} have "
             f"been unknown since {_since(uncommitted)}."
         )
-    return " ".join(
-        [
-            _versions(each for own in concerned for each in own),
-            *found,
-            "Upgrade groupwatch, and start it once with --rebuild.",
-        ]
-    )
+    return " ".join([_versions(each for own in concerned for each in own), *found])
 
 
 def group_sentence(versions: tuple[UnknownVersion, ...]) -> str:

@@ -11,6 +11,7 @@ from monitor.detection.lag.lag import total
 from monitor.metrics import specs
 from monitor.metrics.exposition_format import Samples, labels
 from monitor.model import KINDS, FamilyBlock, GroupSummary, OffsetUnit, Phase
+from monitor.model.cluster_findings import ClusterFinding
 
 STATES: Final = (
     Phase.OFFSETS_ONLY,
@@ -25,10 +26,12 @@ STATES: Final = (
 A group that is unseen or gone has no series at all."""
 
 
-def render_cluster(cluster: str, groups: Sequence[GroupSummary]) -> tuple[FamilyBlock, ...]:
+def render_cluster(
+    cluster: str, groups: Sequence[GroupSummary], findings: Sequence[ClusterFinding] = (), now_ms: int = 0
+) -> tuple[FamilyBlock, ...]:
     """How many groups there are, what waits for them together, what is found, and which libraries the members use.
 
-    Bytes (MetaQ) are no records.
+    Bytes (MetaQ) are no records. ``findings`` are those of the cluster itself, as of ``now_ms``.
     """
     samples = Samples()
     pairs = labels(cluster=cluster)
@@ -41,6 +44,10 @@ def render_cluster(cluster: str, groups: Sequence[GroupSummary]) -> tuple[Family
     )
     for (kind, reason), count in sorted(found.items()):
         samples.add(specs.CLUSTER_FINDINGS, f'{pairs},kind="{kind}",reason="{reason}"', count)
+    for each in findings:
+        own = f'{pairs},kind="{each.kind.value}",reason="{each.reason}"'
+        samples.add_ms(specs.CLUSTER_OWN_FINDING_OLDEST_SECONDS, own, max(0, now_ms - each.since_ms))
+        samples.add(specs.CLUSTER_OWN_FINDING_GROUPS, own, each.groups)
     samples.add(specs.CLUSTER_UNREADABLE_GROUPS, pairs, sum(bool(each.unknown_versions) for each in groups) or None)
     samples.add(specs.CLUSTER_UNEVALUATED_GROUPS, pairs, sum(each.unjudged is not None for each in groups) or None)
     for library, members in sorted(_members_by_library(cluster, groups).items()):

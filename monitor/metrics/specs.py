@@ -666,6 +666,21 @@ CLUSTER_FINDINGS: Final = MetricSpec(
     labels=("cluster", "kind", "reason"),
     absent=_NONE,
 )
+CLUSTER_OWN_FINDING_OLDEST_SECONDS: Final = MetricSpec(
+    "groupwatch_cluster_own_finding_oldest_seconds",
+    "Time since this finding of the cluster itself became true. Findings that follow from it are not counted as "
+    "findings of groups.",
+    scope=MetricScope.CLUSTER,
+    labels=("cluster", "kind", "reason"),
+    absent=_NONE,
+)
+CLUSTER_OWN_FINDING_GROUPS: Final = MetricSpec(
+    "groupwatch_cluster_own_finding_groups",
+    "Groups that this finding of the cluster itself concerns.",
+    scope=MetricScope.CLUSTER,
+    labels=("cluster", "kind", "reason"),
+    absent=_NONE,
+)
 CLUSTER_UNREADABLE_GROUPS: Final = MetricSpec(
     "groupwatch_cluster_unreadable_groups",
     "Groups whose members or offsets are unknown: the brokers write a version that this groupwatch does not read.",

@@ -162,6 +162,7 @@ from monitor.model.members import (
     TaskOffset,
     WireForm,
 )
+from monitor.model.offsets_topic import OffsetsTopicSeen, ReplicasSeen
 from monitor.model.share import (
     TERMINAL,
     ArchivedRecords,
@@ -369,6 +370,7 @@ __all__ = [
     "OffsetUnit",
     "OffsetsListed",
     "OffsetsRetention",
+    "OffsetsTopicSeen",
     "OrphanReason",
     "Outage",
     "OwnershipCount",
@@ -399,6 +401,7 @@ __all__ = [
     "RegexResolved",
     "Release",
     "ReleasedPartitions",
+    "ReplicasSeen",
     "ResolvedRegex",
     "Rewind",
     "RewindCause",

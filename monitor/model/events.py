@@ -9,6 +9,7 @@ from monitor.model.connect import TargetState
 from monitor.model.expiry import OffsetsRetention
 from monitor.model.kinds import DEFAULT_KIND, GroupKind, Sharing, Source
 from monitor.model.members import Member, Reconciliation, SpareTasks
+from monitor.model.offsets_topic import OffsetsTopicSeen
 from monitor.model.share import ListedShareOffset, ShareBatch, ShareConfig, SharedTopic
 from monitor.model.streams import Topology
 from monitor.model.transactions import PendingOffsets
@@ -488,7 +489,8 @@ class PassCompleted(Event):
     """A collector has written every topic of the cluster. Topics not seen since ``pass_ms`` no longer exist.
 
     ``source_id`` is what tells what was read from another one at the same address: the id of a Kafka cluster, the birth
-    of a tree in ZooKeeper; None: it has none. ``offsets_retention`` None: the collector does not read it.
+    of a tree in ZooKeeper; None: it has none. ``offsets_retention`` None: the collector does not read it. Nor does it
+    ``offsets_topic`` None, or the brokers did not describe that topic.
     """
 
     cluster: str
@@ -498,6 +500,7 @@ class PassCompleted(Event):
     version: int = 1
     source_id: str | None = None
     offsets_retention: OffsetsRetention | None = None
+    offsets_topic: OffsetsTopicSeen | None = None
 
 
 class PassTopicsCounted(Event):

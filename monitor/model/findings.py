@@ -109,6 +109,13 @@ class Finding(Value):
     """The tasks of the finding, by name (Kafka Streams, Kafka Connect)."""
 
 
+class SubordinateFinding(Finding, kw_only=True):
+    """A finding that follows from one of its cluster, so no alert is about it."""
+
+    follows: str
+    """The finding of the cluster, as `kind/reason`."""
+
+
 class FindingNews(StrEnum):
     """What has happened to a finding."""
 

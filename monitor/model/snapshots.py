@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from monitor.model.client_libraries import LibraryMembers
-from monitor.model.findings import Finding
+from monitor.model.cluster_findings import ClusterFinding
+from monitor.model.findings import Finding, SubordinateFinding
 from monitor.model.kinds import Phase
 from monitor.model.short_lives import ShortLife
 from monitor.model.topics import SourceState
@@ -83,6 +84,10 @@ class GroupSummary(Value):
     lag_at_least: int | None = None
     short_life: ShortLife | None = None
     """Of a group that one member used for a short time, and left by itself; absent: it is none."""
+    subordinate: tuple[SubordinateFinding, ...] = ()
+    """Findings that follow from a finding of the cluster; no alert is about them. Absent: none."""
+    hidden_topics: tuple[str, ...] = ()
+    """Topics that it has committed and that polls no longer see: deleted, or not permitted. Absent: none."""
 
     @property
     def known_lag(self) -> int | None:
@@ -179,8 +184,8 @@ class ClusterSnapshot(Value):
     ``findings_problem``; ``recording`` is there if it is recorded. ``problem`` is about reading; ``unread``
     says which partitions are not read though the others are; ``stalled`` says that the groups have not been evaluated
     for too long, whatever the reason. ``is_missing``: it was away before it was ever ready, and is not ready yet; the
-    others do not wait for it. ``collectors`` are those that run in this process. ``notices`` are sentences about many
-    of its groups at once.
+    others do not wait for it. ``collectors`` are those that run in this process. ``findings`` are its own, worst first,
+    not those of its groups.
     """
 
     cluster: str
@@ -203,7 +208,7 @@ class ClusterSnapshot(Value):
     findings_problem: str | None = None
     recording: RecordingHealth | None = None
     collectors: tuple[CollectorHealth, ...] = ()
-    notices: tuple[str, ...] = ()
+    findings: tuple[ClusterFinding, ...] = ()
 
     @property
     def is_known(self) -> bool:

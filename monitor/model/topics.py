@@ -10,6 +10,7 @@ import msgspec
 from monitor.model.connect import ConnectConfigsState
 from monitor.model.events import PassTopicsCounted
 from monitor.model.expiry import FormerRetention, OffsetsRetention
+from monitor.model.offsets_topic import OffsetsTopicHealth
 from monitor.model.short_lives import ShortLives
 from monitor.model.values import STATE_VERSION, PartitionId, Value
 
@@ -135,7 +136,8 @@ class TopicState(Value):
 
     ``observed_ms`` is when it was last seen; anything older that still arrives is out of date. ``has_markers``: a
     collector saw a transaction end in it, however short (what ends one is a marker, which takes an offset). ``missed``:
-    the newest completed pass did not see it; it has gone if the next one does not either.
+    the newest completed pass did not see it; it has gone if the next one does not either. ``hidden``: it has, but may
+    still exist, without the permission to see it. What is known of it is as of then.
     """
 
     cluster: str
@@ -147,6 +149,7 @@ class TopicState(Value):
     version: int = STATE_VERSION
     has_markers: bool = False
     missed: bool = False
+    hidden: bool = False
 
 
 class ErrorCount(Value):
@@ -176,6 +179,7 @@ class PassHistory(Value):
         counts: How many topics the log has of the newest passes, the newest last.
         lost: How many topics the newest complete pass names whose events the log does not have.
         former_retentions: For how long brokers kept offsets before, for as long as deleted ones are remembered.
+        offsets_topic: Which partitions of the offsets topic take no records; None: no pass has described it.
     """
 
     first_ms: int = 0
@@ -183,6 +187,7 @@ class PassHistory(Value):
     lost: int = 0
     version: int = STATE_VERSION
     former_retentions: tuple[FormerRetention, ...] = ()
+    offsets_topic: OffsetsTopicHealth | None = None
 
 
 class Outage(Value, frozen=True):
@@ -208,6 +213,9 @@ class Catalog(Value):
 
     ``short_lives`` are of groups that came and went alike, by the pattern of their names; None: no group has been
     evaluated yet.
+    ``offsets_topic`` says in which partitions of the offsets topic groups cannot commit; None: no collector looks.
+
+    ``hidden`` are topics that collectors saw within the day and see no more, as they were: deleted, or not permitted.
     """
 
     cluster: str
@@ -220,3 +228,5 @@ class Catalog(Value):
     log_partitions: int = 0
     offsets_retention: OffsetsRetention | None = None
     short_lives: dict[str, ShortLives] | None = msgspec.field(default_factory=dict)
+    offsets_topic: OffsetsTopicHealth | None = None
+    hidden: dict[str, TopicState] = msgspec.field(default_factory=dict)

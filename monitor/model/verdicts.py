@@ -10,7 +10,7 @@ from monitor.model.client_libraries import UNKNOWN_LIBRARY, ClientLibrary
 from monitor.model.connect import CONNECT, TargetState
 from monitor.model.evidence import TaskBalance
 from monitor.model.expiry import ExpiredOffset
-from monitor.model.findings import Finding, OrphanReason
+from monitor.model.findings import Finding, OrphanReason, SubordinateFinding
 from monitor.model.jumps import Skip
 from monitor.model.kinds import CONSUMER_PROTOCOL, KindTraits, Phase, Sharing, Source, traits_by_protocol
 from monitor.model.members import MemberRemark, MemberState
@@ -479,6 +479,11 @@ class GroupVerdict(Value):
     """Committed offsets that expired in the last seven days, of partitions without a commit since; absent: none."""
     short_life: ShortLife | None = None
     """Of a group that one member used for a short time, and left by itself; absent: it is none."""
+    subordinate: tuple[SubordinateFinding, ...] = ()
+    """Findings that follow from a finding of the cluster: no alert is about them. Each becomes a finding of the group
+    if it lasts after the end of that one. Absent: none."""
+    hidden_topics: tuple[str, ...] = ()
+    """Topics that it has committed and that polls no longer see: deleted, or not permitted. Absent: none."""
 
     @property
     def is_connect(self) -> bool:

@@ -31,6 +31,7 @@ from monitor.tracking.connect import fold_connect_configs
 from monitor.tracking.decode_errors import fold_decode_errors
 from monitor.tracking.group import fold_group
 from monitor.tracking.log_places import is_left_behind, without_log
+from monitor.tracking.offsets_topic import health_after
 from monitor.tracking.polled.group import is_deleted
 from monitor.tracking.serialization import EntityState
 from monitor.tracking.topic import catalog_of, expire_topic, fold_topic
@@ -47,6 +48,10 @@ MAX_COUNTED_PASSES: Final = 4
 MISSED_MS: Final = 3_600_000
 """For so long a topic stays that only passes miss whose events are incomplete. Where an event of each pass is refused,
 deleted topics would otherwise stay for ever."""
+
+
+HIDDEN_MS: Final = 86_400_000
+"""For so long a topic is known that passes no longer see: it was deleted, or the permission to see it taken away."""
 
 
 class ClusterFold:
@@ -96,10 +101,10 @@ class ClusterFold:
     ) -> list[Key]:
         """Take an event of a pass, after the topics that it saw; what has changed.
 
-        A complete pass marks the topics that it did not see. A topic that two in a row have missed is dropped. A pass
-        is not complete if it names more topics than were counted, as their events were lost: it drops only topics that
-        no pass has seen for MISSED_MS. Without a count, as in older recordings, a pass is taken for complete. A pass
-        whose end was written twice ends once.
+        A complete pass marks the topics that it did not see. A topic that two in a row have missed is gone. With an
+        id, it is hidden for HIDDEN_MS, as it may come back. A pass is not complete if it names more topics than were
+        counted, as their events were lost: for it, only topics are gone that no pass has seen for MISSED_MS. Without a
+        count, as in older recordings, a pass is taken for complete. A pass whose end was written twice ends once.
 
         ``unfolded``: topics whose events could not be folded; whether the pass saw them is not known.
         """
@@ -113,13 +118,12 @@ class ClusterFold:
         lost = _lost_topics(self.pass_history, event)
         changed = []
         for key, state in list(self.states.items()):
-            if isinstance(state, TopicState) and key not in unfolded:
-                after = expire_topic(state, event.pass_ms, before_ms)
-                is_kept = after is None and lost > 0 and event.pass_ms - state.pass_ms < MISSED_MS
-                if self._put(key, state if is_kept else after):
-                    changed.append(key)
+            if not isinstance(state, TopicState) or key in unfolded:
+                continue
+            if self._put(key, _topic_after(state, event.pass_ms, before_ms, lost)):
+                changed.append(key)
         history = with_retention(self.pass_history, before, event)
-        self.states[PASS_HISTORY] = _with_end(history, event, lost, is_first=before is None)
+        self.states[PASS_HISTORY] = _with_end(history, event, lost, before_ms)
         self.states[NEWEST_PASS] = event
         return [*changed, PASS_HISTORY, NEWEST_PASS]
 
@@ -164,9 +168,9 @@ class ClusterFold:
         completed = self.newest_pass
         topics = (state for state in self.states.values() if isinstance(state, TopicState))
         if completed is None:
-            return catalog_of(self.cluster, 0, topics, self.pass_history.first_ms)
+            return catalog_of(self.cluster, 0, topics, self.pass_history)
         retention = retention_of(completed, self.pass_history.former_retentions)
-        return catalog_of(self.cluster, completed.pass_ms, topics, self.pass_history.first_ms, retention)
+        return catalog_of(self.cluster, completed.pass_ms, topics, self.pass_history, retention)
 
     def connect_configs(self, topics: Mapping[str, str]) -> dict[str, ConnectConfigsState]:
         """The connectors of Connect clusters, by their groups. ``topics`` are those that they are read from."""
@@ -183,6 +187,18 @@ class ClusterFold:
         else:
             self.states[key] = state
         return True
+
+
+def _topic_after(state: TopicState, pass_ms: int, before_ms: int | None, lost: int) -> TopicState | None:
+    """The topic after a completed pass, which lacks the events of so many topics."""
+    if state.hidden:
+        return state if abs(pass_ms - state.pass_ms) < HIDDEN_MS else None
+    after = expire_topic(state, pass_ms, before_ms)
+    if after is not None:
+        return after
+    if lost > 0 and pass_ms - state.pass_ms < MISSED_MS:
+        return state
+    return None if state.topic_id is None else replace(state, hidden=True)
 
 
 def _with_count(history: PassHistory, counted: PassTopicsCounted) -> PassHistory:
@@ -206,7 +222,8 @@ def _lost_topics(history: PassHistory, completed: PassCompleted) -> int:
     return 0
 
 
-def _with_end(history: PassHistory, completed: PassCompleted, lost: int, *, is_first: bool) -> PassHistory:
+def _with_end(history: PassHistory, completed: PassCompleted, lost: int, before_ms: int | None) -> PassHistory:
     """After a step back of the clock, the first pass has the date of now: nothing seen later is older than it."""
-    first_ms = completed.completed_ms if is_first else min(history.first_ms, completed.completed_ms)
-    return replace(history, first_ms=first_ms, lost=lost)
+    first_ms = completed.completed_ms if before_ms is None else min(history.first_ms, completed.completed_ms)
+    health = health_after(history.offsets_topic, completed.offsets_topic, before_ms, completed.completed_ms)
+    return replace(history, first_ms=first_ms, lost=lost, offsets_topic=health)

@@ -14,6 +14,7 @@ from monitor.model import (
     PartitionId,
     PartitionObserved,
     PartitionState,
+    PassHistory,
     Release,
     TopicObserved,
     TopicState,
@@ -102,7 +103,7 @@ def catalog_of(
     cluster: str,
     pass_ms: int,
     topics: Iterable[TopicState],
-    first_pass_ms: int = 0,
+    passes: PassHistory = PassHistory(),  # noqa: B008 -- frozen
     offsets_retention: OffsetsRetention | None = None,
 ) -> Catalog:
     """The topics that the completed pass which began at ``pass_ms`` saw, or the one after it that is under way.
@@ -110,17 +111,19 @@ def catalog_of(
     It includes topics that only the newest pass has missed (:func:`expire_topic`), and excludes topics that an older
     pass saw last. A topic that is much older than the pass was seen since, by a clock that was set back.
 
-    ``first_pass_ms`` is when the first pass ended. If that is not known (0), it is taken from the oldest topic.
-    ``offsets_retention`` is what that pass says of it.
+    ``passes`` say when the first one ended; if that is not known (0), it is taken from the oldest topic.
+    ``offsets_retention`` is what the newest pass says of it.
     """
-    existing = {
-        topic.topic: topic
-        for topic in topics
-        if topic.missed or not pass_ms - CLOCK_SET_BACK_MS <= topic.pass_ms < pass_ms
-    }
+    hidden: dict[str, TopicState] = {}
+    existing: dict[str, TopicState] = {}
+    for topic in topics:
+        if topic.hidden:
+            hidden[topic.topic] = topic
+        elif topic.missed or not pass_ms - CLOCK_SET_BACK_MS <= topic.pass_ms < pass_ms:
+            existing[topic.topic] = topic
     names = {topic.topic_id: topic.topic for topic in existing.values() if topic.topic_id is not None}
     seen = [partition.first_seen_ms for topic in existing.values() for partition in topic.partitions]
-    watched_ms = first_pass_ms or min(seen, default=0)
+    watched_ms = passes.first_ms or min(seen, default=0)
     return Catalog(
         cluster=cluster,
         pass_ms=pass_ms,
@@ -128,6 +131,8 @@ def catalog_of(
         names=names,
         watched_ms=watched_ms,
         offsets_retention=offsets_retention,
+        offsets_topic=passes.offsets_topic,
+        hidden=hidden,
     )
 
 

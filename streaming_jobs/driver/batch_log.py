@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final
 
-from monitor.messages.log_growth import growth_sentence
-from monitor.messages.unknown_versions import cluster_sentence
-from monitor.model import GroupSummary, SourceState
+from monitor.model import SourceState
+from monitor.model.cluster_findings import ClusterFinding
 from streaming_jobs.driver.cluster_view import ClusterView
 
 log = logging.getLogger(__name__)
@@ -42,6 +41,8 @@ class BatchLog:
     evaluation_errors: int = 0
     """How many evaluations of groups have failed so far."""
     _logged: set[tuple[str, str]] = field(default_factory=set)
+    _found: frozenset[str] = frozenset()
+    """The findings of the cluster itself, by name."""
 
     def note(self, view: ClusterView) -> None:
         """Count failures; log each kind of unreadable record once, with its place."""
@@ -73,18 +74,14 @@ class BatchLog:
                 REASON_TEXTS.get((source.source, error.reason), ""),
             )
 
-    def notices(self, view: ClusterView, groups: tuple[GroupSummary, ...], now_ms: int) -> tuple[str, ...]:
-        """What concerns many groups at once, in sentences; each is logged once, whatever the number of groups."""
-        versions = sorted({(each.record, each.version) for group in groups for each in group.unknown_versions})
-        grown = view.grown_log()
-        found = (
-            ("versions", str(versions), cluster_sentence(groups) if versions else None),
-            ("growth", str(grown and grown.partitions), growth_sentence(grown, now_ms) if grown is not None else None),
-        )
-        for topic, reason, sentence in found:
-            if sentence is not None:
-                self._log_once(topic, reason, "Cluster %s: %s", self.cluster, sentence)
-        return tuple([sentence for _, _, sentence in found if sentence is not None])
+    def note_findings(self, findings: tuple[ClusterFinding, ...]) -> None:
+        """Log what is found of the cluster itself when it begins, and its end."""
+        now = {each.name: each for each in findings}
+        for name in sorted(self._found - now.keys()):
+            log.info("Cluster %s: its finding %s is over", self.cluster, name)
+        for name in sorted(now.keys() - self._found):
+            log.warning("Cluster %s: %s", self.cluster, now[name].sentence)
+        self._found = frozenset(now)
 
     def _log_once(self, topic: str, reason: str, text: str, *values: object) -> None:
         if (topic, reason) not in self._logged:

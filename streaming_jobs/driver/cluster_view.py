@@ -127,13 +127,20 @@ class ClusterView:
             return None
         topics = [topic for bucket in self._buckets.values() for topic in bucket.topics.values()]
         self.unseen = max((bucket.passes.lost for bucket in self._buckets.values()), default=0)
-        former = max((bucket.passes.former_retentions for bucket in self._buckets.values()), key=len, default=())
-        retention = retention_of(completed, former)
-        return catalog_of(self.cluster, completed.pass_ms, topics, self._first_pass_ms(), retention)
+        passes = self._passes()
+        retention = retention_of(completed, passes.former_retentions)
+        return catalog_of(self.cluster, completed.pass_ms, topics, passes, retention)
 
-    def _first_pass_ms(self) -> int:
-        """When the first pass ended; 0: not known, or not of every bucket."""
-        return min((bucket.passes.first_ms for bucket in self._buckets.values()), default=0)
+    def _passes(self) -> PassHistory:
+        """What is known of the passes: each bucket receives all of them, and the one with the newest knows most.
+
+        When the first one ended is not known (0) where one of the buckets does not know it.
+        """
+        newest = max(self._buckets.values(), key=lambda bucket: bucket.completed.pass_ms if bucket.completed else -1)
+        known = [bucket.passes for bucket in self._buckets.values()]
+        former = max((passes.former_retentions for passes in known), key=len)
+        first_ms = min(passes.first_ms for passes in known)
+        return msgspec.structs.replace(newest.passes, first_ms=first_ms, former_retentions=former)
 
     def connect_configs(self, topics: Mapping[str, str]) -> dict[str, ConnectConfigsState]:
         """The connectors of Connect clusters, by their groups. ``topics`` are those that they are read from."""

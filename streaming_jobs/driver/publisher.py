@@ -12,6 +12,7 @@ from uuid import uuid4
 import msgspec
 from pyspark.sql import DataFrame, SparkSession
 
+from monitor.detection.cluster_findings import cluster_findings
 from monitor.detection.ownership.catalog_view import Topics
 from monitor.metrics.cluster_samples import render_cluster
 from monitor.metrics.render import packed, render_catalog
@@ -279,9 +280,11 @@ class MicroBatchPublisher:
             recording=None if self.recording is None else self.recording(),
         )
         groups = self._view.summaries()
-        notices = self._log.notices(self._view, groups, batch.now_ms)
         if judged_by is None or not self.readiness.is_believable(len(groups)):
             return known, None
+        findings = cluster_findings(judged_by.topics.catalog, groups, self._view.grown_log(), batch.now_ms)
+        self._log.note_findings(findings)
+        own = render_cluster(self.cluster, groups, findings, batch.now_ms)
         shown = msgspec.structs.replace(
             known,
             ready=True,
@@ -289,8 +292,8 @@ class MicroBatchPublisher:
             warm_up=None,
             evaluated_ms=batch.now_ms,
             groups=groups,
-            notices=notices,
-            blocks=(*self._view.blocks(), *packed(render_cluster(self.cluster, groups)), *judged_by.ends),
+            findings=findings,
+            blocks=(*self._view.blocks(), *packed(own), *judged_by.ends),
         )
         return shown, VerdictsOnDemand(
             self._view, self._views, judged_by.topics, batch.now_ms, self.shared.rules, self._uses, batch

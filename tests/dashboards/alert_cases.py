@@ -66,6 +66,12 @@ def of_the_jvm(open_fds: str) -> Series:
     return {f"groupwatch_jvm_open_fds{of_instance}": open_fds, f"groupwatch_jvm_max_fds{of_instance}": "20000x120"}
 
 
+def of_cluster(reason: str, shard: str = "2", groups: str = "7x20 stale", kind: str = "offsets_topic") -> Series:
+    """A finding of the cluster itself that begins at minute 0 and has ended at minute 21, as a shard says it."""
+    own = {"kind": kind, "reason": reason, "instance": f"groupwatch-{shard}"}
+    return {at("cluster_own_finding_oldest_seconds", **own): AGES, at("cluster_own_finding_groups", **own): groups}
+
+
 UP = {at("up"): "1x120"}
 
 AGES = "0+60x20 stale"
@@ -745,6 +751,33 @@ CASES = (
         gone=166,
         summary="The recording of c ends 2h 11m 0s ago",
         labels={"cluster": "c"},
+    ),
+    Case(
+        "GroupwatchOffsetsTopicNotWritable",
+        "critical",
+        UP | of_cluster("not_enough_replicas", shard="1", groups="5x20 stale") | of_cluster("not_enough_replicas"),
+        fires=2,
+        gone=26,
+        summary="Groups of c can neither commit nor rebalance (not_enough_replicas, 12 groups)",
+        labels={"cluster": "c", "kind": "offsets_topic", "reason": "not_enough_replicas"},
+    ),
+    Case(
+        "GroupwatchOffsetsTopicGrew",
+        "critical",
+        UP | of_cluster("grew"),
+        fires=1,
+        gone=26,
+        summary="Groups of c lost their committed offsets, 7 groups",
+        labels={"cluster": "c", "kind": "offsets_topic", "reason": "grew"},
+    ),
+    Case(
+        "GroupwatchTopicsNotVisible",
+        "warning",
+        UP | of_cluster("not_visible", kind="topics"),
+        fires=5,
+        gone=26,
+        summary="groupwatch no longer sees topics of c that groups have committed, 7 groups",
+        labels={"cluster": "c", "kind": "topics", "reason": "not_visible"},
     ),
     Case(
         "GroupwatchGroupsNotEvaluated",

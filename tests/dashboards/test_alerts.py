@@ -16,6 +16,7 @@ from dashboards.alerts.table import PAGE, with_table
 from dashboards.kubernetes import kubernetes_files
 from dashboards.runbooks import command_options
 from monitor.findings.alerts import GROUP_ALERTS
+from monitor.findings.cluster import ROWS as OF_CLUSTERS
 from monitor.metrics.render import STATES
 from monitor.metrics.spec_types import MetricScope
 from monitor.metrics.specs import FAMILIES, OF_THE_JVM
@@ -118,8 +119,19 @@ def named(label: str, expr: str) -> set[str]:
     return {value for values in re.findall(rf'\b{label}(?:=|=~|!=|!~)"([^"]+)"', expr) for value in values.split("|")}
 
 
+def test_every_finding_of_a_cluster_has_one_alert_of_its_severity():
+    own = [rule for rule in RULES if "cluster_own_finding" in rule.expr]
+    chosen = [(rule, named("kind", rule.expr), named("reason", rule.expr)) for rule in own]
+    unreadable = next(rule for rule in RULES if rule.name == "GroupwatchGroupsUnreadable")  # by a series of its own
+    chosen.append((unreadable, {"records"}, {"unknown_version"}))
+    for spec in OF_CLUSTERS:
+        alerts = [rule for rule, kinds, reasons in chosen if kinds == {spec.kind.value} and spec.reason in reasons]
+        assert [rule.severity for rule in alerts] == [spec.severity], spec
+
+
 def test_every_kind_reason_and_state_that_a_rule_names_is_one_that_there_is():
     found = {(example.kind.value, example.reason) for example in examples()}
+    found |= {(spec.kind.value, str(spec.reason)) for spec in OF_CLUSTERS}
     for rule in RULES:
         kinds = {reason for kind, reason in found if kind == "drift"} if "drift" in rule.expr else {k for k, _ in found}
         assert named("kind", rule.expr) <= kinds, rule.name
@@ -128,14 +140,14 @@ def test_every_kind_reason_and_state_that_a_rule_names_is_one_that_there_is():
 
 
 def test_every_rule_about_groups_is_a_row_that_a_backtest_evaluates():
-    *groups, _ = rule_groups()
+    *groups, _, _ = rule_groups()
     assert [rule.name for group in groups for rule in group.rules] == [row.name for row in GROUP_ALERTS]
 
 
 def test_the_rules_of_the_demo_are_the_same_in_seconds_and_those_about_groupwatch_itself_are_as_they_were():
-    *groups, itself = rule_groups()
-    *quick, same = rule_groups(DEMO)
-    assert itself == same
+    *groups, clusters, itself = rule_groups()
+    *quick, same_clusters, same = rule_groups(DEMO)
+    assert (clusters, itself) == (same_clusters, same)
     assert [rule.name for group in quick for rule in group.rules] == [
         rule.name for group in groups for rule in group.rules
     ]

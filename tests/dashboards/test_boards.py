@@ -25,6 +25,8 @@ from monitor.config.settings import HttpSettings
 from monitor.metrics.render import STATES as EXPOSED_STATES
 from monitor.metrics.render import STATUSES as EXPOSED_STATUSES
 from monitor.metrics.specs import (
+    CLUSTER_OWN_FINDING_GROUPS,
+    CLUSTER_OWN_FINDING_OLDEST_SECONDS,
     CLUSTER_UNEVALUATED_GROUPS,
     CLUSTER_UNREADABLE_GROUPS,
     CONNECT_WORKER_TASKS,
@@ -66,6 +68,8 @@ ON_NO_DASHBOARD: Final = (
         MEMBER_LAG.name: "opt-in: the board has the lag of the group, and its page that of each member",
         PARTITION_LAST_COMMIT.name: "opt-in: for rules about commits; the boards show the age of the lag",
         PARTITION_COMMITS.name: "opt-in: for rules about commits",
+        CLUSTER_OWN_FINDING_OLDEST_SECONDS.name: "each has an alert, and a line in the head of the page",
+        CLUSTER_OWN_FINDING_GROUPS.name: "the alert and the page have it",
         CLUSTER_UNEVALUATED_GROUPS.name: "the page names the broker, and marks the groups",
         CLUSTER_UNREADABLE_GROUPS.name: "the page has the sentence; the boards count the records that cannot be read",
         TOPIC_INCOMING_SKEW_RATIO.name: "the page of the topic shows it with the rate of each partition",

@@ -72,7 +72,9 @@ from monitor.model import (
     Truncations,
     WarmUpProgress,
 )
+from monitor.model.cluster_findings import ClusterFinding, ClusterFindingKind
 from monitor.model.commit_history import extend
+from monitor.model.findings import Severity
 from monitor.web.views.overview import cluster_line
 from monitor.web.views.summary import summary_of
 from tests.detection.told_examples import NOW, at, examples
@@ -432,7 +434,12 @@ def test_every_metric_of_the_table_is_rendered_and_no_other():
                 *render_catalog(catalog()),
                 *render_catalog(busy_catalog()),
                 *render_commits(committed_group(), SeriesRules(commit_times=True)),
-                *render_cluster("main", [summary_of(orders()), summary_of(newer_broker("n")), unevaluated("u")]),
+                *render_cluster(
+                    "main",
+                    [summary_of(orders()), summary_of(newer_broker("n")), unevaluated("u")],
+                    [NOT_WRITABLE],
+                    NOW_MS,
+                ),
             )
         ),
     )
@@ -444,6 +451,20 @@ def test_every_metric_of_the_table_is_rendered_and_no_other():
     assert all(set(sample.labels) == labels[sample.name] for sample in samples)
     assert {metric.name: metric.type for metric in found} == kinds
     assert Counter((s.name, *sorted(s.labels.items())) for s in samples).most_common(1)[0][1] == 1
+
+
+NOT_WRITABLE = ClusterFinding(
+    ClusterFindingKind.OFFSETS_TOPIC, "no_leader", Severity.CRITICAL, NOW_MS - 90_500, "Sentence.", "Advice.", groups=12
+)
+
+
+def test_a_finding_of_the_cluster_has_its_age_and_the_number_of_its_groups():
+    blocks = render_cluster("main", [], [NOT_WRITABLE], NOW_MS)
+    pairs = 'cluster="main",kind="offsets_topic",reason="no_leader"'
+    assert [block.samples for block in blocks if "own_finding" in block.family] == [
+        f"groupwatch_cluster_own_finding_oldest_seconds{{{pairs}}} 90.5\n",
+        f"groupwatch_cluster_own_finding_groups{{{pairs}}} 12\n",
+    ]
 
 
 def unevaluated(group: str) -> GroupSummary:

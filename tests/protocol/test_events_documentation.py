@@ -45,6 +45,8 @@ NAMED = {
     "PendingOffsets",
     "OffsetsRetention",
     "FormerRetention",
+    "OffsetsTopicSeen",
+    "ReplicasSeen",
 }
 
 

@@ -23,6 +23,7 @@ from monitor.collectors.kafka.events_writer import (
     write_topics,
 )
 from monitor.collectors.kafka.offsets_retention import OffsetsRetentionReader
+from monitor.collectors.kafka.offsets_topic import observe_offsets_topic
 from monitor.collectors.kafka.pending_offsets import PendingOffsetsReader
 from monitor.collectors.kafka.rebalance_sampler import SAMPLE_S, RebalanceSampler
 from monitor.collectors.kafka.share_groups import ShareGroupReader
@@ -155,6 +156,7 @@ class KafkaCatalogCollector(RetryingCollector):
             topics=len(topics),
             source_id=cluster_id,
             offsets_retention=self._retention.read(admin),
+            offsets_topic=observe_offsets_topic(admin),
         )
         ended = write_completion(producer, destination, completed)
         self.warning = clock_problem(completed, ended)
@@ -180,7 +182,7 @@ class KafkaCatalogCollector(RetryingCollector):
         """
         own_topics = {self._cluster.events_topic, self._cluster.findings_topic}
         others = (topic for topic in topics if topic.topic not in own_topics)
-        found = content_digest(others, completed.offsets_retention)
+        found = content_digest(others, completed.offsets_retention, completed.offsets_topic)
         is_third = self._found == (found, found)
         self._found = (self._found[1], found)
         first = written.first if topics else ended.first

@@ -87,11 +87,15 @@ def _have_brokers_date(admin: KafkaAdminClient, topic: str) -> None:
 
 
 def events_topic_plan(admin: KafkaAdminClient) -> TopicPlan:
-    """How the events topic is created: the brokers date its records, so that who writes them cannot."""
+    """How the events topic is created: the brokers date its records, so that who writes them cannot.
+
+    One replica in sync is enough: what collectors see matters most while brokers are away, and is soon read again.
+    """
     configs = {
         "cleanup.policy": "delete",
         "retention.ms": RETENTION_MS,
         "max.message.bytes": MAX_MESSAGE_BYTES,
+        "min.insync.replicas": 1,
         **dict([DATED_BY_BROKERS]),
     }
     return single_partition(admin, {key: str(value) for key, value in configs.items()})

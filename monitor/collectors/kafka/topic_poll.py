@@ -31,6 +31,7 @@ from kafka.protocol.consumer import IsolationLevel
 
 from monitor.model import PartitionObserved, TopicObserved
 from monitor.model.expiry import OffsetsRetention
+from monitor.model.offsets_topic import OffsetsTopicSeen
 
 OFFSETS_LIMIT_MS: Final = 1000
 """How long requests for a partition whose leader moves are repeated within one pass."""
@@ -125,9 +126,13 @@ def observe_topics(
     )
 
 
-def content_digest(topics: Iterable[TopicObserved], retention: OffsetsRetention | None = None) -> bytes:
+def content_digest(
+    topics: Iterable[TopicObserved],
+    retention: OffsetsRetention | None = None,
+    offsets_topic: OffsetsTopicSeen | None = None,
+) -> bytes:
     """A digest of all that a poll found of these topics and of the brokers, without the time of the poll."""
-    digest = blake2b(msgspec.msgpack.encode(retention), digest_size=16)
+    digest = blake2b(msgspec.msgpack.encode((retention, offsets_topic)), digest_size=16)
     for topic in topics:
         digest.update(msgspec.msgpack.encode((topic.topic, topic.topic_id, topic.partitions)))
     return digest.digest()

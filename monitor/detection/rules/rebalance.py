@@ -12,6 +12,7 @@ from typing import Final
 
 from monitor.detection.client_libraries.known_defects import fatal_defect
 from monitor.detection.moment import Moment
+from monitor.detection.offsets_topic import fault_of
 from monitor.detection.ownership.context import Facts
 from monitor.detection.rules.rule import Rule
 from monitor.findings.observation import Observation
@@ -46,11 +47,19 @@ def rebalancing_since_ms(group: GroupState, moment: Moment) -> int | None:
 
 
 def find_long_rebalance(facts: Facts) -> Iterable[Observation]:
-    """The rebalance that is under way lasts longer than ``rebalance_long_ms``; it has been too long since then."""
+    """The rebalance that is under way lasts longer than ``rebalance_long_ms``; it has been too long since then.
+
+    None ends while the offsets topic takes no records: that time does not count.
+    """
     since_ms = rebalancing_since_ms(facts.group, facts.moment)
     limit_ms = facts.settings.rebalance_long_ms
     if since_ms is None or not facts.has_come(since_ms + limit_ms):
         return
+    fault = fault_of(facts.group.group, facts.group.kind, facts.catalog)
+    if fault is not None and (fault.before_ms is None or since_ms + limit_ms > fault.before_ms):
+        if fault.ended_ms is None or not facts.has_come(fault.ended_ms + limit_ms):
+            return
+        since_ms = max(since_ms, fault.ended_ms)
     awaited = _awaited(facts.group)
     yield Observation(
         kind=FindingKind.REBALANCE,

@@ -7,7 +7,7 @@ explains the silence (:class:`_Habits`).
 
 Rule 1: A partition is silent when records have waited there for ``commit_silence_ms`` without a commit.
 Rule 2: A rebalance of a classic group that collectors have seen excuses silence, and so does an outage of its
-coordinator. The silence then counts from the end of that.
+coordinator, or a partition of the offsets topic that takes no records. The silence then counts from the end of that.
 Rule 3: A silence that was long enough before such a disturbance began is not excused.
 Rule 4: A partition is not silent where all that waits is behind an open transaction, or is a transaction's marker, or
 was committed before by the same owner, whose commits arrived out of order.
@@ -44,6 +44,7 @@ from monitor.detection.lag.commit_cadence import FEWEST_COMMITS, RHYTHMS, longes
 from monitor.detection.lag.commit_order import arrived_late
 from monitor.detection.lag.standstill import moved_ms, standstill_of
 from monitor.detection.lag.waiting import in_vain_since_ms
+from monitor.detection.offsets_topic import fault_of
 from monitor.detection.ownership.catalog_view import is_older_than_generation
 from monitor.detection.ownership.context import Facts
 from monitor.detection.ownership.current import held_since_ms
@@ -298,8 +299,8 @@ class Disturbance(Value):
 
 
 def newest_disturbance(facts: Facts) -> Disturbance | None:
-    """The newest disturbance of the group, a rebalance or an outage of its coordinator; None: none is known."""
-    found = [each for each in (_rebalance(facts), _outage(facts)) if each is not None]
+    """The newest disturbance of the group, as of its coordinator; None: none is known."""
+    found = [each for each in (_rebalance(facts), _outage(facts), _fault(facts)) if each is not None]
     goes_on = next((each for each in found if each.ended_ms is None), None)
     return goes_on or max(found, key=lambda each: each.ended_ms or 0, default=None)
 
@@ -328,6 +329,12 @@ def _outage(facts: Facts) -> Disturbance | None:
     partition = group_partition(facts.group.group, catalog.log_partitions)
     outage = catalog.outages.get(partition)
     return None if outage is None else Disturbance(ended_ms=outage.ended_ms, began_ms=outage.began_ms)
+
+
+def _fault(facts: Facts) -> Disturbance | None:
+    """That the group's partition of the offsets topic takes no records: a finding of the cluster reports it."""
+    fault = fault_of(facts.group.group, facts.group.kind, facts.catalog)
+    return None if fault is None else Disturbance(ended_ms=fault.ended_ms, began_ms=fault.before_ms)
 
 
 def _silence_start_ms(facts: Facts, since_ms: int, disturbed: Disturbance) -> int | None:

@@ -211,7 +211,7 @@ def first_jump(commit: CommitPoint, known: CommittedOffset | None, readers: Read
 
 
 def _known_since_ms(known: CommittedOffset, oldest: CommitPoint) -> int:
-    """When the oldest commit was made that is known of a partition; the history of one that stands is the newest ten."""
+    """When the oldest commit was made that is known of a partition. One that stands may have only newer ones kept."""
     stands = known.standstill
     return oldest.committed_ms if stands is None else min(oldest.committed_ms, stands.since_ms)
 

@@ -48,6 +48,7 @@ def condition(cluster: ClusterSnapshot, now_ms: int) -> ClusterCondition:
         evaluation_errors=cluster.evaluation_errors,
         warm_up=cluster.warm_up,
         collectors=cluster.collectors,
+        findings=cluster.findings,
     )
 
 

@@ -10,6 +10,7 @@ from monitor.model import (
     Value,
     WarmUpProgress,
 )
+from monitor.model.cluster_findings import ClusterFinding
 from monitor.model.findings import Severity
 from monitor.web.views.lag_history import LagPoint
 
@@ -83,6 +84,8 @@ class ClusterCondition(Value):
     """Progress of reading the backlog, until the cluster is ready."""
     collectors: tuple[CollectorHealth, ...] = ()
     """Health of its collectors that run in this process."""
+    findings: tuple[ClusterFinding, ...] = ()
+    """Its own findings, worst first; findings of groups that follow from one are not in the list of findings."""
 
 
 class OpenFinding(Value):

@@ -166,6 +166,7 @@ class GroupPage(Value):
     task_map: tuple[TaskPart, ...] = ()
     connect: ConnectPart = NOTHING
     unknown: str | None = None
+    subordinate: tuple[FindingLine, ...] = ()
 
 
 def group_page(
@@ -184,6 +185,7 @@ def group_page(
     return GroupPage(
         verdict=verdict,
         findings=tuple(_finding_line(verdict, finding) for finding in verdict.findings),
+        subordinate=tuple(_finding_line(verdict, finding, "") for finding in verdict.subordinate),
         judgement=_judgement(verdict),
         members=tuple(
             MemberLine(number=n, member=member, remark=_remark(member), library=_library(member.library))
@@ -279,14 +281,17 @@ def _library(library: ClientLibrary) -> str | None:
     return f"{_DOUBTS.get(library.certainty, '')}{library_name(library)}"
 
 
-def _finding_line(verdict: GroupVerdict, finding: Finding) -> FindingLine:
+def _finding_line(verdict: GroupVerdict, finding: Finding, advice: str | None = None) -> FindingLine:
+    """The finding as it is shown, with the advice of its row unless another is given."""
     spec = spec_of(finding.kind, finding.reason)
+    if advice is None:
+        advice = spec.advice_for(verdict.kind, is_connect=verdict.is_connect)
     return FindingLine(
         kind=finding.kind,
         severity=spec.severity,
         sentence=finding.sentence,
         age=age(verdict.evaluated_ms - finding.since_ms),
-        advice=spec.advice_for(verdict.kind, is_connect=verdict.is_connect) or "",
+        advice=advice or "",
         since=utc(finding.since_ms),
     )
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from monitor.findings.table import spec_of
 from monitor.messages.formatting import age, counted
 from monitor.messages.notification import utc
-from monitor.model import ClusterSnapshot, FindingKind, GroupSummary, RecordingHealth, Value
+from monitor.model import ClusterSnapshot, Finding, FindingKind, GroupSummary, RecordingHealth, Value
+from monitor.model.cluster_findings import ClusterFinding
 from monitor.model.findings import Severity
 from monitor.web.views.addresses import PAGE, GroupAddress
 from monitor.web.views.group_list import KindCount, Listing, Wish
@@ -18,10 +19,21 @@ SHOWN_GROUPS: Final = 50
 """How many groups the page lists, unless all are requested."""
 
 
+class ClusterFindingLine(Value):
+    """A finding of a cluster itself, as it is shown; ``kind`` is in words, ``age`` as of the evaluation."""
+
+    kind: str
+    severity: Severity
+    sentence: str
+    advice: str
+    age: str
+    since: str
+
+
 class ClusterLine(Value):
     """A cluster in the head of the page. ``progress`` is in percent of the backlog, None when there is none to read.
 
-    ``warning`` is what a person should know though the cluster is read and judged.
+    ``warning`` is what a person should know though the cluster is read and judged. ``findings`` are its own.
     """
 
     name: str
@@ -33,6 +45,7 @@ class ClusterLine(Value):
     stale: bool
     groups: int
     progress: int | None
+    findings: tuple[ClusterFindingLine, ...] = ()
 
 
 class FindingLine(Value):
@@ -50,11 +63,12 @@ class FindingLine(Value):
 
 
 class GroupLine(Value):
-    """A group in the list."""
+    """A group in the list. ``subordinate`` are findings that follow from one of its cluster."""
 
     summary: GroupSummary
     href: str
     findings: tuple[FindingLine, ...]
+    subordinate: tuple[FindingLine, ...] = ()
 
 
 class Overview(Value):
@@ -91,9 +105,9 @@ def overview(listing: Listing, now_ms: int, wish: Wish, limit: int | None) -> Ov
     )
 
 
-def finding_lines(summary: GroupSummary) -> tuple[FindingLine, ...]:
-    """The findings in their order, with their ages."""
-    rows = [(each, spec_of(each.kind, each.reason)) for each in summary.findings]
+def finding_lines(summary: GroupSummary, findings: Sequence[Finding]) -> tuple[FindingLine, ...]:
+    """These findings of a group in their order, with their ages."""
+    rows = [(each, spec_of(each.kind, each.reason)) for each in findings]
     return tuple(
         FindingLine(
             kind=each.kind,
@@ -120,6 +134,18 @@ def cluster_line(cluster: ClusterSnapshot, now_ms: int) -> ClusterLine:
         stale=cluster.is_stale,
         groups=len(cluster.groups),
         progress=_progress(cluster),
+        findings=tuple(_cluster_finding_line(each, cluster.evaluated_ms or 0) for each in cluster.findings),
+    )
+
+
+def _cluster_finding_line(finding: ClusterFinding, evaluated_ms: int) -> ClusterFindingLine:
+    return ClusterFindingLine(
+        kind=finding.kind.value.replace("_", " ").capitalize(),
+        severity=finding.severity,
+        sentence=finding.sentence,
+        advice=finding.advice,
+        age=age(evaluated_ms - finding.since_ms),
+        since=utc(finding.since_ms),
     )
 
 
@@ -143,7 +169,7 @@ def _warning(cluster: ClusterSnapshot) -> str | None:
     said = (sentence for each in cluster.collectors for sentence in (each.problem, each.warning))
     beside = [sentence for sentence in said if sentence is not None and sentence not in (cluster.problem or "")]
     own = [cluster.unread, cluster.findings_problem, *_recording_warnings(cluster.recording)]
-    return " ".join([*cluster.notices, *(each for each in own if each is not None), *beside]) or None
+    return " ".join([*(each for each in own if each is not None), *beside]) or None
 
 
 def _recording_warnings(recording: RecordingHealth | None) -> Iterator[str]:
@@ -160,7 +186,12 @@ def _recording_warnings(recording: RecordingHealth | None) -> Iterator[str]:
 
 def _group_line(summary: GroupSummary) -> GroupLine:
     href = GroupAddress(summary.cluster, summary.group).under(PAGE)
-    return GroupLine(summary=summary, href=href, findings=finding_lines(summary))
+    return GroupLine(
+        summary=summary,
+        href=href,
+        findings=finding_lines(summary, summary.findings),
+        subordinate=finding_lines(summary, summary.subordinate),
+    )
 
 
 def _progress(cluster: ClusterSnapshot) -> int | None:

@@ -42,6 +42,8 @@ def summary_of(verdict: GroupVerdict) -> GroupSummary:
         unknown_versions=verdict.unknown_versions,
         lag_at_least=verdict.lag_at_least,
         short_life=verdict.short_life,
+        subordinate=verdict.subordinate,
+        hidden_topics=verdict.hidden_topics,
     )
 
 

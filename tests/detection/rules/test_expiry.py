@@ -31,6 +31,7 @@ from monitor.model import (
     OffsetsListed,
     PartitionObserved,
     PassCompleted,
+    PassHistory,
     PendingOffsets,
     Phase,
     RebalanceSampled,
@@ -109,7 +110,9 @@ class Story:
     def verdict(self) -> GroupVerdict:
         assert self.group is not None
         known = [topic for topic in self.topics.values() if topic is not None]
-        topics = catalog_of("c", max(each.pass_ms for each in known), known, BEGIN, self.retention)
+        topics = catalog_of(
+            "c", max(each.pass_ms for each in known), known, PassHistory(first_ms=BEGIN), self.retention
+        )
         return evaluate(self.group, topics, self.ms, DetectionSettings())
 
     @property

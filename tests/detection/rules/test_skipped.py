@@ -23,6 +23,7 @@ from monitor.model import (
     OffsetDeleted,
     OffsetsListed,
     PartitionObserved,
+    PassHistory,
     TopicObserved,
     TopicState,
 )
@@ -89,7 +90,7 @@ class Story:
     def verdict(self) -> GroupVerdict:
         assert self.group is not None
         assert self.topic is not None
-        topics = catalog_of("c", self.topic.pass_ms, [self.topic], first_pass_ms=1)
+        topics = catalog_of("c", self.topic.pass_ms, [self.topic], PassHistory(first_ms=1))
         return evaluate(self.group, topics, self._ms, DetectionSettings(commit_silence_ms=10**9))
 
     @property

@@ -2,14 +2,10 @@
 
 import msgspec
 
-from monitor.messages.notification import utc
-from monitor.messages.unknown_versions import cluster_sentence
 from monitor.model import CollectorHealth, Finding, FindingKind, GroupVerdict, Snapshot
-from monitor.web.api.lists import condition
 from monitor.web.views.group_list import Listing, Wish
 from monitor.web.views.overview import overview
-from monitor.web.views.summary import summary_of
-from tests.web.examples import NOW_MS, newer_broker, offsets_only, ready_cluster, snapshot
+from tests.web.examples import NOW_MS, offsets_only, ready_cluster, snapshot
 
 
 def troubled(group: str, kind: FindingKind, reason: str, age_ms: int) -> GroupVerdict:
@@ -53,21 +49,6 @@ def test_a_cut_list_keeps_the_worst_and_counts_the_rest():
     page = overview(Listing(example()), NOW_MS, Wish(), 3)
     assert [line.summary.group[2:] for line in page.groups] == ["lost records", "orphaned long", "orphaned long"]
     assert (page.troubled, page.total, page.shown, page.hidden) == (8, 9, 9, 6)
-
-
-def test_what_concerns_many_groups_is_one_sentence_of_their_cluster():
-    """It is no problem of the reading, which goes on."""
-    groups = [summary_of(newer_broker(f"g{number}")) for number in range(12)]
-    sentence = cluster_sentence([*groups, summary_of(offsets_only("other"))])
-    assert sentence == (
-        "The brokers write version 5 of GroupMetadata; this groupwatch reads 0 to 4. The members of 12 groups have "
-        f"been unknown since {utc(NOW_MS - 60_000)}. Upgrade groupwatch, and start it once with --rebuild."
-    )
-    cluster = msgspec.structs.replace(ready_cluster(), notices=(sentence,))
-    (line,) = overview(Listing(snapshot(cluster)), NOW_MS, Wish(), None).clusters
-    assert (line.warning, line.sentence, line.failing) == (sentence, "Ready.", False)
-    assert condition(cluster, NOW_MS).warning == sentence
-    assert cluster_sentence([summary_of(offsets_only("other"))]) is None
 
 
 def test_an_evaluation_is_as_old_as_the_machines_clock_says():

@@ -1,0 +1,46 @@
+"""Which partitions of the offsets topic lack a leader or in-sync replicas, as the brokers describe it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from kafka.admin import ConfigResource, ConfigResourceType, KafkaAdminClient
+from kafka.errors import KafkaError
+
+from monitor.collectors.kafka.topic_poll import Described, topic_error
+from monitor.model.offsets_topic import OffsetsTopicSeen, ReplicasSeen
+from monitor.protocol.kafka.group_metadata import OFFSETS_TOPIC
+
+MIN_IN_SYNC: Final = "min.insync.replicas"
+
+
+def observe_offsets_topic(admin: KafkaAdminClient) -> OffsetsTopicSeen | None:
+    """The topic now; None: it is not there yet, or the user may not describe it, or no broker responds.
+
+    Its ``min.insync.replicas`` is requested only while a partition is degraded: then it may be changed at any time.
+    """
+    try:
+        described = admin.describe_topics([OFFSETS_TOPIC])[0]
+        if topic_error(described) is not None or not described["partitions"]:
+            return None
+        degraded = _degraded_partitions(described)
+        minimum = _min_in_sync(admin) if degraded else None
+    except (KafkaError, OSError):
+        return None
+    return OffsetsTopicSeen(len(described["partitions"]), degraded, minimum)
+
+
+def _degraded_partitions(topic: Described) -> tuple[ReplicasSeen, ...]:
+    found = [
+        ReplicasSeen(each["partition_index"], each["leader_id"], tuple(each["isr_nodes"]), tuple(each["replica_nodes"]))
+        for each in sorted(topic["partitions"], key=lambda each: int(each["partition_index"]))
+    ]
+    return tuple([each for each in found if each.leader < 0 or len(each.in_sync) < len(each.replicas)])
+
+
+def _min_in_sync(admin: KafkaAdminClient) -> int | None:
+    """None: the user lacks the permission DESCRIBE_CONFIGS of the topic."""
+    resource = ConfigResource(ConfigResourceType.TOPIC, OFFSETS_TOPIC, {MIN_IN_SYNC: None})
+    found = admin.describe_configs([resource], config_filter="all").get("topic", {}).get(OFFSETS_TOPIC) or {}
+    value = found.get(MIN_IN_SYNC, {}).get("value")
+    return int(value) if value is not None and str(value).isdecimal() else None

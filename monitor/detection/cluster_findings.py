@@ -1,0 +1,102 @@
+"""What is wrong with a cluster as a whole: of that, many groups suffer at once, and none of them is to blame."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Final
+
+from monitor.detection.offsets_topic import fault_of
+from monitor.findings.cluster import (
+    ClusterObservation,
+    Grew,
+    NotVisible,
+    NotWritable,
+    UnknownVersions,
+    cluster_findings_of,
+)
+from monitor.model import Catalog, GroupSummary, GrownLog
+from monitor.model.cluster_findings import ClusterFinding, ClusterFindingKind
+from monitor.model.offsets_topic import PartitionFault
+
+TOLD_MS: Final = 86_400_000
+"""For so long it is told that the offsets topic grew. By then groups have committed again, or nobody uses them."""
+
+
+DELETED_MS: Final = 60_000
+"""So long after a topic was last seen, the brokers have deleted its committed offsets if it was deleted."""
+
+
+def cluster_findings(
+    catalog: Catalog, groups: Sequence[GroupSummary], grown: GrownLog | None, now_ms: int
+) -> tuple[ClusterFinding, ...]:
+    """The findings of a cluster, worst first.
+
+    Args:
+        catalog: what collectors know of it.
+        groups: all its groups.
+        grown: what the newest growth of the offsets topic did to them; None: it has not grown.
+        now_ms: the instant, in milliseconds since the epoch.
+    """
+    rules = (
+        _not_writable(catalog, groups),
+        _grew(grown, now_ms),
+        _not_visible(catalog, groups, now_ms),
+        _unknown_versions(groups),
+    )
+    return cluster_findings_of(found for rule in rules for found in rule)
+
+
+def _grew(grown: GrownLog | None, now_ms: int) -> Iterator[ClusterObservation]:
+    """The offsets topic has more partitions, and brokers no longer find the committed offsets of groups."""
+    if grown is not None and grown.lost and now_ms - grown.grown_ms <= TOLD_MS:
+        kind = ClusterFindingKind.OFFSETS_TOPIC
+        yield ClusterObservation(kind, "grew", grown.grown_ms, Grew(grown), groups=len(grown.lost))
+
+
+def _not_visible(catalog: Catalog, groups: Sequence[GroupSummary], now_ms: int) -> Iterator[ClusterObservation]:
+    """Topics are no longer seen, while groups still have their committed offsets."""
+    since_ms = {name: state.observed_ms for name, state in catalog.hidden.items()}
+    hidden = {name for name, seen_ms in since_ms.items() if now_ms - seen_ms >= DELETED_MS}
+    concerned = [own for each in groups if (own := hidden.intersection(each.hidden_topics))]
+    if concerned:
+        topics = tuple(sorted(set().union(*concerned)))
+        kind, first_ms = ClusterFindingKind.TOPICS, min(since_ms[name] for name in topics)
+        yield ClusterObservation(kind, "not_visible", first_ms, NotVisible(topics), groups=len(concerned))
+
+
+def _unknown_versions(groups: Sequence[GroupSummary]) -> Iterator[ClusterObservation]:
+    """The brokers write records of groups in a version that cannot be read."""
+    concerned = tuple([each.unknown_versions for each in groups if each.unknown_versions])
+    if concerned:
+        since_ms = min(each.since_ms for own in concerned for each in own)
+        kind, evidence = ClusterFindingKind.RECORDS, UnknownVersions(concerned)
+        yield ClusterObservation(kind, "unknown_version", since_ms, evidence, groups=len(concerned))
+
+
+def _not_writable(catalog: Catalog, groups: Sequence[GroupSummary]) -> Iterator[ClusterObservation]:
+    """Partitions of the offsets topic that take no records, by the reason."""
+    health = catalog.offsets_topic
+    lasting = () if health is None else health.lasting()
+    if health is None or not lasting:
+        return
+    concerned = Counter([_place_of(each, catalog) for each in groups])
+    by_reason = sorted(lasting, key=lambda each: each.reason)
+    for reason, of_reason in groupby(by_reason, key=lambda each: each.reason):
+        own = list(of_reason)
+        worst = min(own, key=lambda each: each.in_sync - each.needed)
+        yield ClusterObservation(
+            kind=ClusterFindingKind.OFFSETS_TOPIC,
+            reason=reason,
+            since_ms=min(each.since_ms for each in own),
+            evidence=NotWritable(health.partitions, worst.in_sync, worst.needed),
+            groups=sum(concerned[each.partition] for each in own),
+            partitions=tuple(sorted(each.partition for each in own)),
+        )
+
+
+def _place_of(group: GroupSummary, catalog: Catalog) -> int | None:
+    """The partition with a fault that has the commits of a group; None: it has none."""
+    fault: PartitionFault | None = fault_of(group.group, group.kind, catalog)
+    return None if fault is None else fault.partition

@@ -1,0 +1,189 @@
+"""The findings of a cluster: their rows, worst first, and the sentence of each kind of evidence.
+
+Like those of groups, a sentence stays the same while nothing changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import singledispatch
+from typing import Final
+
+from monitor.messages.formatting import counted
+from monitor.messages.log_growth import growth_sentence
+from monitor.messages.names import listed, ranges
+from monitor.messages.unknown_versions import cluster_sentence
+from monitor.model import GrownLog, UnknownVersion, Value
+from monitor.model.cluster_findings import ClusterFinding, ClusterFindingKind
+from monitor.model.findings import Severity
+from monitor.model.offsets_topic import FaultReason
+
+
+class ClusterFindingSpec(Value):
+    """What is the same of a finding wherever it is found. ``advice`` is what a person can do first."""
+
+    kind: ClusterFindingKind
+    reason: str
+    severity: Severity
+    advice: str
+
+
+_OFFSETS: Final = ClusterFindingKind.OFFSETS_TOPIC
+
+ROWS: Final = (
+    ClusterFindingSpec(
+        _OFFSETS,
+        FaultReason.NO_LEADER,
+        Severity.CRITICAL,
+        "Start the brokers that have its replicas. If there is still no leader then, elect one "
+        "(kafka-leader-election.sh --election-type unclean): it may lack the newest commits.",
+    ),
+    ClusterFindingSpec(
+        _OFFSETS,
+        FaultReason.NOT_ENOUGH_REPLICAS,
+        Severity.CRITICAL,
+        "Start the brokers that are away, or find out why their replicas fall behind. No consumer of these groups "
+        "needs a restart. A lower min.insync.replicas of __consumer_offsets lets groups commit at once, but commits "
+        "are then lost with one more broker.",
+    ),
+    ClusterFindingSpec(
+        _OFFSETS,
+        "grew",
+        Severity.CRITICAL,
+        "Stop the consumers of these groups until their offsets are committed again "
+        "(kafka-consumer-groups.sh --reset-offsets). Otherwise they start where auto.offset.reset says. A recording "
+        "has the last ones (groupwatch explain --at).",
+    ),
+    ClusterFindingSpec(
+        ClusterFindingKind.TOPICS,
+        "not_visible",
+        Severity.WARNING,
+        "Grant DESCRIBE on these topics to the user of groupwatch. If they were deleted, delete the committed offsets, "
+        "too (kafka-consumer-groups.sh --delete-offsets).",
+    ),
+    ClusterFindingSpec(
+        ClusterFindingKind.RECORDS,
+        "unknown_version",
+        Severity.WARNING,
+        "Upgrade groupwatch, and start it once with --rebuild.",
+    ),
+)
+"""All findings of clusters, worst first."""
+
+_ROWS: Final = {(spec.kind, str(spec.reason)): place for place, spec in enumerate(ROWS)}
+
+
+class ClusterEvidence(Value):
+    """What was seen of a finding of a cluster: all that its sentence needs, in no words."""
+
+
+class ClusterObservation(Value):
+    """What was found of a cluster, in no words. ``groups`` counts those that it concerns."""
+
+    kind: ClusterFindingKind
+    reason: str
+    since_ms: int
+    evidence: ClusterEvidence
+    groups: int
+    partitions: tuple[int, ...] = ()
+
+
+def cluster_findings_of(found: Iterable[ClusterObservation]) -> tuple[ClusterFinding, ...]:
+    """The observations in words, worst first.
+
+    Raises:
+        KeyError: ROWS has no such finding.
+        NotImplementedError: its evidence has no sentence.
+    """
+    ranked = sorted(found, key=lambda each: _ROWS[each.kind, str(each.reason)])
+    return tuple([_in_words(each) for each in ranked])
+
+
+def _in_words(found: ClusterObservation) -> ClusterFinding:
+    spec = ROWS[_ROWS[found.kind, str(found.reason)]]
+    return ClusterFinding(
+        kind=spec.kind,
+        reason=str(spec.reason),
+        severity=spec.severity,
+        since_ms=found.since_ms,
+        sentence=sentence(found.evidence, found),
+        advice=spec.advice,
+        groups=found.groups,
+        partitions=found.partitions,
+    )
+
+
+@singledispatch
+def sentence(evidence: ClusterEvidence, found: ClusterObservation) -> str:
+    """What a person reads of an observation."""
+    raise NotImplementedError(f"No sentence is made from {type(evidence).__name__}.")
+
+
+class NotWritable(ClusterEvidence):
+    """Partitions of the offsets topic, of ``of`` in all, take no records. ``in_sync`` are the fewest of ``needed``."""
+
+    of: int
+    in_sync: int
+    needed: int
+
+
+@sentence.register
+def _not_writable_sentence(evidence: NotWritable, found: ClusterObservation) -> str:
+    which = _partitions(found.partitions, evidence.of)
+    have = "has" if len(found.partitions) == 1 else "have"
+    state = f"{have} no leader"
+    if found.reason == FaultReason.NOT_ENOUGH_REPLICAS:
+        state = f"{have} {evidence.in_sync} of {counted(evidence.needed, 'in-sync replica')} that a commit needs"
+    return f"{which} of __consumer_offsets {state}: {_concerned_groups(found.groups)} can neither commit nor rebalance."
+
+
+def _partitions(numbers: Sequence[int], of: int) -> str:
+    if len(numbers) == of:
+        return "All partitions" if of > 1 else "The only partition"
+    word = "Partition" if len(numbers) == 1 else "Partitions"
+    return f"{word} {ranges(numbers)}"
+
+
+def _concerned_groups(groups: int) -> str:
+    return f"the {counted(groups, 'group')} there" if groups else "groups there"
+
+
+class Grew(ClusterEvidence):
+    """The offsets topic has more partitions, and groups lost their committed offsets."""
+
+    grown: GrownLog
+
+
+@sentence.register
+def _grew_sentence(evidence: Grew, _: ClusterObservation) -> str:
+    return growth_sentence(evidence.grown)
+
+
+class UnknownVersions(ClusterEvidence):
+    """Of each group with records that cannot be read, which versions those have."""
+
+    of_groups: tuple[tuple[UnknownVersion, ...], ...]
+
+
+@sentence.register
+def _unknown_versions_sentence(evidence: UnknownVersions, _: ClusterObservation) -> str:
+    return cluster_sentence(evidence.of_groups)
+
+
+class NotVisible(ClusterEvidence):
+    """Topics, sorted, of which groups still have committed offsets, and that polls no longer see."""
+
+    topics: tuple[str, ...]
+
+
+@sentence.register
+def _not_visible_sentence(evidence: NotVisible, found: ClusterObservation) -> str:
+    """A deletion deletes the offsets as well, so a permission is the more likely cause."""
+    one = len(evidence.topics) == 1
+    which = f"Topic {listed(evidence.topics)} is" if one else f"Topics {listed(evidence.topics)} are"
+    it = "It was" if one else "They were"
+    return (
+        f"{which} committed by {counted(found.groups, 'group')} and not visible any more. {it} deleted, or groupwatch "
+        "lacks the permission DESCRIBE. The committed offsets are still there, which a deletion deletes, too. Findings "
+        "of these groups are as of then, and their lag is unknown."
+    )

@@ -1,0 +1,218 @@
+"""What is found of a cluster, and which findings of its groups follow from that."""
+
+import re
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from monitor.detection import DetectionSettings, evaluate
+from monitor.detection.cluster_findings import cluster_findings
+from monitor.findings.cluster import ROWS
+from monitor.model import (
+    FindingKind,
+    GroupKind,
+    GroupSummary,
+    GrownLog,
+    Phase,
+    RebalanceInProgress,
+    UnknownVersion,
+)
+from monitor.model.cluster_findings import ClusterFindingKind
+from monitor.model.findings import Severity
+from monitor.model.offsets_topic import FaultReason, OffsetsTopicHealth, PartitionFault
+from tests.detection.rules.test_stalled_commits import ALL_BUSY, NOW_MS, committed, pair
+
+PAGE = Path(__file__).parents[2] / "docs" / "findings.md"
+
+TOO_FEW, NO_LEADER = FaultReason.NOT_ENOUGH_REPLICAS, FaultReason.NO_LEADER
+
+SILENT = replace(pair(*(committed(number, 10, 500) for number in range(4))), group="g")
+"""Nobody commits: records have waited since 700 s, and it is 1000 s. Its hash is 103: partition 3 of 4."""
+
+FOLLOWS = [("not_committing", 700, "offsets_topic/not_enough_replicas")]
+
+
+def topics_with(*faults, partitions=4):
+    return replace(ALL_BUSY, offsets_topic=OffsetsTopicHealth(partitions, {fault.partition: fault for fault in faults}))
+
+
+def fault(partition=3, reason=TOO_FEW, *, since_s=755, before_s=750, ended_s=None):
+    ended_ms = None if ended_s is None else ended_s * 1000
+    before_ms = None if before_s is None else before_s * 1000
+    return PartitionFault(partition, reason, 1, 2, since_s * 1000, before_ms, ended_ms)
+
+
+def found(topics, state=SILENT):
+    """The group's own findings, and those that follow."""
+    verdict = evaluate(state, topics, NOW_MS, DetectionSettings())
+    own = [(each.reason, each.since_ms // 1000) for each in verdict.findings]
+    follow = [(each.reason, each.since_ms // 1000, each.follows) for each in verdict.subordinate]
+    return own, follow
+
+
+def test_without_a_fault_its_owners_are_accused():
+    assert found(ALL_BUSY) == ([("not_committing", 700)], [])
+    assert found(topics_with()) == ([("not_committing", 700)], [])
+
+
+@pytest.mark.parametrize(
+    ("own", "told", "follow"),
+    [
+        pytest.param(fault(), [], FOLLOWS, id="its partition takes no records since before it was silent for 60 s"),
+        pytest.param(fault(before_s=None), [], FOLLOWS, id="it is not known since when"),
+        pytest.param(fault(since_s=765, before_s=761), [("not_committing", 700)], [], id="it was silent before"),
+        pytest.param(
+            fault(since_s=770, before_s=750), [], FOLLOWS, id="a pass saw it late: it may have been so before"
+        ),
+        pytest.param(fault(partition=2), [("not_committing", 700)], [], id="the partition of other groups"),
+        pytest.param(fault(ended_s=945), [], [], id="over for 55 s: it may commit again"),
+        pytest.param(fault(ended_s=930), [("not_committing", 930)], [], id="over for 70 s: a cause of its own"),
+    ],
+)
+def test_a_finding_follows_the_cluster_and_comes_back_if_its_own_cause_stays(own, told, follow):
+    assert found(topics_with(own)) == (told, follow)
+
+
+def test_the_reason_is_that_of_its_partition():
+    assert found(topics_with(fault(reason=NO_LEADER))) == ([], [("not_committing", 700, "offsets_topic/no_leader")])
+
+
+def test_the_brokers_place_groups_by_the_number_of_partitions_that_they_started_with():
+    """The topic has grown from 2 to 4 partitions; by 2, the group is in partition 1."""
+    grown = replace(topics_with(fault(partition=1)), log_partitions=2)
+    assert found(grown) == ([], FOLLOWS)
+    assert found(replace(topics_with(fault()), log_partitions=2)) == ([("not_committing", 700)], [])
+
+
+def test_what_does_not_come_from_it_stays_a_finding_of_the_group():
+    """Retention has removed the records 10 to 14 of partition 0, which the group had not read."""
+    first, *others = ALL_BUSY.topics["t"].partitions
+    cut = replace(ALL_BUSY.topics["t"], partitions=(replace(first, earliest=15, earliest_ms=900_000), *others))
+    assert found(replace(topics_with(fault()), topics={"t": cut})) == ([("records_lost", 900)], FOLLOWS)
+
+
+REBALANCING = replace(
+    pair(*(committed(number, 20, 999) for number in range(4))), sampled=RebalanceInProgress(800_000, NOW_MS)
+)
+
+
+def test_a_rebalance_that_cannot_be_stored_follows_too():
+    """It is too long from 860 s on. What began before the fault, and was too long by then, has its own cause."""
+    long = ("long", 860, "offsets_topic/not_enough_replicas")
+    assert found(ALL_BUSY, REBALANCING) == ([("long", 860)], [])
+    assert found(topics_with(fault()), REBALANCING) == ([], [long])
+    assert found(topics_with(fault(since_s=860, before_s=859)), REBALANCING) == ([], [long])
+    assert found(topics_with(fault(since_s=862, before_s=861)), REBALANCING) == ([("long", 860)], [])
+    assert found(topics_with(fault(ended_s=941)), REBALANCING) == ([], [])
+    assert found(topics_with(fault(ended_s=939)), REBALANCING) == ([("long", 999)], [])
+
+
+def summary(name, kind=GroupKind.CLASSIC):
+    return GroupSummary("c", name, kind, Phase.STABLE, "range", 1, 0, ())
+
+
+GROUPS = (summary("g"), summary("h"), summary("share", GroupKind.SHARE))
+"""The hashes are 103 and 104: partitions 3 and 0 of 4. A share group commits nothing there."""
+
+
+def found_in(topics, groups=GROUPS, grown=None):
+    return cluster_findings(topics, groups, grown, NOW_MS)
+
+
+def test_a_cluster_without_faults_has_no_findings():
+    assert found_in(ALL_BUSY) == ()
+    assert found_in(topics_with()) == ()
+    assert found_in(topics_with(fault(ended_s=900))) == ()
+
+
+def test_partitions_that_take_no_records_are_one_finding_with_its_groups():
+    (finding,) = found_in(topics_with(fault(since_s=755), fault(1, since_s=750), fault(0)))
+    assert finding.sentence == (
+        "Partitions 0-1, 3 of __consumer_offsets have 1 of 2 in-sync replicas that a commit needs: the 2 groups there "
+        "can neither commit nor rebalance."
+    )
+    assert (finding.kind, finding.reason) == (ClusterFindingKind.OFFSETS_TOPIC, "not_enough_replicas")
+    assert (finding.severity, finding.since_ms) == (Severity.CRITICAL, 750_000)
+    assert (finding.groups, finding.partitions) == (2, (0, 1, 3))
+    assert finding.name == FOLLOWS[0][2]
+
+
+@pytest.mark.parametrize(
+    ("faults", "partitions", "sentence"),
+    [
+        (
+            [fault(reason=NO_LEADER)],
+            4,
+            "Partition 3 of __consumer_offsets has no leader: the 1 group there can neither commit nor rebalance.",
+        ),
+        (
+            [fault(0)],
+            1,
+            "The only partition of __consumer_offsets has 1 of 2 in-sync replicas that a commit needs: the 2 groups "
+            "there can neither commit nor rebalance.",
+        ),
+        (
+            [fault(2)],
+            4,
+            "Partition 2 of __consumer_offsets has 1 of 2 in-sync replicas that a commit needs: groups there can "
+            "neither commit nor rebalance.",
+        ),
+    ],
+)
+def test_the_sentence_names_the_partitions_and_what_they_lack(faults, partitions, sentence):
+    assert [each.sentence for each in found_in(topics_with(*faults, partitions=partitions))] == [sentence]
+
+
+def test_a_missing_leader_is_worse_than_too_few_replicas():
+    told = found_in(topics_with(fault(0), fault(3, NO_LEADER)))
+    assert [each.reason for each in told] == ["no_leader", "not_enough_replicas"]
+
+
+GROWN = GrownLog(partitions=7, before=3, grown_ms=900_000, groups=10, lost=("a", "b"))
+DAY_MS = 86_400_000
+
+
+def test_groups_that_lost_their_offsets_as_the_topic_grew_are_one_finding_for_a_day():
+    (finding,) = found_in(ALL_BUSY, grown=GROWN)
+    assert finding.sentence == (
+        "__consumer_offsets grew from 3 to 7 partitions, so 2 of 10 groups lost their committed offsets: a, b. "
+        "The brokers have looked for them in other partitions since 1970-01-01 00:15:00 UTC."
+    )
+    assert (finding.reason, finding.since_ms, finding.groups) == ("grew", 900_000, 2)
+    assert len(cluster_findings(ALL_BUSY, GROUPS, GROWN, 900_000 + DAY_MS)) == 1
+    assert cluster_findings(ALL_BUSY, GROUPS, GROWN, 900_001 + DAY_MS) == ()
+    assert found_in(ALL_BUSY, grown=replace(GROWN, lost=())) == (), "nothing was lost"
+
+
+def test_versions_that_cannot_be_read_are_one_finding_of_all_groups():
+    versions = (UnknownVersion("GroupMetadata", version=5, newest=4, since_ms=600_000),)
+    groups = [replace(summary(f"g{number}"), unknown_versions=versions) for number in range(12)]
+    (finding,) = found_in(ALL_BUSY, (*GROUPS, *groups))
+    assert finding.sentence == (
+        "The brokers write version 5 of GroupMetadata; this groupwatch reads 0 to 4. The members of 12 groups have "
+        "been unknown since 1970-01-01 00:10:00 UTC."
+    )
+    assert (finding.name, finding.severity, finding.since_ms, finding.groups) == (
+        "records/unknown_version",
+        Severity.WARNING,
+        600_000,
+        12,
+    )
+
+
+def test_findings_of_clusters_come_worst_first():
+    versions = (UnknownVersion("GroupMetadata", version=5, newest=4, since_ms=600_000),)
+    told = found_in(topics_with(fault()), [replace(summary("g"), unknown_versions=versions)], GROWN)
+    assert [each.reason for each in told] == ["not_enough_replicas", "grew", "unknown_version"]
+
+
+def test_the_page_of_findings_lists_them_in_their_order():
+    table = PAGE.read_text(encoding="utf-8").split("## Findings of a cluster")[1]
+    rows = re.findall(r"^\| `(\w+/\w+)` \| (\w+) \|", table, re.MULTILINE)
+    assert rows == [(f"{spec.kind.value}/{spec.reason}", spec.severity.value) for spec in ROWS]
+
+
+def test_the_kinds_of_findings_of_clusters_are_no_kinds_of_findings_of_groups():
+    """So that the two never have the same id."""
+    assert not {kind.value for kind in ClusterFindingKind} & {kind.value for kind in FindingKind}
