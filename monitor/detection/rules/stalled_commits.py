@@ -27,7 +27,8 @@ Rule 14: Rule 13 accuses no owner that has moved another partition since the rec
 whenever one moves (but see repeated_beside). For the same reason, rule 13 is for no sink of Connect, and for no task of
 Kafka Streams.
 Rule 15: Nor is a partition silent where a record may have ended its owners (monitor.detection.rules.stuck_records).
-Rule 16: A partition whose owners left one after the other is ``not_committing``, however new its owner is.
+Rule 16: A partition whose owners left one after the other is ``not_committing``, however new its owner is. So it is in
+a group without members, while the next owner may come.
 Rule 17: Groups that MirrorMaker 2 keeps are judged by monitor.detection.rules.kept_groups instead.
 """
 

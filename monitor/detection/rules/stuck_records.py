@@ -17,15 +17,22 @@ Rule 5: There is none where an open transaction holds back what waits, or where 
 Rule 6: Sinks of Connect and tasks of Kafka Streams may commit everything at once, so there is none for them.
 Rule 7: Where no other partition moved, a record cannot be distinguished from a database that is down. Then ALONE
 owners of rule 1 are reported with ``not_committing``, and no record is accused (rule 16 of stalled_commits).
+Rule 8: So are MANY owners that left sooner, once records have waited in vain for longer than an owner of rule 1 must
+have stood. If too many others left for rule 2, or nothing is known of how often the group commits, no partition of it
+may have moved for DEPLOYED times ``commit_silence_ms``.
+Rule 9: Rule 8 is for no partition whose commits repeat the offset while others move: that may be paused.
+Rule 10: Such a group is empty most of the time. Rules 7 and 8 hold until it has been for ``commit_silence_ms``, and for
+RHYTHMS times as long as it ever took from one owner to the next. Only then the group is unattended.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from typing import Final
 
 from monitor.detection.lag.commit_cadence import RHYTHMS, longest_usual_ms, usual_gap_ms
-from monitor.detection.lag.standstill import moved_ms
+from monitor.detection.lag.standstill import moved_ms, standstill_of
 from monitor.detection.lag.waiting import in_vain_since_ms
 from monitor.detection.ownership.context import Facts
 from monitor.detection.ownership.current import began_ms
@@ -50,17 +57,24 @@ ALONE: Final = 3
 LEAST_MS: Final = 5_000
 """A consumer that begins needs so long for its first commit (``auto.commit.interval.ms``)."""
 
+DEPLOYED: Final = 5
+"""Times ``commit_silence_ms``: by then, members that leave do not do so for a deployment."""
+
 _WITH_CONSUMERS: Final = frozenset({Phase.STABLE, Phase.ASSIGNING, Phase.RECONCILING, Phase.EMPTY})
 
 
 class Stuck(Value):
-    """A partition whose owners left one after the other. ``is_alone``: no other partition moved meanwhile."""
+    """A partition whose owners left one after the other. ``is_alone``: they accuse no record.
+
+    ``is_awaited``: the group has members, or the next owner may be about to come.
+    """
 
     since_ms: int
     offset: int
     owners: int
     distance: int
     is_alone: bool
+    is_awaited: bool
 
 
 def stuck_records(facts: Facts) -> dict[TopicPartition, Stuck]:
@@ -69,10 +83,13 @@ def stuck_records(facts: Facts) -> dict[TopicPartition, Stuck]:
 
 
 def owners_that_left_alone(facts: Facts) -> dict[TopicPartition, Stuck]:
-    """The partitions of rule 7, in a group that has members."""
-    if facts.group.phase is Phase.EMPTY:
-        return {}
-    return {place: each for place, each in _stuck(facts) if each.is_alone}
+    """The partitions of rules 7 and 8, in a group that has members, or will have again (rule 10)."""
+    return {place: each for place, each in _stuck(facts) if each.is_alone and each.is_awaited}
+
+
+def is_between_owners(facts: Facts) -> bool:
+    """Whether the group has no members, and only until the next of the owners that leave comes."""
+    return facts.group.phase is Phase.EMPTY and any(each.is_awaited for _, each in _stuck(facts))
 
 
 def _stuck(facts: Facts) -> Iterator[tuple[TopicPartition, Stuck]]:
@@ -92,7 +109,8 @@ def _stuck(facts: Facts) -> Iterator[tuple[TopicPartition, Stuck]]:
             continue
         is_alone = _is_alone(facts, place, each, since_ms)
         if is_alone is not None:
-            yield place, Stuck(since_ms, commit.offset, each.owners, each.distance, is_alone)
+            is_awaited = _is_owner_awaited(facts, each)
+            yield place, Stuck(since_ms, commit.offset, each.owners, each.distance, is_alone, is_awaited)
 
 
 def _may_commit_at_once(facts: Facts) -> bool:
@@ -109,17 +127,53 @@ def _is_in_log(commit: CommittedOffset) -> bool:
 def _is_alone(facts: Facts, place: TopicPartition, departures: Departures, since_ms: int) -> bool | None:
     """Whether only this partition is known to have been read; None: the owners prove nothing."""
     patience_ms = _patience_ms(facts, place)
+    left = [each for each in departures.newest if each.left_ms > since_ms]
+    are_many, have_others_left = len(left) >= MANY, 3 * departures.others > departures.owners
     if patience_ms is None:
-        return None
-    spans = [(max(each.stood_ms, since_ms), each) for each in departures.newest if each.left_ms > since_ms]
+        return True if are_many and _moves_nothing(facts, since_ms) else None
+    spans = [(max(each.stood_ms, since_ms), each) for each in left]
     stood = [(from_ms, each) for from_ms, each in spans if each.left_ms - from_ms >= patience_ms]
     beside = [each for from_ms, each in stood if each.others_ms >= from_ms + patience_ms]
     if len(beside) >= FEW and departures.others <= departures.owners:
         return False
-    went_on = bool(spans) and max([each.others_ms for _, each in spans]) >= spans[0][0] + patience_ms
-    if went_on and len(spans) >= MANY and 3 * departures.others <= departures.owners:
+    began_ms = max(departures.newest[0].stood_ms, since_ms)
+    went_on = max([each.others_ms for each in left], default=0) >= began_ms + patience_ms
+    if are_many and went_on and not have_others_left:
         return False
-    return True if len(stood) - len(beside) >= ALONE and departures.others <= departures.owners else None
+    if len(stood) - len(beside) >= ALONE and departures.others <= departures.owners:
+        return True
+    if not are_many:
+        return None
+    is_told = _moves_nothing(facts, since_ms) if have_others_left else _is_in_vain(facts, place, since_ms + patience_ms)
+    return True if is_told else None
+
+
+def _is_in_vain(facts: Facts, place: TopicPartition, until_ms: float) -> bool:
+    """Whether records have waited until then, and the partition does not look like one that is paused."""
+    is_repeated = standstill_of(facts.committed[place]) is not None
+    return facts.has_come(until_ms) and not (is_repeated and _newest_group_move_ms(facts) > until_ms)
+
+
+def _moves_nothing(facts: Facts, since_ms: int) -> bool:
+    """Whether no partition of the group has moved for longer than a deployment keeps them from it."""
+    still_ms = max(since_ms, _newest_group_move_ms(facts))
+    return facts.has_come(still_ms + DEPLOYED * facts.settings.commit_silence_ms)
+
+
+def _newest_group_move_ms(facts: Facts) -> int:
+    return max(map(moved_ms, facts.committed.values()))
+
+
+def _is_owner_awaited(facts: Facts, departures: Departures) -> bool:
+    """Whether the group has members, or has not been without for longer than it was between owners before.
+
+    Whatever starts a consumer again may wait longer each time. Owners between the first and the next are not kept.
+    """
+    if facts.group.phase is not Phase.EMPTY:
+        return True
+    pauses = [after.left_ms - before.left_ms for before, after in pairwise(departures.newest[1:])]
+    absence_ms = max(facts.settings.commit_silence_ms, RHYTHMS * max(pauses, default=0))
+    return not facts.has_come(facts.group.phase_ms + absence_ms)
 
 
 def _patience_ms(facts: Facts, place: TopicPartition) -> float | None:

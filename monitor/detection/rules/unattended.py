@@ -22,6 +22,7 @@ from monitor.detection.lag.waiting import in_vain_since_ms
 from monitor.detection.ownership.context import Facts
 from monitor.detection.rules.open_transaction import Markers, is_held_back
 from monitor.detection.rules.rule import Rule
+from monitor.detection.rules.stuck_records import is_between_owners
 from monitor.findings.lag import Abandoned, OneOff, Unattended
 from monitor.findings.observation import Observation
 from monitor.kinds.short_lives import has_siblings, short_life
@@ -37,9 +38,10 @@ def find_unattended(facts: Facts) -> Iterable[Observation]:
 
     Somebody may commit for such a group all the same, with partitions chosen by itself or by resetting offsets: the
     newest commit of any partition is a sign of life as good as the last member's leaving. What an open transaction
-    holds back does not wait for members (monitor.detection.rules.open_transaction).
+    holds back does not wait for members (monitor.detection.rules.open_transaction). A group
+    whose owners leave one after the other has no members most of the time, which is told as that instead.
     """
-    if facts.group.phase is not Phase.EMPTY or not facts.waiting:
+    if facts.group.phase is not Phase.EMPTY or not facts.waiting or is_between_owners(facts):
         return
     commits = facts.committed.values()
     sign_ms = max([facts.group.phase_ms, *[commit.committed_ms for commit in commits]])

@@ -243,7 +243,8 @@ def test_members_of_a_kip_848_group():
 @given(st.integers(1, 40), st.integers(0, 7))
 def test_the_same_is_known_however_the_log_is_cut(size, start):
     static = [generation(7, at_s, {f"x#{at_s}": (0,), "C": (1, 2, 3)}) for at_s in (320, 350, 380)]
-    events = [*GOING_ON, *UP_TO_100, *DYING, *static, commit(0, 100, 205), *commits(0, 400, 500)]
+    quick = [generation(8 + n, 281 + 3 * n, {f"Q{n}": (0,), "C": (1, 2, 3)}) for n in range(12)]
+    events = [*GOING_ON, *UP_TO_100, *DYING, *quick, *static, commit(0, 100, 205), *commits(0, 400, 500)]
     events = sorted([event for event in events if time_of(event) <= 450 * S], key=time_of)
     for end in (len(events), len(events) - 45):
         whole = fold_group("c", "g", None, events[:end])
@@ -251,6 +252,178 @@ def test_the_same_is_known_however_the_log_is_cut(size, start):
         for first in range(start, end, size):
             state = fold_group("c", "g", state, events[first : min(first + size, end)])
         assert state == whole
+
+
+# --- owners that leave at once, and are started again -----------------------------------------------------------------
+
+STOPPED = [event for number in range(4) for event in commits(number, 0, 100)]
+"""Nobody commits anything after 100."""
+
+
+def reasons(state: GroupState, now_s: int, topics_now=None) -> set[str]:
+    """What is told of lag, in groups with and without members."""
+    findings = evaluate(state, topics_now or topics(now_s), now_s * S, DetectionSettings()).findings
+    return {each.reason for each in findings if each.kind.value in {"lag", "unattended", "dead_member"}}
+
+
+def classic_lives(starts: Iterable[int]):
+    """Each has all partitions for a second; then the group is empty."""
+    each = [(at_s, {f"B{at_s}": (0, 1, 2, 3)}) for at_s in starts]
+    empty = [(at_s + 1, {}) for at_s, _ in each]
+    return generations((0, {"A": (0, 1, 2, 3)}), (103, {}), *sorted(each + empty))
+
+
+def modern_lives(starts: Iterable[int]):
+    lives = [*modern("A", 0, 1, 0, 1, 2, 3), *removed("A", 103)]
+    for epoch, at_s in enumerate(starts, 2):
+        lives += [*modern(f"B{at_s}", at_s, epoch, 0, 1, 2, 3), *removed(f"B{at_s}", at_s + 1)]
+    return lives
+
+
+def named(lives):
+    """The commits, as the protocol of the group has them."""
+    key = topic_key_of(TOPIC_ID) if lives is modern_lives else None
+    return [event for number in range(4) for event in commits(number, 0, 100, topic_key=key)]
+
+
+@pytest.mark.parametrize("lives", [classic_lives, modern_lives])
+def test_owners_that_die_at_once_are_told_without_a_gap(lives):
+    """Whether the group has members just now or not: they are started again six seconds after they died."""
+    pieces = named(lives), lives(range(106, 700, 6))
+    for at_s in (*range(145, 160, 2), *range(170, 182), *range(182, 650, 13)):
+        found = reasons(fold(*pieces, until_s=at_s), at_s)
+        assert found == (set() if at_s < 160 else {"not_committing"}), at_s
+
+
+def test_the_sentence_names_the_offset_at_which_they_began_while_the_group_is_empty():
+    state = fold(STOPPED, classic_lives(range(106, 240, 6)), until_s=239)
+    assert text(state, 239, "not_committing") == (
+        "4 partitions of t (0-3) have lag, and no offset has been committed there for at least 60 s. At least 20 "
+        "owners in a row began in partition 0 of t at offset 100 and left."
+    )
+
+
+@pytest.mark.parametrize("lives", [classic_lives, modern_lives])
+def test_a_group_without_members_is_unattended_once_nobody_comes_back(lives):
+    """Kubernetes starts a container again after up to 300 s. The group is missed after three times as long."""
+    starts = (110, 120, 140, 180, 260, 420, 720, 1_020, 1_320)
+    pieces = named(lives), lives(starts)
+    for at_s in (*range(425, 1_321, 17), *range(1_321, 1_321 + 900, 50), 2_220):
+        assert reasons(fold(*pieces, until_s=at_s), at_s) == {"not_committing"}, at_s
+    gone = fold(*pieces, until_s=1_321)
+    assert reasons(gone, 1_321 + 900) == reasons(gone, 9_000) == {"no_members"}
+
+
+def test_four_deaths_may_be_a_deployment():
+    pieces = STOPPED, classic_lives((106, 112, 118, 124))
+    assert reasons(fold(*pieces, until_s=190), 180) == set()
+    assert reasons(fold(*pieces, until_s=190), 190) == {"no_members"}
+
+
+def test_it_ends_with_the_first_commit_after_a_database_was_down():
+    back = generation(999, 400, {"Z": (0, 1, 2, 3)})
+    after = [event for number in range(4) for event in commits(number, 405, 500)]
+    pieces = STOPPED, classic_lives(range(106, 398, 6)), [back], after
+    assert reasons(fold(*pieces, until_s=404), 404) == {"not_committing"}
+    for at_s in range(406, 500, 7):
+        assert reasons(fold(*pieces, until_s=at_s), at_s) == set()
+
+
+def test_a_group_that_commits_rarely_is_given_three_times_as_long():
+    slow = [event for number in range(4) for event in commits(number, 0, 1_200, every_s=300)]
+    pieces = slow, classic_lives(range(1_206, 2_190, 40))
+    for at_s in range(1_400, 2_100, 41):
+        assert reasons(fold(*pieces, until_s=at_s), at_s) == set(), at_s
+    assert reasons(fold(*pieces, until_s=2_101), 2_101) == {"not_committing"}
+
+
+def test_a_record_stays_suspected_when_the_others_have_stopped_later():
+    """Other partitions moved while the first owners left, and never again: the record was passed by nobody."""
+    others = [event for number in (1, 2, 3) for event in commits(number, 0, 200)]
+    quick = [(0, {"A": (0,), "C": (1, 2, 3)})]
+    quick += [(110 + 3 * index, {f"B{index}": (0,), "C": (1, 2, 3)}) for index in range(150)]
+    for at_s in (171, 205, 230, 300, 500):
+        assert told(fold(others, UP_TO_100, generations(*quick), until_s=at_s), at_s)[STUCK] == [0], at_s
+
+
+def test_that_holds_for_records_that_came_after_the_first_owners_had_left():
+    others = [event for number in (1, 2, 3) for event in commits(number, 0, 400)]
+    quick = [(0, {"A": (0,), "C": (1, 2, 3)})]
+    quick += [(110 + 3 * index, {f"B{index}": (0,), "C": (1, 2, 3)}) for index in range(170)]
+    for at_s in (280, 380, 600):
+        rows = list(topics(at_s).topics["t"].partitions)
+        rows[0] = partition(*[(second, second if second >= 300 else min(second, 100)) for second in range(0, at_s, 10)])
+        known = catalog(TopicState(cluster="c", topic="t", pass_ms=0, topic_id=TOPIC_ID, partitions=tuple(rows)))
+        found = told(fold(others, UP_TO_100, generations(*quick), until_s=at_s), at_s, known)
+        assert found.get(STUCK) == ([0] if at_s > 300 else None), at_s
+
+
+def each_dies(from_s: int, until_s: int, every_s: int):
+    """Four members with a partition each, of which one is replaced each time."""
+    names = ["A0", "A1", "A2", "A3"]
+    lives = [(0, {name: (number,) for number, name in enumerate(names)})]
+    for turn, at_s in enumerate(range(from_s, until_s, every_s)):
+        names[turn % 4] = f"B{turn}"
+        lives.append((at_s, {name: (number,) for number, name in enumerate(names)}))
+    return generations(*lives)
+
+
+def test_members_that_all_die_are_told_when_no_deployment_takes_so_long():
+    pieces = STOPPED, each_dies(103, 700, 5)
+    for at_s in range(150, 400, 11):
+        assert reasons(fold(*pieces, until_s=at_s), at_s) == set(), at_s
+    for at_s in range(401, 600, 14):
+        assert reasons(fold(*pieces, until_s=at_s), at_s) == {"not_committing"}, at_s
+
+
+def test_rolling_deployments_twice_in_a_row_with_lag():
+    """They commit what they read when they can, which is 50 s behind; and not at all when each has four seconds."""
+    behind = [commit(number, at_s - 50, at_s) for number in range(4) for at_s in range(60, 600, 5)]
+    for until_s, every_s in ((182, 10), (132, 4), (262, 20)):
+        idle = [each for each in behind if not 102 <= each.committed_ms // S < (until_s if every_s < 5 else 0)]
+        state = fold(idle, each_dies(102, until_s, every_s), until_s=until_s)
+        for at_s in range(110, until_s + 100, 7):
+            state = fold(idle, each_dies(102, until_s, every_s), until_s=at_s)
+            assert reasons(state, at_s) == set(), (every_s, at_s)
+
+
+def test_a_group_that_is_scaled_up_and_down_while_it_reads():
+    """Each member that goes has begun at the offset that is committed; each has committed nothing."""
+    behind = [commit(number, at_s - 50, at_s) for number in range(4) for at_s in range(60, 900, 15)]
+    lives = [(0, {"A": (0, 1, 2, 3)})]
+    for turn in range(20):
+        lives.append((104 + 30 * turn, {"A": (0, 1), f"B{turn}": (2, 3)}))
+        lives.append((109 + 30 * turn, {"A": (0, 1, 2, 3)}))
+    for at_s in range(110, 700, 9):
+        assert reasons(fold(behind, generations(*lives), until_s=at_s), at_s) == set()
+
+
+@pytest.mark.parametrize("lives", [classic_lives, modern_lives])
+def test_batch_jobs_that_commit_at_their_end_only(lives):
+    """Each five minutes, for a minute. Between them the group has no members, and what came meanwhile waits."""
+    key = topic_key_of(TOPIC_ID) if lives is modern_lives else None
+    ends = [each for number in range(4) for each in commits(number, 0, 6_000, every_s=300, topic_key=key)]
+    runs = []
+    for number, at_s in enumerate(range(240, 6_000, 300), 1):
+        runs += (
+            [*modern(f"B{number}", at_s, number, 0, 1, 2, 3), *removed(f"B{number}", at_s + 61)]
+            if lives is modern_lives
+            else [generation(2 * number, at_s, {f"B{number}": (0, 1, 2, 3)}), generation(2 * number + 1, at_s + 61, {})]
+        )
+    for at_s in range(2_100, 5_900, 97):
+        state = fold(ends, runs, until_s=at_s)
+        assert "not_committing" not in reasons(state, at_s)
+        assert state.departures == ()
+
+
+def test_a_partition_that_is_paused_while_the_owner_of_all_is_deployed():
+    """It commits all that it has when it ends, so the offset of the paused one is repeated."""
+    pausing = [(at_s, {f"B{at_s}": (0, 1, 2, 3)}) for at_s in range(111, 700, 20)]
+    others = [event for number in (1, 2, 3) for event in commits(number, 0, 3_000)]
+    repeated = [commit(0, 100, at_s - 1) for at_s, _ in pausing]
+    for at_s in range(200, 700, 13):
+        state = fold(others, UP_TO_100, repeated, generations((0, {"A": (0, 1, 2, 3)}), *pausing), until_s=at_s)
+        assert reasons(state, at_s) == set()
 
 
 # --- what only looks like it ------------------------------------------------------------------------------------------
