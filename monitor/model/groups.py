@@ -14,6 +14,7 @@ from monitor.model.jumps import Jump
 from monitor.model.kinds import DEFAULT_KIND, GroupKind, Phase, Sharing, Source
 from monitor.model.members import Member
 from monitor.model.share import ShareGroupState
+from monitor.model.static_ids import StaticIdRun
 from monitor.model.streams import AssignorInput, StreamsGroupState
 from monitor.model.transactions import PendingOffsets
 from monitor.model.values import STATE_VERSION, PartitionId, TopicPartitions, Value
@@ -285,6 +286,8 @@ class GroupState(Value):
     committed again. They may be all that is known of a group (UNSEEN).
     ``explicit_expiries`` are of those offsets that clients requested to keep for a time of their own, sorted.
     ``lacks_state_time``: the broker did not write when the group became empty (before Kafka 2.1).
+
+    ``static_ids`` are the static members that were replaced of late, sorted (monitor.tracking.rebalances.static_ids).
     """
 
     cluster: str
@@ -341,3 +344,4 @@ class GroupState(Value):
     departures: tuple[Departures, ...] = ()
     explicit_expiries: tuple[ExplicitExpiry, ...] = ()
     lacks_state_time: bool = False
+    static_ids: tuple[StaticIdRun, ...] = ()

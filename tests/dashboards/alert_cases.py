@@ -527,6 +527,15 @@ CASES = (
         summary="orders has exceeded the time limit of a rebalance for 6m 0s",
         labels=GROUP | {"kind": "rebalance", "reason": "long"},
     ),
+    Case(
+        "GroupwatchStaticMemberReplaced",
+        "warning",
+        aged("rebalance", "static_replacements"),
+        fires=1,
+        gone=26,
+        summary="Static members of orders have been replaced repeatedly for 1m 0s",
+        labels=GROUP | {"kind": "rebalance", "reason": "static_replacements"},
+    ),
     # There until minute 3 and from 14 on; kept for one.
     Case(
         "GroupwatchDown",

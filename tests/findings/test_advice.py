@@ -101,6 +101,7 @@ ONLY_OF: Final[dict[tuple[str, str], set[str]]] = {
     ("idle_members", "no_tasks"): {CLASSIC, STREAMS},
     ("abandoned", "unsubscribed"): {CLASSIC, CONSUMER, SHARE, STREAMS, ZOOKEEPER, ROCKETMQ, METAQ},
     ("rebalance", "storm"): set(KINDS) - {SPARK},
+    ("rebalance", "static_replacements"): {CLASSIC, CONSUMER, STREAMS},
     ("unreadable_members", "assignment"): set(KINDS) - {SPARK},
     ("unreadable_members", "subscription"): set(KINDS) - {SPARK},
     ("lag", "open_transaction"): KAFKA - {CONNECT},

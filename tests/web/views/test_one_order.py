@@ -69,6 +69,7 @@ WARNING = (
     ("poison", "last_try"),
     ("lag", "behind"),
     ("rebalance", "storm"),
+    ("rebalance", "static_replacements"),
     ("config_behind", "config_offset"),
     ("unreadable_members", "assignment"),
     ("unreadable_members", "subscription"),
@@ -141,7 +142,7 @@ def test_a_finding_without_a_row_has_no_rank_and_no_words():
 JITTERING = {"retention", "unattended", "lag", "uncommitted", "offsets", "abandoned"}
 """Their partitions change with the traffic."""
 
-JITTERING_ALONE = {("poison", "last_try"), ("transactions", "uncommitted")}
+JITTERING_ALONE = {("poison", "last_try"), ("transactions", "uncommitted"), ("rebalance", "static_replacements")}
 
 REMEMBERED = {("rebalance", "storm"), ("poison", "given_up")}
 """They begin with the oldest that happened within some time."""
@@ -166,6 +167,7 @@ def test_the_page_marks_partitions_where_the_row_of_a_partition_does_not_say_it_
         ("imbalance", "tasks"),
         ("idle_members", "no_tasks"),
         ("rebalance", "storm"),
+        ("rebalance", "static_replacements"),
         ("unreadable_members", "assignment"),
         ("unreadable_members", "subscription"),
         ("imbalance", "partitions"),
