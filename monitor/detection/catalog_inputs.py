@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from monitor.detection.ownership.assignment_view import AssignmentView
 from monitor.detection.ownership.catalog_view import Topics, age_beside
+from monitor.detection.ownership.near_topics import proposed_topics
 from monitor.detection.ownership.tasks.connect import sink_of
 from monitor.model import KINDS, GroupState
 
@@ -30,4 +31,5 @@ def concerns_of(group: GroupState, view: AssignmentView, topics: Topics) -> Conc
     concerned = sorted(view.ownership.subscribed.union(owned, committed, group.left_topics, deleted))
     pass_ms = topics.catalog.pass_ms if KINDS[group.kind].is_self_assigned else None
     beside = sink_of(group, topics), topics.catalog.offsets_retention, age_beside(topics.catalog, group)
-    return (view, pass_ms, *beside, *[topics.content(topic) for topic in concerned])
+    proposed = tuple(proposed_topics(group, view.ownership.subscribed, topics.catalog))
+    return (view, pass_ms, *beside, proposed, *[topics.content(topic) for topic in concerned])

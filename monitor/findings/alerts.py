@@ -174,6 +174,7 @@ REBALANCE_STORM: Final = FindingAlert("GroupwatchRebalanceStorm", "rebalance", "
 REBALANCE_LONG: Final = FindingAlert("GroupwatchRebalanceLong", "rebalance", "long", age_s=240)
 """The finding begins when the rebalance is a minute old."""
 
+NOTHING_TO_READ: Final = FindingAlert("GroupwatchNothingToRead", "subscription", "nothing_to_read", age_s=300)
 STATIC_MEMBER_REPLACED: Final = FindingAlert("GroupwatchStaticMemberReplaced", "rebalance", "static_replacements")
 """It has lasted for a minute by the time that it is found."""
 
@@ -198,6 +199,7 @@ GROUP_ALERTS: Final[tuple[GroupAlert, ...]] = (
     WITHOUT_MEMBERS,
     TOPIC_ABANDONED,
     MEMBERS_UNREADABLE,
+    NOTHING_TO_READ,
     DUPLICATE_CLIENT_ID,
     MIXED_STRATEGY,
     MIXED_SUBSCRIPTION,

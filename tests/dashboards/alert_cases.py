@@ -528,6 +528,15 @@ CASES = (
         labels=GROUP | {"kind": "rebalance", "reason": "long"},
     ),
     Case(
+        "GroupwatchNothingToRead",
+        "warning",
+        aged("subscription", "nothing_to_read"),
+        fires=7,
+        gone=26,
+        summary="Members of orders have had nothing to read for 7m 0s",
+        labels=GROUP | {"kind": "subscription", "reason": "nothing_to_read"},
+    ),
+    Case(
         "GroupwatchStaticMemberReplaced",
         "warning",
         aged("rebalance", "static_replacements"),

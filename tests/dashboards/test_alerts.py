@@ -39,11 +39,13 @@ NOT_ALERTED = {
     ("orphaned", "delay"),
     ("uncommitted", "at_risk"),
     ("lag", "not_moving"),
+    ("subscription", "missing_topics"),
     ("offsets", "unsubscribed"),
     ("offsets", "removed"),
 }
 """Both answers are right; Connect waits on purpose; no record is left out yet; an application may hold a partition
-back; nobody reads the topic by intent; an administrator has mostly deleted them. Nobody has anything to do."""
+back; topics may be to come; nobody reads the topic by intent; an administrator has mostly deleted them. Nobody has
+anything to do."""
 
 
 def test_every_rule_has_a_case_in_which_it_fires():

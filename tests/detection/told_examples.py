@@ -47,6 +47,7 @@ from monitor.model import (
     RebalanceCause,
     RebalanceInProgress,
     Reconciliation,
+    ResolvedRegex,
     ShareBatch,
     ShareConfig,
     SharedTopic,
@@ -1166,6 +1167,46 @@ def _rebalances(w: World) -> Iterator[Example]:
         "02:59:45",
         ("before it assigned partitions", "Known defect of kafka-python", "Use range"),
         w.group(*python, protocol="roundrobin", history=skipped),
+        orders,
+    )
+    order = w.member(1, ("order",)), w.member(2, ("order",))
+    yield Example(
+        "two members subscribe to a misspelled topic",
+        Kind.SUBSCRIPTION,
+        "nothing_to_read",
+        "02:40:00",
+        ("have nothing to read", "subscribe to order", "Topics with similar names: order"),
+        w.group(*order),
+        orders,
+    )
+    deleted = DeletedOffset(w.name("refunds"), 0, 100, STORED, None, at("02:50:00"))
+    yield Example(
+        "the topic of a member was deleted",
+        Kind.SUBSCRIPTION,
+        "nothing_to_read",
+        "02:50:00",
+        ("has nothing to read", "Deleted: refunds", "at 02:50:00 UTC"),
+        w.group(w.member(1, has=[0, 1]), w.member(2, ("refunds",)), deleted_offsets=(deleted,)),
+        orders,
+    )
+    yield Example(
+        "one of two topics does not exist",
+        Kind.SUBSCRIPTION,
+        "missing_topics",
+        "02:40:00",
+        ("subscribes to refunds",),
+        w.group(w.member(1, ("orders", "refunds"), has=[0, 1])),
+        orders,
+    )
+    unfit = changed(w.modern(1, has=[]), topics=(), regex="^order*")
+    resolved = ResolvedRegex("^order*")
+    yield Example(
+        "an expression fits no topic as a whole",
+        Kind.SUBSCRIPTION,
+        "nothing_to_read",
+        "02:40:00",
+        ("has to match the whole name", "^order*", "a part of orders"),
+        w.broker_group(unfit, regexes=(resolved,)),
         orders,
     )
     blue, green = w.name("blue"), w.name("green")

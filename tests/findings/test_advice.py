@@ -102,6 +102,8 @@ ONLY_OF: Final[dict[tuple[str, str], set[str]]] = {
     ("abandoned", "unsubscribed"): {CLASSIC, CONSUMER, SHARE, STREAMS, ZOOKEEPER, ROCKETMQ, METAQ},
     ("rebalance", "storm"): set(KINDS) - {SPARK},
     ("rebalance", "static_replacements"): {CLASSIC, CONSUMER, STREAMS},
+    ("subscription", "nothing_to_read"): {CLASSIC, CONSUMER},
+    ("subscription", "missing_topics"): {CLASSIC, CONSUMER},
     ("unreadable_members", "assignment"): set(KINDS) - {SPARK},
     ("unreadable_members", "subscription"): set(KINDS) - {SPARK},
     ("lag", "open_transaction"): KAFKA - {CONNECT},

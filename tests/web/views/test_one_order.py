@@ -65,6 +65,7 @@ WARNING = (
     ("lag", "not_committing"),
     ("lag", "open_transaction"),
     ("uncommitted", "never"),
+    ("subscription", "nothing_to_read"),
     ("lag", "stalled"),
     ("poison", "last_try"),
     ("lag", "behind"),
@@ -88,6 +89,7 @@ INFO = (
     ("imbalance", "workers"),
     ("orphaned", "delay"),
     ("lag", "not_moving"),
+    ("subscription", "missing_topics"),
     ("idle_members", "no_partitions"),
     ("idle_members", "no_tasks"),
     ("skipped", "new_partition"),
@@ -139,7 +141,7 @@ def test_a_finding_without_a_row_has_no_rank_and_no_words():
         spec_of(FindingKind.LAG, "made_up")
 
 
-JITTERING = {"retention", "unattended", "lag", "uncommitted", "offsets", "abandoned"}
+JITTERING = {"retention", "unattended", "lag", "uncommitted", "offsets", "abandoned", "subscription"}
 """Their partitions change with the traffic."""
 
 JITTERING_ALONE = {("poison", "last_try"), ("transactions", "uncommitted"), ("rebalance", "static_replacements")}
@@ -161,6 +163,8 @@ def test_the_page_marks_partitions_where_the_row_of_a_partition_does_not_say_it_
         ("double_owned", "mixed_strategy"),
         ("rebalance", "long"),
         ("lag", "behind"),
+        ("subscription", "nothing_to_read"),
+        ("subscription", "missing_topics"),
         ("double_owned", "run_twice"),
         ("config_behind", "config_offset"),
         ("imbalance", "workers"),
@@ -210,7 +214,7 @@ def test_the_page_lists_groups_in_this_order_and_those_without_findings_last():
 def test_the_page_counts_kinds_in_the_order_of_the_worst_of_each():
     kinds = [
         "retention", "skipped", "double_owned", "orphaned", "poison", "lag", "unattended", "dead_member",
-        "transactions", "uncommitted", "offsets", "rebalance",
+        "transactions", "uncommitted", "offsets", "rebalance", "subscription",
         "config_behind", "unreadable_members",
         "drift", "imbalance", "idle_members", "abandoned",
     ]  # fmt: skip
