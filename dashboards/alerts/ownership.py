@@ -127,6 +127,15 @@ def _members(pace: Pace) -> tuple[AlertRule, ...]:
                 f"{CLUSTER}. It may not detect partitions without an owner, drift, and imbalance of the group."
             ),
         ),
+        row_rule(
+            alerts.NOTHING_TO_READ,
+            pace,
+            summary=f"Members of {GROUP} have had nothing to read for {AGE}",
+            description=(
+                f"All topics to which members of group {GROUP} of cluster {CLUSTER} subscribe do not exist, or may not "
+                "be seen."
+            ),
+        ),
     )
 
 

@@ -44,4 +44,13 @@ def rebalance_rules(pace: Pace) -> tuple[AlertRule, ...]:
                 "nothing meanwhile. Classic groups allow it max.poll.interval.ms, 5 minutes by default."
             ),
         ),
+        row_rule(
+            alerts.STATIC_MEMBER_REPLACED,
+            pace,
+            summary=f"Static members of {GROUP} have been replaced repeatedly for {AGE}",
+            description=(
+                f"A group.instance.id of group {GROUP} of cluster {CLUSTER} passes from one member to the next without "
+                "end. Two processes use it, or its process restarts repeatedly."
+            ),
+        ),
     )

@@ -45,6 +45,7 @@ FINDINGS: Final = {
     "transactions": "transactions without effect",
     "poison": "records that share groups do not accept",
     "unreadable_members": "members that cannot be read",
+    "subscription": "subscribed topics that do not exist",
     "config_behind": "Connect workers behind on configurations",
     "skipped": "records passed without being read, or perhaps so",
 }

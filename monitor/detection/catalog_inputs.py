@@ -10,6 +10,7 @@ from monitor.detection.hidden_topics import hidden_topics
 from monitor.detection.offsets_topic import fault_of
 from monitor.detection.ownership.assignment_view import AssignmentView
 from monitor.detection.ownership.catalog_view import Topics, age_beside
+from monitor.detection.ownership.near_topics import proposed_topics
 from monitor.detection.ownership.tasks.connect import sink_of
 from monitor.model import KINDS, GroupState, topics_beside_members
 
@@ -38,5 +39,6 @@ def concerns_of(group: GroupState, view: AssignmentView, topics: Topics) -> Conc
         age_beside(catalog, group),
         fault_of(group.group, group.kind, catalog),
         None if hidden is None else (hidden.topics, hidden.seen_ms),
+        tuple(proposed_topics(group, view.ownership.subscribed, catalog)),
         *[topics.content(topic) for topic in concerned],
     )

@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from monitor.detection.ownership.assignment_view import without_offsets
 from monitor.detection.ownership.kip848 import named
+from monitor.detection.ownership.near_topics import proposed_topics
 from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.kinds.connect import sink_connectors
 from monitor.kinds.streams import needed_topics, topology_of
@@ -62,4 +63,5 @@ def _concerned(inputs: GroupInputs) -> list[str]:
         found.update(entry.topic for entry in (*member.assigned, *member.owned))
         targets = member.reconciliation.target if member.reconciliation else None
         found.update(name for entry in targets or () if (name := inputs.catalog.names.get(entry.id)) is not None)
-    return sorted(found)
+    subscribed = {topic for member in group.members for topic in member.topics}
+    return sorted(found.union(proposed_topics(group, subscribed, inputs.catalog)))

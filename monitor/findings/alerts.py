@@ -177,6 +177,10 @@ REBALANCE_STORM: Final = FindingAlert("GroupwatchRebalanceStorm", "rebalance", "
 REBALANCE_LONG: Final = FindingAlert("GroupwatchRebalanceLong", "rebalance", "long", age_s=240)
 """The finding begins when the rebalance is a minute old."""
 
+NOTHING_TO_READ: Final = FindingAlert("GroupwatchNothingToRead", "subscription", "nothing_to_read", age_s=300)
+STATIC_MEMBER_REPLACED: Final = FindingAlert("GroupwatchStaticMemberReplaced", "rebalance", "static_replacements")
+"""It has lasted for a minute by the time that it is found."""
+
 CONNECT_TASKS_NOT_RUNNING: Final = FindingAlert(
     "GroupwatchConnectTasksNotRunning", "orphaned", "config_mismatch|no_workers|not_assigned|revoked", age_s=60
 )
@@ -198,6 +202,7 @@ GROUP_ALERTS: Final[tuple[GroupAlert, ...]] = (
     WITHOUT_MEMBERS,
     TOPIC_ABANDONED,
     MEMBERS_UNREADABLE,
+    NOTHING_TO_READ,
     DUPLICATE_CLIENT_ID,
     MIXED_STRATEGY,
     MIXED_SUBSCRIPTION,
@@ -229,6 +234,7 @@ GROUP_ALERTS: Final[tuple[GroupAlert, ...]] = (
     SHARE_GROUP_STALLED,
     REBALANCE_STORM,
     REBALANCE_LONG,
+    STATIC_MEMBER_REPLACED,
     CONNECT_TASKS_NOT_RUNNING,
     CONNECT_TASKS_RUN_TWICE,
     CONNECT_CONFIGS_BEHIND,

@@ -12,7 +12,8 @@ from monitor.findings.sentences import sentence
 from monitor.findings.spec import FindingSpec
 from monitor.messages.client_defects import DEFECTS
 from monitor.messages.client_libraries import project_name
-from monitor.messages.names import era, people, seconds
+from monitor.messages.formatting import age, grouped, lasted
+from monitor.messages.names import era, listed, people, seconds, shown
 from monitor.messages.rebalances import CAUSES
 from monitor.model import (
     KINDS,
@@ -28,6 +29,7 @@ from monitor.model import (
     Value,
     traits_of,
 )
+from monitor.model.static_ids import StaticIdRun
 
 _WAITS_FOR_MEMBERS: Final = (
     Advice(
@@ -57,6 +59,19 @@ ROWS: Final = (
         Rank.STORM,
         advice="The logs of its members show why each of them rejoined.",
         remembered=True,
+    ),
+    FindingSpec(
+        FindingKind.REBALANCE,
+        "static_replacements",
+        Rank.STORM,
+        advice=(
+            Advice(
+                "Look for FENCED_INSTANCE_ID in the logs of all clients: then two processes share the id. Give each "
+                "its own, for example the name of its pod. Otherwise, the log shows why the process ends.",
+                POLLING,
+            ),
+        ),
+        jitters=True,
     ),
 )
 
@@ -178,3 +193,28 @@ _HINTS: Final[Mapping[RebalanceCause, str]] = {
     RebalanceCause.TOPICS: "Find out which program creates and deletes topics that match the group's pattern.",
     RebalanceCause.ASSIGNOR: "Give all members the same partition.assignment.strategy.",
 }
+
+
+class StaticReplacements(Evidence):
+    """Static members that are replaced again and again, the one with the most replacements first."""
+
+    runs: tuple[StaticIdRun, ...]
+
+
+@sentence.register
+def _static_replacements(evidence: StaticReplacements, found: Observation, group: GroupState) -> str:
+    run, others = evidence.runs[0], [other.instance_id for other in evidence.runs[1:]]
+    lasted_ms = run.last_ms - run.first_ms
+    each = lasted(max(1_000, lasted_ms // (run.times - 1)))
+    holders = {member.member_id: member.instance_id for member in group.members}
+    own = [name for name in found.members if holders[name] == run.instance_id]
+    rest = [name for name in found.members if holders[name] != run.instance_id]
+    is_of_first = KINDS[group.kind].assigns is Assigner.LEADER
+    says = "The log names only its first client" if is_of_first else "Its client is now"
+    known = f" {says}: {people(own, group)}." if own else ""
+    more = f" That is also true of {listed(others)}" if others else ""
+    return (
+        f"The static member {shown(run.instance_id)} has been replaced {grouped(run.times)} times within "
+        f"{age(lasted_ms)}, every {each} on average.{known} Several processes use this group.instance.id and fence "
+        f"each other, or one restarts repeatedly.{more}{f' ({people(rest, group)})' if rest else ''}"
+    ) + ("." if more else "")

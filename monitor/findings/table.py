@@ -19,6 +19,7 @@ from monitor.findings import (
     share,
     skipped,
     streams,
+    subscriptions,
     transactions,
     uncommitted,
 )
@@ -33,6 +34,7 @@ FAMILIES: Final[tuple[tuple[FindingSpec, ...], ...]] = (
     lag.ROWS,
     uncommitted.ROWS,
     offsets.ROWS,
+    subscriptions.ROWS,
     members.ROWS,
     transactions.ROWS,
     rebalances.ROWS,

@@ -24,6 +24,7 @@ KIND_WORDS: Final = {
     FindingKind.TRANSACTIONS: "Transactions",
     FindingKind.POISON: "Poison",
     FindingKind.UNREADABLE_MEMBERS: "Unreadable members",
+    FindingKind.SUBSCRIPTION: "Subscription",
     FindingKind.CONFIG_BEHIND: "Configuration behind",
 }
 

@@ -40,6 +40,8 @@ class FindingKind(StrEnum):
     """Records of a share group that its members do not accept, however often they get them."""
     UNREADABLE_MEMBERS = "unreadable_members"
     """Members sent bytes that cannot be decoded, so what is wrong with the group may not be seen."""
+    SUBSCRIPTION = "subscription"
+    """Members subscribe to topics that do not exist."""
     CONFIG_BEHIND = "config_behind"
     """A worker of Connect has read less of the configurations than its leader."""
 

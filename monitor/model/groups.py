@@ -14,6 +14,7 @@ from monitor.model.jumps import Jump
 from monitor.model.kinds import DEFAULT_KIND, GroupKind, Phase, Sharing, Source
 from monitor.model.members import Member
 from monitor.model.share import ShareGroupState
+from monitor.model.static_ids import StaticIdRun
 from monitor.model.streams import AssignorInput, StreamsGroupState
 from monitor.model.transactions import PendingOffsets
 from monitor.model.values import STATE_VERSION, PartitionId, TopicPartitions, Value
@@ -301,6 +302,8 @@ class GroupState(Value):
     ``explicit_expiries`` are of those offsets that clients requested to keep for a time of their own, sorted.
     ``invalid_commits`` are the partitions, sorted, whose newest commit is of an offset below 0.
     ``lacks_state_time``: the broker did not write when the group became empty (before Kafka 2.1).
+
+    ``static_ids`` are the static members that were replaced of late, sorted (monitor.tracking.rebalances.static_ids).
     """
 
     cluster: str
@@ -358,6 +361,7 @@ class GroupState(Value):
     explicit_expiries: tuple[ExplicitExpiry, ...] = ()
     lacks_state_time: bool = False
     invalid_commits: tuple[InvalidCommit, ...] = ()
+    static_ids: tuple[StaticIdRun, ...] = ()
 
 
 def topics_beside_members(group: GroupState) -> frozenset[str]:

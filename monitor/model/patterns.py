@@ -18,7 +18,7 @@ class PatternError(ValueError):
 class NamePattern:
     """An expression that a name matches as a whole, or not."""
 
-    __slots__ = ("_fullmatch",)
+    __slots__ = ("_fullmatch", "_search")
 
     def __init__(self, expression: str, *, dot_matches_line_breaks: bool = False) -> None:
         """Compile the expression.
@@ -36,14 +36,19 @@ class NamePattern:
         options.log_errors = False
         options.dot_nl = dot_matches_line_breaks
         try:
-            self._fullmatch = re2.compile(_utf8(expression), options).fullmatch
+            compiled = re2.compile(_utf8(expression), options)
         except re2.error as error:
             reason = error.args[0]
             raise PatternError(reason.decode(errors="replace") if isinstance(reason, bytes) else reason) from None
+        self._fullmatch, self._search = compiled.fullmatch, compiled.search
 
     def matches(self, name: str) -> bool:
         """Whether the expression matches the whole name."""
         return self._fullmatch(_utf8(name)) is not None
+
+    def is_found_in(self, name: str) -> bool:
+        """Whether the expression matches a part of the name, or all of it."""
+        return self._search(_utf8(name)) is not None
 
 
 @lru_cache(maxsize=1_000)

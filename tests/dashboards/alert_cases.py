@@ -545,6 +545,24 @@ CASES = (
         summary="orders has exceeded the time limit of a rebalance for 6m 0s",
         labels=GROUP | {"kind": "rebalance", "reason": "long"},
     ),
+    Case(
+        "GroupwatchNothingToRead",
+        "warning",
+        aged("subscription", "nothing_to_read"),
+        fires=7,
+        gone=26,
+        summary="Members of orders have had nothing to read for 7m 0s",
+        labels=GROUP | {"kind": "subscription", "reason": "nothing_to_read"},
+    ),
+    Case(
+        "GroupwatchStaticMemberReplaced",
+        "warning",
+        aged("rebalance", "static_replacements"),
+        fires=1,
+        gone=26,
+        summary="Static members of orders have been replaced repeatedly for 1m 0s",
+        labels=GROUP | {"kind": "rebalance", "reason": "static_replacements"},
+    ),
     # There until minute 3 and from 14 on; kept for one.
     Case(
         "GroupwatchDown",

@@ -41,13 +41,13 @@ NOT_ALERTED = {
     ("lag", "not_moving"),
     ("unattended", "kept"),
     ("unattended", "one_off"),
+    ("subscription", "missing_topics"),
     ("offsets", "unsubscribed"),
     ("offsets", "removed"),
 }
 """Both answers are right; Connect waits on purpose; no record is left out yet; an application may hold a partition
-back; the consumers are in another cluster; nobody starts
-the group again; nobody reads the topic by intent; an administrator has mostly deleted them.
-Nobody has anything to do."""
+back; the consumers are in another cluster; nobody starts the group again; topics may be to come; nobody reads the topic
+by intent; an administrator has mostly deleted them. Nobody has anything to do."""
 
 
 def test_every_rule_has_a_case_in_which_it_fires():

@@ -216,8 +216,8 @@ def test_other_partitions_are_news_of_what_does_not_move_with_the_traffic(spec: 
     found = Finding(spec.kind, spec.reason, since_ms=1, sentence="Wrong.", partitions=places("t", 1))
     ledger.news([summary(found)], 1)
     elsewhere = msgspec.structs.replace(found, partitions=places("t", 2, 3))
-    moving = {("poison", "last_try"), ("transactions", "uncommitted")}
-    kinds = {"lag", "uncommitted", "retention", "unattended", "abandoned", "offsets"}
+    moving = {("poison", "last_try"), ("transactions", "uncommitted"), ("rebalance", "static_replacements")}
+    kinds = {"lag", "uncommitted", "retention", "unattended", "abandoned", "offsets", "subscription"}
     moves = spec.kind.value in kinds or (spec.kind.value, spec.reason) in moving
     news = [record.event.value for record in ledger.news([summary(elsewhere)], 2)]
     assert news == ([] if moves else ["changed"])

@@ -49,6 +49,7 @@ from monitor.model import (
     RebalanceCause,
     RebalanceInProgress,
     Reconciliation,
+    ResolvedRegex,
     ShareBatch,
     ShareConfig,
     SharedTopic,
@@ -74,6 +75,7 @@ from monitor.model.commit_history import extend
 from monitor.model.departures import Departure, Departures
 from monitor.model.expiry import DeletedOffset, OffsetsRetention
 from monitor.model.jumps import Jump
+from monitor.model.static_ids import StaticIdRun
 from tests.assignors.kafka_client.sticky.written import user_data
 from tests.support.builders import JAVA, as_java_joins
 
@@ -1251,6 +1253,77 @@ def _rebalances(w: World) -> Iterator[Example]:
         "02:59:45",
         ("before it assigned partitions", "Known defect of kafka-python", "Use range"),
         w.group(*python, protocol="roundrobin", history=skipped),
+        orders,
+    )
+    order = w.member(1, ("order",)), w.member(2, ("order",))
+    yield Example(
+        "two members subscribe to a misspelled topic",
+        Kind.SUBSCRIPTION,
+        "nothing_to_read",
+        "02:40:00",
+        ("have nothing to read", "subscribe to order", "Topics with similar names: order"),
+        w.group(*order),
+        orders,
+    )
+    deleted = DeletedOffset(w.name("refunds"), 0, 100, STORED, None, at("02:50:00"))
+    yield Example(
+        "the topic of a member was deleted",
+        Kind.SUBSCRIPTION,
+        "nothing_to_read",
+        "02:50:00",
+        ("has nothing to read", "Deleted: refunds", "at 02:50:00 UTC"),
+        w.group(w.member(1, has=[0, 1]), w.member(2, ("refunds",)), deleted_offsets=(deleted,)),
+        orders,
+    )
+    yield Example(
+        "one of two topics does not exist",
+        Kind.SUBSCRIPTION,
+        "missing_topics",
+        "02:40:00",
+        ("subscribes to refunds",),
+        w.group(w.member(1, ("orders", "refunds"), has=[0, 1])),
+        orders,
+    )
+    unfit = changed(w.modern(1, has=[]), topics=(), regex="^order*")
+    resolved = ResolvedRegex("^order*")
+    yield Example(
+        "an expression fits no topic as a whole",
+        Kind.SUBSCRIPTION,
+        "nothing_to_read",
+        "02:40:00",
+        ("has to match the whole name", "^order*", "a part of orders"),
+        w.broker_group(unfit, regexes=(resolved,)),
+        orders,
+    )
+    blue, green = w.name("blue"), w.name("green")
+    runs = (
+        StaticIdRun(blue, at("02:57:00"), at("02:59:55"), times=36, longest_gap_ms=6_000),
+        StaticIdRun(green, at("02:56:00"), at("02:59:50"), times=5, longest_gap_ms=80_000),
+        StaticIdRun(w.name("red"), at("02:59:50"), at("02:59:50"), times=1),
+    )
+    static = w.member(1, has=[0], instance_id=blue), w.member(2, has=[1], instance_id=green)
+    yield Example(
+        "two processes, or one that fails, have one static id",
+        Kind.REBALANCE,
+        "static_replacements",
+        "02:56:00",
+        (
+            "blue",
+            "36 times within 2 min 55 s, every 5 s",
+            "checkout at /10.0.0.1",
+            "also true of green (checkout at /10.0.0.2)",
+        ),
+        w.group(*static, static_ids=runs),
+        orders,
+    )
+    modern = w.modern(1, has=[0, 1], instance_id=blue)
+    yield Example(
+        "a static member of KIP-848 restarts",
+        Kind.REBALANCE,
+        "static_replacements",
+        "02:57:00",
+        ("Its client is now: checkout at /10.0.0.1",),
+        w.broker_group(modern, static_ids=runs[:1]),
         orders,
     )
 

@@ -130,6 +130,7 @@ def what_lasts(state):
         "left_topics",
         "departures",
         "deleted_offsets",
+        "static_ids",
     )  # these tell of topics and owners before
     passed += ("assignor_input",)
     lasting = {name: getattr(state, name) for name in state.__struct_fields__ if name not in (*passed, *counts)}

@@ -166,6 +166,7 @@ def without_offsets(group: GroupState) -> GroupState:
         redelivered_records=0,
         observed_ms=0,
         share=None,
+        static_ids=(),
     )
 
 

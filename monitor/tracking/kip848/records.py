@@ -6,6 +6,7 @@ what a classic group says in one: who the members are, what each is to own (its 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 from msgspec.structs import replace
@@ -53,6 +54,7 @@ from monitor.tracking.rebalances.history import begin_rebalance, end_rebalance, 
 from monitor.tracking.rebalances.impact import Handover, RebalanceCost, add_cost
 from monitor.tracking.rebalances.leavers import Leaver, leavers_of
 from monitor.tracking.rebalances.membership import topics_left, without_membership
+from monitor.tracking.rebalances.static_ids import with_replacements
 from monitor.tracking.streams import is_ready, with_topology, with_validation
 
 
@@ -197,6 +199,7 @@ class ModernDraft:
             self._before.add_member(event.stored_ms)
         before = self._members.store(event.member)
         if before is None:
+            self._note_replacements((), (event.member,), event.stored_ms)
             self._note_join(event.member, event.stored_ms)
         elif has_subscription_changed(before, event.member):
             self._note(RebalanceCause.SUBSCRIPTION)
@@ -217,10 +220,16 @@ class ModernDraft:
         member = self._members.remove(event.member_id)
         if member is not None:
             self._moves.remove(member, event.removed_ms)
+            self._note_replacements((member,), (), event.removed_ms)
             if not self._members.complete:
                 self._state = replace(self._state, left_topics=topics_left(replace(self._state, members=(member,))))
             self._note(removal_cause(member, event.removed_ms), member.instance_id)
         self._stand(event.removed_ms)
+
+    def _note_replacements(self, gone: Iterable[Member], come: Iterable[Member], at_ms: int) -> None:
+        runs = with_replacements(self._state.static_ids, gone, come, at_ms)
+        if runs is not self._state.static_ids:
+            self._state = replace(self._state, static_ids=runs)
 
     def _reconcile(self, key: str, current: Reconciliation) -> None:
         """A new current assignment; the target stays."""

@@ -9,12 +9,14 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from monitor.model import DEFAULT_KIND, GroupKind, GroupState, MembershipChange
+from monitor.model.static_ids import StaticIdRun
 from monitor.tracking.phases import enter_phase, generation_phase_event
 from monitor.tracking.rebalances.causes import rebalance_between
 from monitor.tracking.rebalances.generation import Generation
 from monitor.tracking.rebalances.history import record_rebalance
 from monitor.tracking.rebalances.in_progress import sample_after_generation
 from monitor.tracking.rebalances.moves import Moves, moves_between
+from monitor.tracking.rebalances.static_ids import with_replacements
 
 
 def with_rebalance(before: GroupState, generation: Generation) -> GroupState:
@@ -43,7 +45,15 @@ def with_generation(state: GroupState, generation: Generation) -> GroupState:
         pending=(),
         sampled=sample_after_generation(state.sampled, generation.ended_ms),
         left_topics=() if generation.members else topics_left(state),
+        static_ids=_static_ids(state, generation),
     )
+
+
+def _static_ids(before: GroupState, generation: Generation) -> tuple[StaticIdRun, ...]:
+    old, new = ({member.member_id for member in each} for each in (before.members, generation.members))
+    gone = [member for member in before.members if member.member_id not in new]
+    come = [member for member in generation.members if member.member_id not in old]
+    return with_replacements(before.static_ids, gone, come, generation.ended_ms)
 
 
 def topics_left(before: GroupState) -> tuple[str, ...]:

@@ -67,10 +67,12 @@ WARNING = (
     ("unattended", "not_synced"),
     ("lag", "open_transaction"),
     ("uncommitted", "never"),
+    ("subscription", "nothing_to_read"),
     ("lag", "stalled"),
     ("poison", "last_try"),
     ("lag", "behind"),
     ("rebalance", "storm"),
+    ("rebalance", "static_replacements"),
     ("config_behind", "config_offset"),
     ("unreadable_members", "assignment"),
     ("unreadable_members", "subscription"),
@@ -90,6 +92,7 @@ INFO = (
     ("orphaned", "delay"),
     ("lag", "not_moving"),
     ("unattended", "kept"),
+    ("subscription", "missing_topics"),
     ("idle_members", "no_partitions"),
     ("idle_members", "no_tasks"),
     ("skipped", "new_partition"),
@@ -142,10 +145,10 @@ def test_a_finding_without_a_row_has_no_rank_and_no_words():
         spec_of(FindingKind.LAG, "made_up")
 
 
-JITTERING = {"retention", "unattended", "lag", "uncommitted", "offsets", "abandoned"}
+JITTERING = {"retention", "unattended", "lag", "uncommitted", "offsets", "abandoned", "subscription"}
 """Their partitions change with the traffic."""
 
-JITTERING_ALONE = {("poison", "last_try"), ("transactions", "uncommitted")}
+JITTERING_ALONE = {("poison", "last_try"), ("transactions", "uncommitted"), ("rebalance", "static_replacements")}
 
 REMEMBERED = {("rebalance", "storm"), ("poison", "given_up")}
 """They begin with the oldest that happened within some time."""
@@ -164,12 +167,15 @@ def test_the_page_marks_partitions_where_the_row_of_a_partition_does_not_say_it_
         ("double_owned", "mixed_strategy"),
         ("rebalance", "long"),
         ("lag", "behind"),
+        ("subscription", "nothing_to_read"),
+        ("subscription", "missing_topics"),
         ("double_owned", "run_twice"),
         ("config_behind", "config_offset"),
         ("imbalance", "workers"),
         ("imbalance", "tasks"),
         ("idle_members", "no_tasks"),
         ("rebalance", "storm"),
+        ("rebalance", "static_replacements"),
         ("unreadable_members", "assignment"),
         ("unreadable_members", "subscription"),
         ("imbalance", "partitions"),
@@ -212,7 +218,7 @@ def test_the_page_lists_groups_in_this_order_and_those_without_findings_last():
 def test_the_page_counts_kinds_in_the_order_of_the_worst_of_each():
     kinds = [
         "retention", "skipped", "double_owned", "orphaned", "poison", "lag", "unattended", "dead_member",
-        "transactions", "uncommitted", "offsets", "rebalance",
+        "transactions", "uncommitted", "offsets", "rebalance", "subscription",
         "config_behind", "unreadable_members",
         "drift", "imbalance", "idle_members", "abandoned",
     ]  # fmt: skip

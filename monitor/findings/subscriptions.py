@@ -1,0 +1,104 @@
+"""Members that subscribe to topics that do not exist."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from monitor.findings.advice import CLASSIC, CONSUMER, Advice
+from monitor.findings.observation import Evidence, Observation
+from monitor.findings.order import Rank
+from monitor.findings.sentences import sentence
+from monitor.findings.spec import FindingSpec
+from monitor.messages.formatting import clock_time
+from monitor.messages.names import LISTED, listed, people, shown
+from monitor.model import FindingKind, GroupState, Value
+
+ROWS: Final = (
+    FindingSpec(
+        FindingKind.SUBSCRIPTION,
+        "nothing_to_read",
+        Rank.NO_PROGRESS,
+        advice=(
+            Advice(
+                "Correct the topics in the configuration of these clients, or create the topic. If it exists, give the "
+                "users of the clients and of groupwatch the permission DESCRIBE.",
+                CLASSIC | CONSUMER,
+            ),
+        ),
+        jitters=True,
+    ),
+    FindingSpec(
+        FindingKind.SUBSCRIPTION,
+        "missing_topics",
+        Rank.IDLE,
+        advice=(
+            Advice(
+                "No action is needed if these topics are to come. Otherwise, correct the topics in the configuration "
+                "of these clients. If a topic exists, give their users the permission DESCRIBE.",
+                CLASSIC | CONSUMER,
+            ),
+        ),
+        jitters=True,
+    ),
+)
+
+
+class AbsentTopic(Value):
+    """A subscribed topic that no poll lists, with topics of ``near`` names; ``deleted_ms`` None: not known."""
+
+    topic: str
+    near: tuple[str, ...] = ()
+    deleted_ms: int | None = None
+
+
+class UnfitRegex(Value):
+    """An expression that no topic fits as a whole, with topics of which it fits a part."""
+
+    regex: str
+    partly: tuple[str, ...]
+
+
+class NothingToRead(Evidence):
+    """The members subscribe to nothing else."""
+
+    topics: tuple[AbsentTopic, ...]
+    regexes: tuple[UnfitRegex, ...] = ()
+
+
+@sentence.register
+def _nothing_to_read(evidence: NothingToRead, found: Observation, group: GroupState) -> str:
+    is_one = len(found.members) == 1
+    have, subscribe = ("has", "It subscribes") if is_one else ("have", "They subscribe")
+    parts = [f"{people(found.members, group)} {have} nothing to read."]
+    if evidence.topics:
+        parts.append(f"{subscribe} to {_topics(evidence.topics)}")
+    parts += [
+        f"No topic fits the regular expression {shown(each.regex)}, which has to match the whole name. It matches a "
+        f"part of {listed(each.partly)}."
+        for each in evidence.regexes[:LISTED]
+    ]
+    return " ".join(parts)
+
+
+class MissingTopics(Evidence):
+    """The members subscribe to topics that there are, too."""
+
+    topics: tuple[AbsentTopic, ...]
+
+
+@sentence.register
+def _missing_topics(evidence: MissingTopics, found: Observation, group: GroupState) -> str:
+    subscribe = "subscribes" if len(found.members) == 1 else "subscribe"
+    return f"{people(found.members, group)} {subscribe} to {_topics(evidence.topics)}"
+
+
+def _topics(topics: Sequence[AbsentTopic]) -> str:
+    names = listed([each.topic for each in topics])
+    do, pronoun = ("does", "it") if len(topics) == 1 else ("do", "they")
+    head = f"{names}, which {do} not exist, or {pronoun} may not be seen."
+    hints = [f"{shown(each.topic)} ({listed(each.near)})" for each in topics if each.near]
+    near = f" Topics with similar names: {'; '.join(hints[:LISTED])}." if hints else ""
+    deleted = [each for each in topics if each.deleted_ms is not None]
+    gone = "; ".join(f"{shown(each.topic)} at {clock_time(each.deleted_ms or 0)}" for each in deleted[:LISTED])
+    return head + near + (f" Deleted: {gone}." if gone else "")
