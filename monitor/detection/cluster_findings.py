@@ -21,7 +21,7 @@ from monitor.model.cluster_findings import ClusterFinding, ClusterFindingKind
 from monitor.model.offsets_topic import PartitionFault
 
 TOLD_MS: Final = 86_400_000
-"""For so long it is told that the offsets topic grew. By then groups have committed again, or nobody uses them."""
+"""The growth of the offsets topic is reported for so long. By then, groups that are in use have committed again."""
 
 
 DELETED_MS: Final = 60_000

@@ -288,7 +288,7 @@ class Kept(Evidence):
 
 
 @sentence.register
-def _kept(evidence: Kept, found: Observation, group: GroupState) -> str:
+def _kept_sentence(evidence: Kept, found: Observation, group: GroupState) -> str:
     return (
         f"{places(found.partitions)} {have_verb(found.partitions)} lag, and few or no records came since the last "
         f"commits there. {_copies_sentence(evidence.checkpoints)}"

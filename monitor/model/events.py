@@ -489,8 +489,7 @@ class PassCompleted(Event):
     """A collector has written every topic of the cluster. Topics not seen since ``pass_ms`` no longer exist.
 
     ``source_id`` is what tells what was read from another one at the same address: the id of a Kafka cluster, the birth
-    of a tree in ZooKeeper; None: it has none. ``offsets_retention`` None: the collector does not read it. Nor does it
-    ``offsets_topic`` None, or the brokers did not describe that topic.
+    of a tree in ZooKeeper; None: it has none. ``offsets_retention`` and ``offsets_topic`` None: they were not read.
     """
 
     cluster: str

@@ -22,7 +22,7 @@ KEPT_MS: Final = 3_600_000
 def health_after(
     known: OffsetsTopicHealth | None, seen: OffsetsTopicSeen | None, before_ms: int | None, at_ms: int
 ) -> OffsetsTopicHealth | None:
-    """The health after a pass that saw the topic at ``at_ms`` (None: it did not, and nothing is known anew).
+    """The health after a pass that saw the topic at ``at_ms`` (None: it did not, and nothing new is known).
 
     ``before_ms`` is when the pass before it began; None: there was none.
     """
@@ -38,7 +38,7 @@ def health_after(
     for partition, fault in now.items():
         last = faults.get(partition)
         if last is not None and last.ended_ms is None:
-            fault = replace(fault, since_ms=last.since_ms, before_ms=last.before_ms)  # noqa: PLW2901 -- it goes on
+            fault = replace(fault, since_ms=last.since_ms, before_ms=last.before_ms)  # noqa: PLW2901 -- the same fault
         faults[partition] = fault
     return OffsetsTopicHealth(partitions=seen.partitions, faults=faults)
 

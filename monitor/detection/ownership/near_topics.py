@@ -1,4 +1,4 @@
-"""Topics that a group may have meant, where it subscribes to one that does not exist or to an expression for none."""
+"""Topics with names like one that does not exist, or that an expression nearly matches, to which a group subscribes."""
 
 from __future__ import annotations
 

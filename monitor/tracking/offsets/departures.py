@@ -124,6 +124,6 @@ def _new_row(commit: CommittedOffset, made: Departure) -> Departures:
 
 
 def _longer_row(row: Departures, made: Departure) -> Departures:
-    """The first of them stays: since when other partitions moved meanwhile is asked of all of the row."""
+    """The first of them stays: a rule compares when other partitions moved with the whole row."""
     first, *others = row.newest
     return replace(row, owners=row.owners + 1, newest=(first, *[*others, made][1 - KEPT_DEPARTURES :]))

@@ -43,12 +43,12 @@ def with_replacements(
     for instance_id in sorted(left - known.keys()):
         known[instance_id] = StaticIdRun(instance_id, at_ms, at_ms)
     for instance_id in taking & known.keys():
-        known[instance_id] = _replaced(known[instance_id], at_ms)
+        known[instance_id] = _with_replacement(known[instance_id], at_ms)
     kept = sorted(known.values(), key=lambda run: (-run.times, -run.last_ms, run.instance_id))[:MAX_IDS]
     return tuple(sorted(kept, key=lambda run: run.instance_id))
 
 
-def _replaced(run: StaticIdRun, at_ms: int) -> StaticIdRun:
+def _with_replacement(run: StaticIdRun, at_ms: int) -> StaticIdRun:
     gap_ms = max(0, at_ms - run.last_ms)
     if run.times == 0 or gap_ms > RUN_GAP_MS:
         return StaticIdRun(run.instance_id, at_ms, at_ms, times=1)
