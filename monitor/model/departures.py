@@ -10,7 +10,7 @@ from monitor.model.members import BATCH_MS, Member, batch_limit_ms
 from monitor.model.values import PartitionId, Value
 
 KEPT_DEPARTURES: Final = 8
-"""Of so many owners of a partition it is kept when they were there: of the first, and of the newest ones."""
+"""Of so many owners of a partition it is kept when they were there: see Departures."""
 
 LONGEST_SESSION_MS: Final = 45_000
 """A session is taken to be as long as this where the log does not tell (``group.consumer.session.timeout.ms``)."""
@@ -37,7 +37,7 @@ class Departures(Value, array_like=True):
         first_commit: Which commit of the partition was the first of this offset: how many had been read by then.
         owners: How many owners there were in a row.
         others: How many other members have left the group since the first of them began.
-        newest: The first of the owners, and the newest ones.
+        newest: The first of the owners, the one with the largest ``others_ms``, and the newest ones.
         distance: How many records lay between two commits before, at most; 0: not known.
     """
 

@@ -982,6 +982,20 @@ def _leaving(w: World, stopped: CommittedOffset) -> Iterator[Example]:
         ),
         w.catalog(w.topic("orders", busy(0))),
     )
+    quick = tuple([Departure(at(f"02:58:{s}"), at(f"02:58:{s}") + 300, 0) for s in range(10, 59, 7)])
+    yield Example(
+        "its owners leave at once, and the next one has not come yet",
+        Kind.LAG,
+        "not_committing",
+        "02:45:00",
+        ("1 partition of orders (0)", "no offset has been committed", "At least 10 owners in a row", "offset 1,000"),
+        w.group(
+            offsets=(w.commit(0, 1000, "02:29:50", "02:29:55", "02:30:00"),),
+            departures=(changed(row, owners=12, newest=quick),),
+            phase_ms=at("02:59:30"),
+        ),
+        w.catalog(w.topic("orders", busy(0))),
+    )
 
 
 def _uncommitted(w: World) -> Iterator[Example]:

@@ -167,11 +167,12 @@ def _newest_group_move_ms(facts: Facts) -> int:
 def _is_owner_awaited(facts: Facts, departures: Departures) -> bool:
     """Whether the group has members, or has not been without for longer than it was between owners before.
 
-    Whatever starts a consumer again may wait longer each time. Owners between the first and the next are not kept.
+    Whatever starts a consumer again may wait longer each time. The owners after the first two may not be kept.
     """
     if facts.group.phase is not Phase.EMPTY:
         return True
-    pauses = [after.left_ms - before.left_ms for before, after in pairwise(departures.newest[1:])]
+    newest = departures.newest[2 if departures.owners > len(departures.newest) else 0 :]
+    pauses = [after.left_ms - before.left_ms for before, after in pairwise(newest)]
     absence_ms = max(facts.settings.commit_silence_ms, RHYTHMS * max(pauses, default=0))
     return not facts.has_come(facts.group.phase_ms + absence_ms)
 

@@ -124,6 +124,9 @@ def _new_row(commit: CommittedOffset, made: Departure) -> Departures:
 
 
 def _longer_row(row: Departures, made: Departure) -> Departures:
-    """The first of them stays: a rule compares when other partitions moved with the whole row."""
-    first, *others = row.newest
-    return replace(row, owners=row.owners + 1, newest=(first, *[*others, made][1 - KEPT_DEPARTURES :]))
+    """The first of them stays, and the one that shows best that other partitions moved since the row began."""
+    first, *others = (*row.newest, made)
+    if len(others) == KEPT_DEPARTURES:
+        oldest, *newer = others
+        others = [oldest, *newer[1:]] if oldest.others_ms > max([each.others_ms for each in newer]) else newer
+    return replace(row, owners=row.owners + 1, newest=(first, *others))

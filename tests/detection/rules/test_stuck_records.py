@@ -346,6 +346,18 @@ def test_a_record_stays_suspected_when_the_others_have_stopped_later():
         assert told(fold(others, UP_TO_100, generations(*quick), until_s=at_s), at_s)[STUCK] == [0], at_s
 
 
+def test_that_holds_when_later_owners_had_all_partitions():
+    """So it does on real servers: sometimes both are there, and the second commits before the first has died."""
+    others = [event for number in (1, 2, 3) for event in [*commits(number, 0, 100), commit(number, 205, 205)]]
+    starts = [at_s for at_s in range(106, 600, 6) if at_s != 202]
+    lives = [*[(at_s, {f"B{at_s}": (0, 1, 2, 3)}) for at_s in starts], *[(at_s + 1, {}) for at_s in starts]]
+    shared = [(202, {"X": (0, 1), "Y": (2, 3)}), (206, {"Y": (2, 3)}), (207, {})]
+    pieces = others, UP_TO_100, generations((0, {"A": (0, 1, 2, 3)}), (103, {}), *sorted([*lives, *shared]))
+    assert STUCK not in told(fold(*pieces, until_s=205), 205)
+    for at_s in (207, 230, 270, 350, 500, 590):
+        assert told(fold(*pieces, until_s=at_s), at_s)[STUCK] == [0], at_s
+
+
 def test_that_holds_for_records_that_came_after_the_first_owners_had_left():
     others = [event for number in (1, 2, 3) for event in commits(number, 0, 400)]
     quick = [(0, {"A": (0,), "C": (1, 2, 3)})]
