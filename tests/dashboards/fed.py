@@ -39,6 +39,8 @@ from monitor.model import (
     WarmUpProgress,
 )
 from monitor.model import Source as KnownFrom
+from monitor.model.cluster_findings import ClusterFinding, ClusterFindingKind
+from monitor.model.findings import Severity
 from monitor.web.views.summary import summary_of
 from tests.support.answering import Answer, answering
 from tests.web.examples import (
@@ -55,6 +57,10 @@ from tests.web.examples import (
 
 AWKWARD: Final = "team.a|b (old) + \\n\\d"
 """A group whose name means something else as a regular expression."""
+
+OFFSETS_TOPIC_GREW: Final = ClusterFinding(
+    ClusterFindingKind.OFFSETS_TOPIC, "grew", Severity.CRITICAL, 1, "The topic grew.", "Restore the offsets.", groups=2
+)
 
 RULES: Final = SeriesRules(
     overrides=(DetailOverride(Detail.TOPIC, groups="summed.*"),), member_info=True, owner_info=True, commit_times=True
@@ -85,7 +91,7 @@ def exposed(tick: int) -> bytes:
         *render_groups(verdicts, RULES),
         *render_commits(_committed(now_ms), RULES),
         *render_catalog(_catalog(tick, now_ms)),
-        *render_cluster("main", summaries),
+        *render_cluster("main", summaries, [OFFSETS_TOPIC_GREW], now_ms),
     )
     watched = ClusterSnapshot(
         cluster="main",

@@ -10,6 +10,7 @@ from monitor import findings
 from monitor.findings.observation import Evidence
 from monitor.findings.order import Rank
 from monitor.findings.sentences import sentence
+from monitor.findings.spec import FindingSpec
 from monitor.findings.table import FAMILIES, FINDINGS
 from monitor.model.findings import Severity
 
@@ -18,7 +19,8 @@ SEVERITIES = [Severity.CRITICAL, Severity.WARNING, Severity.INFO]
 
 
 def test_the_table_has_the_rows_of_every_module():
-    rows = [row for module in MODULES for row in getattr(module, "ROWS", ())]
+    found = [row for module in MODULES for row in getattr(module, "ROWS", ())]
+    rows = [row for row in found if isinstance(row, FindingSpec)]  # those of clusters have a table of their own
     assert len(rows) == len(FINDINGS) > 50
     assert [row for row in rows if row not in FINDINGS] == []
 

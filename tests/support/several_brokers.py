@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from typing import Final
 
+from kafka import TopicPartition
 from kafka.admin import NewTopic
 from kafka.errors import UnknownBrokerIdError
+from kafka.protocol.admin import ElectionType
 
 from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.demo.servers.settings import BrokerSettings
@@ -48,3 +51,52 @@ def create_on(bootstrap: str, topic: str, replicas: Sequence[tuple[int, ...]], *
         return False
 
     eventually(is_created, f"topic {topic}")
+
+
+OFFSETS_TOPIC: Final = "__consumer_offsets"
+PLACES: Final = ("first, then second", "second, then first", "second alone", "first alone")
+
+
+@contextmanager
+def brokers_with_placed_offsets() -> Iterator[tuple[EmbeddedKafka, EmbeddedKafka]]:
+    """Two brokers with four partitions of the offsets topic, as PLACES says; two replicas have to be in sync.
+
+    Without the second broker, the first two take no records, the third has no leader, and the fourth is as before.
+    """
+    properties = SOON_BACK | {"min.insync.replicas": "2"}
+    settings = BrokerSettings(heap_mb=320, offsets_topic_partitions=4, properties=properties)
+    with EmbeddedKafka(settings) as first, EmbeddedKafka(settings, beside=first) as second:
+        one, two = first.node_id, second.node_id
+        replicas = [(one, two), (two, one), (two, one), (one, two)]
+        create_on(first.bootstrap_servers, OFFSETS_TOPIC, replicas, **{"cleanup.policy": "compact"})
+        place_alone(first.bootstrap_servers, {2: two, 3: one})
+        yield first, second
+
+
+def await_leader(bootstrap: str, partition: int) -> None:
+    """Have the only replica of a partition of the offsets topic lead again, once its broker is back.
+
+    It was killed, so it may lack records, and brokers elect it only if they are told to (KIP-966).
+    """
+
+    def is_led() -> bool:
+        with admin(bootstrap) as client:
+            client.elect_leaders(ElectionType.UNCLEAN, {OFFSETS_TOPIC: [partition]}, raise_errors=False)
+            (topic,) = client.describe_topics([OFFSETS_TOPIC])
+        return all(each["leader_id"] >= 0 for each in topic["partitions"])
+
+    eventually(is_led, f"a leader of partition {partition}")
+
+
+def place_alone(bootstrap: str, brokers: Mapping[int, int]) -> None:
+    """Take all replicas but one of these partitions of the offsets topic away: a new topic has as many of each."""
+    wanted = {number: [broker] for number, broker in brokers.items()}
+    with admin(bootstrap) as client:
+        client.alter_partition_reassignments({TopicPartition(OFFSETS_TOPIC, each): on for each, on in wanted.items()})
+
+        def is_done() -> bool:
+            (topic,) = client.describe_topics([OFFSETS_TOPIC])
+            found = {each["partition_index"]: each["replica_nodes"] for each in topic["partitions"]}
+            return wanted.items() <= found.items()
+
+        eventually(is_done, "one replica")
