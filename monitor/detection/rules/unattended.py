@@ -38,8 +38,8 @@ def find_unattended(facts: Facts) -> Iterable[Observation]:
 
     Somebody may commit for such a group all the same, with partitions chosen by itself or by resetting offsets: the
     newest commit of any partition is a sign of life as good as the last member's leaving. What an open transaction
-    holds back does not wait for members (monitor.detection.rules.open_transaction). A group
-    whose owners leave one after the other has no members most of the time, which is told as that instead.
+    holds back does not wait for members (monitor.detection.rules.open_transaction). A group whose owners leave one
+    after the other has no members most of the time. That is reported instead.
     """
     if facts.group.phase is not Phase.EMPTY or not facts.waiting or is_between_owners(facts):
         return
