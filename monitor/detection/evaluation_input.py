@@ -34,9 +34,9 @@ def only_concerned(inputs: GroupInputs) -> GroupInputs:
 
     Of a group without members, those to which its last members subscribed concern it as well.
     """
-    catalog = inputs.catalog
-    topics = {name: catalog.topics[name] for name in _concerned(inputs) if name in catalog.topics}
-    hidden = {name: catalog.hidden[name] for name in _concerned(inputs) if name in catalog.hidden}
+    catalog, concerned = inputs.catalog, _concerned(inputs)
+    topics = {name: catalog.topics[name] for name in concerned if name in catalog.topics}
+    hidden = {name: catalog.hidden[name] for name in concerned if name in catalog.hidden}
     names = {state.topic_id: state.topic for state in topics.values() if state.topic_id is not None}
     group = inputs.group.group
     own = {

@@ -17,7 +17,7 @@ from typing import Final
 
 from monitor.detection.ownership.catalog_view import is_older_than_generation
 from monitor.detection.ownership.context import Facts
-from monitor.detection.ownership.near_topics import near_topics, partly_matched, unresolved_regexes
+from monitor.detection.ownership.near_topics import missing_topics, near_topics, partly_matched, unresolved_regexes
 from monitor.detection.rules.rule import Rule
 from monitor.findings.observation import Observation
 from monitor.findings.subscriptions import AbsentTopic, MissingTopics, NothingToRead, UnfitRegex
@@ -87,13 +87,13 @@ def _has_hidden_topics(facts: Facts) -> bool:
 
 
 def _absent_topics(facts: Facts) -> Iterable[AbsentTopic]:
-    missing = facts.ownership.subscribed - facts.catalog.topics.keys()
+    missing = missing_topics(facts.ownership.subscribed, facts.catalog)
     if not missing:
         return
     owned = {place.topic for place in facts.ownership.owners}
     deleted = {each.topic: each.deleted_ms for each in facts.group.deleted_offsets if each.topic in missing}
     committed = {place.topic for place in facts.committed}
-    for topic in sorted(missing):
+    for topic in missing:
         deleted_ms = None if topic in committed else deleted.get(topic)
         if topic not in owned or deleted_ms:
             yield AbsentTopic(topic, near_topics(topic, facts.catalog.topics), deleted_ms or None)

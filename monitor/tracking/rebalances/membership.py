@@ -50,6 +50,8 @@ def with_generation(state: GroupState, generation: Generation) -> GroupState:
 
 
 def _static_ids(before: GroupState, generation: Generation) -> tuple[StaticIdRun, ...]:
+    if all(member.instance_id is None for member in (*before.members, *generation.members)):  # as in most groups
+        return before.static_ids
     old, new = ({member.member_id for member in each} for each in (before.members, generation.members))
     gone = [member for member in before.members if member.member_id not in new]
     come = [member for member in generation.members if member.member_id not in old]
