@@ -37,7 +37,7 @@ def concerns_of(group: GroupState, view: AssignmentView, topics: Topics) -> Conc
         sink_of(group, topics),
         catalog.offsets_retention,
         age_beside(catalog, group),
-        fault_of(group.group, group.kind, catalog),
+        fault_of(group, catalog),
         None if hidden is None else (hidden.topics, hidden.seen_ms),
         tuple(proposed_topics(group, view.ownership.subscribed, catalog)),
         *[topics.content(topic) for topic in concerned],

@@ -18,11 +18,9 @@ from monitor.findings.cluster import (
 )
 from monitor.model import Catalog, GroupSummary, GrownLog
 from monitor.model.cluster_findings import ClusterFinding, ClusterFindingKind
-from monitor.model.offsets_topic import PartitionFault
 
 TOLD_MS: Final = 86_400_000
 """The growth of the offsets topic is reported for so long. By then, groups that are in use have committed again."""
-
 
 DELETED_MS: Final = 60_000
 """So long after a topic was last seen, the brokers have deleted its committed offsets if it was deleted."""
@@ -59,7 +57,7 @@ def _not_visible(catalog: Catalog, groups: Sequence[GroupSummary], now_ms: int) 
     """Topics are no longer seen, while groups still have their committed offsets."""
     since_ms = {name: state.observed_ms for name, state in catalog.hidden.items()}
     hidden = {name for name, seen_ms in since_ms.items() if now_ms - seen_ms >= DELETED_MS}
-    concerned = [own for each in groups if (own := hidden.intersection(each.hidden_topics))]
+    concerned = [own for each in groups if (own := hidden.intersection(each.hidden_topics))] if hidden else []
     if concerned:
         topics = tuple(sorted(set().union(*concerned)))
         kind, first_ms = ClusterFindingKind.TOPICS, min(since_ms[name] for name in topics)
@@ -98,5 +96,5 @@ def _not_writable(catalog: Catalog, groups: Sequence[GroupSummary]) -> Iterator[
 
 def _place_of(group: GroupSummary, catalog: Catalog) -> int | None:
     """The partition with a fault that has the commits of a group; None: it has none."""
-    fault: PartitionFault | None = fault_of(group.group, group.kind, catalog)
+    fault = fault_of(group, catalog)
     return None if fault is None else fault.partition

@@ -351,24 +351,25 @@ def _with_findings_of(hidden: HiddenTopics, facts: Facts, own: tuple[Finding, ..
     """The findings of a group, and those of topics that are no longer seen as they were when they were last seen."""
     group, then = facts.group, hidden.catalog
     before = facts_of(group, Topics(then), view_assignment(group, then), hidden.seen_ms, facts.settings)
-    known = {(each.kind, each.reason) for each in own}
     kept = still_true(findings_of(before, _rules_of(before)), hidden, group)
-    both = [*own, *[each for each in kept if (each.kind, each.reason) not in known]]
-    return tuple(sorted(both, key=lambda each: rank(each.kind, each.reason)))
+    return tuple(sorted([*own, *_besides(own, kept)], key=lambda each: rank(each.kind, each.reason)))
 
 
 def subordinate_findings(facts: Facts, own: Iterable[Finding]) -> tuple[SubordinateFinding, ...]:
     """What would be found of the group if a finding of the cluster that lasts did not explain it."""
-    group = facts.group
-    fault = fault_of(group.group, group.kind, facts.catalog)
+    fault = fault_of(facts.group, facts.catalog)
     if fault is None or fault.ended_ms is not None:
         return ()
     bare = replace(facts, catalog=replace(facts.catalog, offsets_topic=None))
-    known = {(each.kind, each.reason) for each in own}
-    found = findings_of(bare, _rules_of(facts))
     follows = f"{ClusterFindingKind.OFFSETS_TOPIC.value}/{fault.reason.value}"
-    new = [each for each in found if (each.kind, each.reason) not in known]
+    new = _besides(own, findings_of(bare, _rules_of(facts)))
     return tuple([SubordinateFinding(**asdict(each), follows=follows) for each in new])
+
+
+def _besides(own: Iterable[Finding], others: Iterable[Finding]) -> list[Finding]:
+    """Those of the others of a kind and reason that a group has no finding of."""
+    known = {(each.kind, each.reason) for each in own}
+    return [each for each in others if (each.kind, each.reason) not in known]
 
 
 def _as_finding(found: Observation, facts: Facts) -> Finding:

@@ -15,7 +15,7 @@ from monitor.messages.formatting import counted
 from monitor.messages.names import shown
 from monitor.messages.notification import utc
 from monitor.messages.units import unit_of
-from monitor.model import KINDS, GroupState, InvalidCommit, PartitionId, TopicPartition, Value
+from monitor.model import KINDS, GroupState, InvalidCommit, ListedOffset, TopicPartition
 from monitor.model.escaping import escaped
 from monitor.model.expiry import ExpiredOffset
 
@@ -63,7 +63,7 @@ def invalid_statements(known: Judged) -> Iterator[Statement]:
     if not found:
         return
     last = {each: last_offset(each, state, known.catalog) for each, state in found}
-    offsets = [_Offset(each.topic, each.partition, offset) for each, offset in last.items() if offset is not None]
+    offsets = [ListedOffset(each.topic, each.partition, offset) for each, offset in last.items() if offset is not None]
     since_ms = min(each.since_ms for each in last)
     yield Statement(
         about=About.OFFSETS,
@@ -81,15 +81,7 @@ def _invalid_row(each: InvalidCommit, last: int | None) -> str:
     return f"partition {each.partition} of {shown(each.topic)}: {each.offset} at {utc(each.committed_ms)}; {before}"
 
 
-class _Offset(Value):
-    """An offset to restore."""
-
-    topic: str
-    partition: PartitionId
-    offset: int
-
-
-def _restore_commands(group: GroupState, found: Sequence[ExpiredOffset | _Offset]) -> Iterator[str]:
+def _restore_commands(group: GroupState, found: Sequence[ExpiredOffset | ListedOffset]) -> Iterator[str]:
     """The lines of the file that ``--from-file`` reads, and the command; none if a name cannot be in them."""
     if not found:
         return

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from monitor.messages.names import LISTED, listed, partition, people, shown
+from monitor.messages.names import LISTED, listed, partition, people, places, shown
 from monitor.model import GroupState, TopicPartition
 
 
 def have_verb(partitions: Sequence[TopicPartition]) -> str:
     """``has`` or ``have``, as the partitions are one or several."""
     return "has" if len(partitions) == 1 else "have"
+
+
+def places_with_lag(partitions: Sequence[TopicPartition]) -> str:
+    """That the partitions have lag, as a sentence that goes on."""
+    return f"{places(partitions)} {have_verb(partitions)} lag"
 
 
 def topic_noun(partitions: Sequence[TopicPartition]) -> str:

@@ -18,7 +18,7 @@ from monitor.findings.advice import (
     ZOOKEEPER,
     Advice,
 )
-from monitor.findings.clauses import have_verb, topic_noun
+from monitor.findings.clauses import places_with_lag, topic_noun
 from monitor.findings.observation import Evidence, Observation
 from monitor.findings.order import Rank
 from monitor.findings.sentences import sentence
@@ -263,7 +263,7 @@ class Unattended(Evidence):
 
 @sentence.register
 def _unattended(evidence: Unattended, found: Observation, group: GroupState) -> str:
-    return f"The group has no members, and {places(found.partitions)} {have_verb(found.partitions)} lag."
+    return f"The group has no members, and {places_with_lag(found.partitions)}."
 
 
 class OneOff(Evidence):
@@ -276,7 +276,7 @@ class OneOff(Evidence):
 @sentence.register
 def _one_off(evidence: OneOff, found: Observation, group: GroupState) -> str:
     return (
-        f"{places(found.partitions)} {have_verb(found.partitions)} lag. Its only member ever left "
+        f"{places_with_lag(found.partitions)}. Its only member ever left "
         f"after {age(evidence.life_ms)}, and so did those of other groups {shown(evidence.pattern)}."
     )
 
@@ -290,7 +290,7 @@ class Kept(Evidence):
 @sentence.register
 def _kept_sentence(evidence: Kept, found: Observation, group: GroupState) -> str:
     return (
-        f"{places(found.partitions)} {have_verb(found.partitions)} lag, and few or no records came since the last "
+        f"{places_with_lag(found.partitions)}, and few or no records came since the last "
         f"commits there. {_copies_sentence(evidence.checkpoints)}"
     )
 
@@ -313,7 +313,7 @@ class NotSynced(Evidence):
 def _not_synced(evidence: NotSynced, found: Observation, group: GroupState) -> str:
     others = "goes on with other groups" if evidence.is_written else "has written no checkpoint of any group since"
     return (
-        f"{places(found.partitions)} {have_verb(found.partitions)} lag, and records come without a new commit there. "
+        f"{places_with_lag(found.partitions)}, and records come without a new commit there. "
         f"{_copies_sentence(evidence.checkpoints)} It {others}."
     )
 
@@ -379,7 +379,7 @@ def _owners_in_a_row(owners: int) -> str:
 
 def _without_commits(evidence: NotCommitting, found: Observation, group: GroupState) -> str:
     partitions, owners, repeated = found.partitions, evidence.owners, evidence.repeated
-    head = f"{places(partitions)} {have_verb(partitions)} lag"
+    head = places_with_lag(partitions)
     if len(repeated) == len(partitions):
         owned = (
             f" {_role(found, owners)} {'is' if len(owners) == 1 else 'are'} {people(owners, group)}." if owners else ""
@@ -406,7 +406,7 @@ class NotMoving(Evidence):
 def _not_moving(evidence: NotMoving, found: Observation, group: GroupState) -> str:
     partitions = found.partitions
     reader = "consumer commits" if len(partitions) == 1 else "consumers commit"
-    head = f"{places(partitions)} {have_verb(partitions)} lag, and {_repetition(evidence.repeated, ' there')}."
+    head = f"{places_with_lag(partitions)}, and {_repetition(evidence.repeated, ' there')}."
     return f"{head} Meanwhile, the same {reader} other partitions. Commits do not show whether it is paused or stuck."
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from monitor.findings.clauses import have_verb, object_pronoun
+from monitor.findings.clauses import object_pronoun, places_with_lag
 from monitor.findings.observation import Evidence, Observation
 from monitor.findings.order import Rank
 from monitor.findings.sentences import sentence
@@ -102,7 +102,7 @@ class StalledDeliveries(Evidence):
 @sentence.register
 def _stalled_deliveries(evidence: StalledDeliveries, found: Observation, group: GroupState) -> str:
     return (
-        f"{places(found.partitions)} {have_verb(found.partitions)} lag, and no member has accepted, released or "
+        f"{places_with_lag(found.partitions)}, and no member has accepted, released or "
         f"rejected a record there for at least {seconds(evidence.silence_ms)}."
     )
 

@@ -38,12 +38,12 @@ _MADE_UP: Final = re.compile(
 _ANYTHING: Final = "*"
 
 
-def name_pattern(name: str) -> str | None:
+def sibling_pattern(name: str) -> str | None:
     """The name with ``*`` for each part that looks made up; None: it has no such part, or no other one.
 
-    >>> name_pattern("anonymous.0b7e2a52-9f64-4f0a-8d55-6f6c0d8a3d10"), name_pattern("console-consumer-48213")
+    >>> sibling_pattern("anonymous.0b7e2a52-9f64-4f0a-8d55-6f6c0d8a3d10"), sibling_pattern("console-consumer-48213")
     ('anonymous.*', 'console-consumer-*')
-    >>> name_pattern("billing"), name_pattern("feedface-app"), name_pattern("48213")
+    >>> sibling_pattern("billing"), sibling_pattern("feedface-app"), sibling_pattern("48213")
     (None, None, None)
     """
     if len(name) > MAX_NAME:
@@ -65,7 +65,7 @@ def short_life(group: GroupState) -> ShortLife | None:
     is_short = began_ms <= committed_ms and ended_ms - began_ms <= MAX_LIFE_MS
     if not is_short or abs(ended_ms - committed_ms) > LEAVING_MS:
         return None
-    pattern = name_pattern(group.group)
+    pattern = sibling_pattern(group.group)
     return None if pattern is None else ShortLife(pattern, began_ms, ended_ms)
 
 
@@ -79,7 +79,7 @@ def _had_one_member(group: GroupState) -> bool:
 
 
 def lives_by_pattern(lives: Iterable[ShortLife]) -> dict[str, ShortLives]:
-    """What :func:`siblings` needs to know of all groups, by pattern."""
+    """What :func:`has_siblings` needs to know of all groups, by pattern."""
     found: dict[str, list[ShortLife]] = defaultdict(list)
     for life in lives:
         found[life.pattern].append(life)

@@ -14,7 +14,7 @@ from typing import Any
 from msgspec.structs import replace as changed
 
 from monitor.detection import DetectionSettings
-from monitor.kinds.short_lives import name_pattern
+from monitor.kinds.short_lives import sibling_pattern
 from monitor.model import (
     CONNECT,
     THE_CONNECTOR,
@@ -699,7 +699,7 @@ def _unread(w: World) -> Iterator[Example]:
         "02:45:00",
         ("1 partition of orders (0)", "after 1 min 2 s", "console-consumer-*"),
         changed(once, group=name),
-        changed(orders, short_lives={name_pattern(name) or "": before}),
+        changed(orders, short_lives={sibling_pattern(name) or "": before}),
     )
     yield Example(
         "a topic that nobody subscribes to any more",

@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from monitor.kinds.short_lives import has_siblings, lives_by_pattern, name_pattern, short_life
+from monitor.kinds.short_lives import has_siblings, lives_by_pattern, short_life, sibling_pattern
 from monitor.model import (
     GroupKind,
     Member,
@@ -42,12 +42,12 @@ NAME = f"anonymous.{UUID}"
     ],
 )
 def test_the_part_of_a_name_that_looks_made_up(name, pattern):
-    assert name_pattern(name) == pattern
+    assert sibling_pattern(name) == pattern
 
 
 def test_a_name_of_any_length_is_read_at_once():
-    assert name_pattern("a" * 32_767) is None
-    assert name_pattern("z" + "a" * 253 + "1") == "z*"
+    assert sibling_pattern("a" * 32_767) is None
+    assert sibling_pattern("z" + "a" * 253 + "1") == "z*"
 
 
 def member(name="m"):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
-from kafka.admin import ConfigResource, ConfigResourceType, KafkaAdminClient
+from kafka.admin import KafkaAdminClient
 from kafka.errors import ClusterAuthorizationFailedError, KafkaError
 
+from monitor.collectors.kafka.described_configs import broker_configs, number_of
 from monitor.model.expiry import CHECK_MS, OffsetsRetention
 
 EVERY_S: Final = 300.0
@@ -49,17 +49,10 @@ class OffsetsRetentionReader:
 
 
 def _settings(admin: KafkaAdminClient) -> OffsetsRetention:
-    """As the broker with the lowest id says; nothing is known of it if the user may not describe it."""
-    broker = str(min(broker["broker_id"] for broker in admin.describe_cluster()["brokers"]))
-    resource = ConfigResource(ConfigResourceType.BROKER, broker, dict.fromkeys((RETENTION, CHECK)))
-    found = admin.describe_configs([resource], config_filter="all").get("broker", {}).get(broker) or {}
-    minutes, check_ms = _number(found, RETENTION), _number(found, CHECK)
+    """Nothing is known if the user may not describe the broker."""
+    found = broker_configs(admin, (RETENTION, CHECK))
+    minutes, check_ms = number_of(found, RETENTION), number_of(found, CHECK)
     return OffsetsRetention(
         retention_ms=None if minutes is None else minutes * MINUTE_MS,
         check_ms=CHECK_MS if check_ms is None else check_ms,
     )
-
-
-def _number(found: Mapping[str, Mapping[str, Any]], name: str) -> int | None:
-    value = found.get(name, {}).get("value")
-    return int(value) if value is not None and str(value).isdecimal() else None

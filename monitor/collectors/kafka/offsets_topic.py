@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from kafka.admin import ConfigResource, ConfigResourceType, KafkaAdminClient
+from kafka.admin import KafkaAdminClient
 from kafka.errors import KafkaError
 
+from monitor.collectors.kafka.described_configs import number_of, topic_configs
 from monitor.collectors.kafka.topic_poll import Described, topic_error
 from monitor.model.offsets_topic import OffsetsTopicSeen, ReplicasSeen
 from monitor.protocol.kafka.group_metadata import OFFSETS_TOPIC
@@ -40,7 +41,4 @@ def _degraded_partitions(topic: Described) -> tuple[ReplicasSeen, ...]:
 
 def _min_in_sync(admin: KafkaAdminClient) -> int | None:
     """None: the user lacks the permission DESCRIBE_CONFIGS of the topic."""
-    resource = ConfigResource(ConfigResourceType.TOPIC, OFFSETS_TOPIC, {MIN_IN_SYNC: None})
-    found = admin.describe_configs([resource], config_filter="all").get("topic", {}).get(OFFSETS_TOPIC) or {}
-    value = found.get(MIN_IN_SYNC, {}).get("value")
-    return int(value) if value is not None and str(value).isdecimal() else None
+    return number_of(topic_configs(admin, OFFSETS_TOPIC, [MIN_IN_SYNC]), MIN_IN_SYNC)

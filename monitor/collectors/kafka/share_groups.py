@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import Any, Final
+from typing import Final
 
 from kafka.admin import ConfigResource, ConfigResourceType, GroupType, KafkaAdminClient
 from kafka.errors import ClusterAuthorizationFailedError, GroupAuthorizationFailedError, UnsupportedVersionError
 from msgspec.structs import replace
 
+from monitor.collectors.kafka.described_configs import Configs, broker_configs, number_of
 from monitor.collectors.kafka.share_offsets import Offsets, ShareOffsetsReader
 from monitor.collectors.kafka_client.batch_requests import BatchRequests, split_into_batches
 from monitor.model import ShareConfig, ShareGroupRead
@@ -163,25 +164,17 @@ def _group_configs(admin: KafkaAdminClient, groups: Sequence[str]) -> dict[str, 
 
 def _broker_config(admin: KafkaAdminClient) -> ShareConfig | None:
     """As one broker says, which is configured like the others; None: the user may not describe it."""
-    broker = str(min(broker["broker_id"] for broker in admin.describe_cluster()["brokers"]))
-    keys = dict.fromkeys((OF_BROKERS + DELIVERY_LIMIT, OF_BROKERS + LOCK_DURATION))
-    resource = ConfigResource(ConfigResourceType.BROKER, broker, keys)
-    found = admin.describe_configs([resource], config_filter="all").get("broker", {}).get(broker)
+    found = broker_configs(admin, (OF_BROKERS + DELIVERY_LIMIT, OF_BROKERS + LOCK_DURATION))
     return _config({name.removeprefix(OF_BROKERS): value for name, value in found.items()}) if found else None
 
 
-def _config(found: Mapping[str, Mapping[str, Any]]) -> ShareConfig:
+def _config(found: Configs) -> ShareConfig:
     isolation = found.get(ISOLATION, {}).get("value")
     return ShareConfig(
-        delivery_limit=_number(found, DELIVERY_LIMIT),
-        lock_ms=_number(found, LOCK_DURATION),
+        delivery_limit=number_of(found, DELIVERY_LIMIT),
+        lock_ms=number_of(found, LOCK_DURATION),
         reads_committed=None if isolation is None else str(isolation).lower() == "read_committed",
     )
-
-
-def _number(told: Mapping[str, Mapping[str, Any]], name: str) -> int | None:
-    value = told.get(name, {}).get("value")
-    return int(value) if value is not None and str(value).isdecimal() else None
 
 
 def _with_broker_config(known: ShareConfig, brokers: ShareConfig) -> ShareConfig:

@@ -55,7 +55,7 @@ def find_long_rebalance(facts: Facts) -> Iterable[Observation]:
     limit_ms = facts.settings.rebalance_long_ms
     if since_ms is None or not facts.has_come(since_ms + limit_ms):
         return
-    fault = fault_of(facts.group.group, facts.group.kind, facts.catalog)
+    fault = fault_of(facts.group, facts.catalog)
     if fault is not None and (fault.before_ms is None or since_ms + limit_ms > fault.before_ms):
         if fault.ended_ms is None or not facts.has_come(fault.ended_ms + limit_ms):
             return

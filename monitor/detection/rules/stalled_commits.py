@@ -334,7 +334,7 @@ def _outage(facts: Facts) -> Disturbance | None:
 
 def _fault(facts: Facts) -> Disturbance | None:
     """That the group's partition of the offsets topic takes no records: a finding of the cluster reports it."""
-    fault = fault_of(facts.group.group, facts.group.kind, facts.catalog)
+    fault = fault_of(facts.group, facts.catalog)
     return None if fault is None else Disturbance(ended_ms=fault.ended_ms, began_ms=fault.before_ms)
 
 
