@@ -25,9 +25,13 @@ class Done(NamedTuple):
 
 
 class DeltaSpark:
-    """The process, started when a program is first asked for; ended with the ``with`` block."""
+    """The process, started when a program is first asked for; ended with the ``with`` block.
 
-    def __init__(self) -> None:
+    ``module`` is what runs in it; where it has ended by itself, it is started again.
+    """
+
+    def __init__(self, module: str = PROCESS) -> None:
+        self._module = module
         self._process: subprocess.Popen[str] | None = None
         self._said = tempfile.TemporaryFile()  # noqa: SIM115 -- as long as this
 
@@ -35,9 +39,14 @@ class DeltaSpark:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._let_go()
+        self._said.close()
+
+    def _let_go(self) -> None:
+        """Await its end, which the end of its input brings about, and close the pipes to it."""
         if self._process is not None:
             self._process.communicate(timeout=60)
-        self._said.close()
+            self._process = None
 
     def run(self, module: str, *arguments: object) -> Done:
         """Run the function ``run`` of a module: it gets the session, and takes and gives what JSON can hold.
@@ -61,12 +70,14 @@ class DeltaSpark:
             process.stdin.flush()
         line = process.stdout.readline()
         if not line:
-            process.wait()
+            self._let_go()
         return line
 
     def _running(self) -> subprocess.Popen[str]:
-        if self._process is None or self._process.poll() is not None:
-            command = [sys.executable, "-m", PROCESS]
+        if self._process is not None and self._process.poll() is not None:
+            self._let_go()
+        if self._process is None:
+            command = [sys.executable, "-m", self._module]
             pipe = subprocess.PIPE
             self._process = subprocess.Popen(
                 command, cwd=ROOT, stdin=pipe, stdout=pipe, stderr=self._said, text=True, start_new_session=True
