@@ -172,4 +172,5 @@ def _invalid_sentence(evidence: Invalid, found: Observation, group: GroupState) 
 def _last(lowest: int, highest: int, lag: int) -> str:
     """The last offsets, and what has come since."""
     last = grouped(lowest) if lowest == highest else f"{grouped(lowest)} to {grouped(highest)}"
-    return f"{last}, with a lag of at least {counted(round_down(lag, (1, 2, 5)), 'record')}"
+    least = round_down(lag, (1, 2, 5))
+    return f"{last}, with a lag of at least {counted(least, 'record')}" if least else f"{last}, with no lag"

@@ -93,13 +93,16 @@ def searchable(text: str) -> str:
 def round_down(count: int, steps: tuple[int, ...]) -> int:
     """The largest of these digits, each with any number of zeros, that is not more than the count.
 
-    A number that grows by itself is shown so in a sentence that has to stay the same. The first step is 1.
+    A number that grows by itself is shown so in a sentence that has to stay the same. The first step is 1. Below 1
+    it is 0.
 
-    >>> [round_down(count, (1, 2, 5)) for count in (2, 9, 10, 47, 1_234)]
-    [2, 5, 10, 20, 1000]
+    >>> [round_down(count, (1, 2, 5)) for count in (0, 2, 9, 10, 47, 1_234)]
+    [0, 2, 5, 10, 20, 1000]
     >>> [round_down(count, (1, 3)) for count in (3, 29, 113)]
     [3, 10, 100]
     """
+    if count < 1:
+        return 0
     unit = int(f"1{'0' * (len(str(count)) - 1)}")
     return unit * max(step for step in steps if step * unit <= count)
 

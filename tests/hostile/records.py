@@ -36,12 +36,12 @@ class Hostile(NamedTuple):
 
 
 class Stranger:
-    """Makes records of chance. ``groups`` and ``topic`` are of healthy ones, which are to be hurt."""
+    """Makes records of chance, to hurt healthy ``groups`` and their ``topic``, which has so many ``partitions``."""
 
-    def __init__(self, seed: int, cluster: str, groups: Sequence[str], topic: str) -> None:
+    def __init__(self, seed: int, cluster: str, groups: Sequence[str], topic: str, partitions: int) -> None:
         self._chance = random.Random(seed)
         self._mutated = list(mutated_records(MUTATED, seed))
-        self._cluster, self._groups, self._topic = cluster, groups, topic
+        self._cluster, self._groups, self._topic, self._partitions = cluster, groups, topic, partitions
         self._made = 0
 
     def records(self, now_ms: int) -> Iterator[Hostile]:
@@ -63,9 +63,12 @@ class Stranger:
         return in_log(commit_key(group, self._topic, partition), commit(self._chance.choice(EXTREMES), time_ms), group)
 
     def _commit_of_nothing(self, now_ms: int) -> Hostile:
-        """A negative offset for a healthy group. The broker learns of it at its next start only."""
+        """A negative offset for a healthy group, in a partition that its topic does not have.
+
+        In one of its own it would be what the group has committed (`offsets/invalid`), whoever wrote it.
+        """
         group = self._chance.choice(self._groups)
-        key = commit_key(group, self._topic, self._chance.randrange(3))
+        key = commit_key(group, self._topic, self._partitions + self._chance.randrange(3))
         return in_log(key, commit(self._chance.choice((-1, -2, -(2**63))), now_ms), group)
 
     def _extreme_group(self, now_ms: int) -> Hostile:

@@ -145,7 +145,7 @@ def run(minutes: float, seed: int, folder: Path) -> dict[str, Any]:
         say(f"the job is ready; {minutes:g} minutes of hostile records begin")
         witness, looks = stack.enter_context(Witness(job, CLUSTER)), Looks(job)
         with looks:
-            sent = write(Stranger(seed, CLUSTER, HEALTHY, TOPIC), bootstrap, minutes * 60)
+            sent = write(Stranger(seed, CLUSTER, HEALTHY, TOPIC, PARTITIONS), bootstrap, minutes * 60)
         samples, ended, seen = job.metrics(), verdicts(job), [*witness.seen]
         served = contradicted(seen, commits_in(log_of(bootstrap)))
     errors = {sample.labels["reason"]: sample.value for sample in samples.all("groupwatch_decode_errors_total")}

@@ -33,7 +33,7 @@ def test_healthy_groups_are_judged_as_without_hostile_records(hostile_run: dict[
 
 def test_a_seed_writes_the_same_records_again():
     first, again, other = (
-        [record for _ in range(5) for record in Stranger(seed, "c", ["g"], "t").records(1_700_000_000_000)]
+        [record for _ in range(5) for record in Stranger(seed, "c", ["g"], "t", 3).records(1_700_000_000_000)]
         for seed in (7, 7, 8)
     )
     assert first == again != other

@@ -39,6 +39,11 @@ def test_the_partition_has_no_committed_offset_and_its_lag_is_unknown(story: Sto
     assert [each.kind for each in verdict.findings] == [FindingKind.OFFSETS], "nobody is accused beside it"
 
 
+def test_the_sentence_of_a_group_that_had_read_all_records():
+    (found,) = below(Story().commit(60).at(2)).verdict.findings
+    assert found.sentence.endswith("The last offset before was 60, with no lag.")
+
+
 def test_other_partitions_count_as_before():
     verdict = below(Story().commit(20).commit(10, topic="u").at(2)).verdict
     assert (verdict.lag, verdict.lag_at_least) == (None, 50)
