@@ -485,10 +485,15 @@ def topic_deleted(name: str, props: Mapping[str, str], passing: tuple[Passing, .
     """One of two topics of a group is deleted."""
     return Scenario(
         name=name,
-        why="a topic is deleted on purpose: nothing is wrong with the group",
+        why="a topic is deleted to which members still subscribe: only that is told",
         topics={"t": 2, "gone": 2},
         members=tuple(Start(member, props, ("t", "gone")) for member in "ab"),
         steps=(Step(12, "delete", DeleteTopic("gone")),),
+        expected=(
+            Expected(
+                "subscription", "missing_topics", Within("delete", COMMIT_SILENCE_S - 2, METADATA_S + UNNOTICED_S), None
+            ),
+        ),
         passing=passing,
         rebalances=(0, None),
         owned={"t": 2},

@@ -7,6 +7,7 @@ Rule 2: In a KIP-848 group, nothing is known of topics while members own or are 
 Rule 3: An expression of a KIP-848 member is resolved by its broker. It counts if no topic fits it, but it matches a
 part of a topic's name: then it worked with another library. Otherwise the topics may be meant to come later.
 Rule 4: Nothing counts before ``commit_silence_ms`` after the generation: clients and brokers may create the topics.
+Of a deleted topic the time runs from its deletion, and goes on when its members notice and rebalance.
 Rule 5: Only for consumers that choose their topics: not for Kafka Streams, Connect and its sinks, and share groups.
 """
 
@@ -28,11 +29,9 @@ def find_missing_topics(facts: Facts) -> Iterable[Observation]:
     """Members all of whose topics are missing, and topics that others lack."""
     if not _is_judged(facts):
         return
-    absent = {each.topic: each for each in _absent_topics(facts)}
-    unfit = {each.regex: each for each in _unfit_regexes(facts)}
-    if not absent and not unfit:
-        return
-    if is_older_than_generation(facts.catalog, facts.group) or not facts.has_passed(_told_ms(facts)):
+    absent = {each.topic: each for each in _absent_topics(facts) if _has_lasted(facts, each.deleted_ms)}
+    unfit = {each.regex: each for each in _unfit_regexes(facts) if _has_lasted(facts, None)}
+    if not (absent or unfit) or is_older_than_generation(facts.catalog, facts.group):
         return
     idle = [member for member in facts.group.members if _has_nothing(member, absent.keys(), unfit.keys())]
     if idle:
@@ -112,15 +111,18 @@ def _has_nothing(member: Member, absent: Iterable[str], unfit: Iterable[str]) ->
     return bool(member.topics or member.regex) and set(member.topics) <= set(absent)
 
 
-def _told_ms(facts: Facts) -> int:
-    return max(facts.group.generation_ms, facts.group.phase_ms) + facts.settings.commit_silence_ms
+def _begun_ms(facts: Facts) -> int:
+    return max(facts.group.generation_ms, facts.group.phase_ms)
+
+
+def _has_lasted(facts: Facts, deleted_ms: int | None) -> bool:
+    return facts.has_passed((deleted_ms or _begun_ms(facts)) + facts.settings.commit_silence_ms)
 
 
 def _since_ms(facts: Facts, topics: Iterable[AbsentTopic]) -> int:
     """The deletion of the first of the topics, if it is known; else the generation."""
     deleted = [each.deleted_ms for each in topics if each.deleted_ms is not None]
-    begun_ms = max(facts.group.generation_ms, facts.group.phase_ms)
-    return facts.not_later_than_now(min(deleted, default=begun_ms))
+    return facts.not_later_than_now(min(deleted, default=_begun_ms(facts)))
 
 
 def _ids(members: Iterable[Member]) -> tuple[str, ...]:

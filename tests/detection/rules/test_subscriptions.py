@@ -176,6 +176,18 @@ def test_it_waits_for_topics_that_clients_or_brokers_create():
     assert told(state, catalog(topic("orders", 2), topic("order", 1))) == {}
 
 
+@pytest.mark.parametrize("generation_ms", [ASSIGNED, ASSIGNED + 90_000])
+def test_of_a_deleted_topic_the_time_runs_from_its_deletion(generation_ms: int):
+    """Also in a generation that was old by then, and in one that begins when its members notice."""
+    deleted_ms = ASSIGNED + 80_000
+    deleted = DeletedOffset("gone", 0, 100, ASSIGNED, None, deleted_ms)
+    state = group(app("a", ["orders", "gone"], {"orders": [0, 1]}), deleted_offsets=(deleted,))
+    state = replace(state, generation_ms=generation_ms, phase_ms=generation_ms)
+    topics = replace(ORDERS, pass_ms=ASSIGNED + 100_000)
+    assert told(state, topics, deleted_ms + PATIENCE_MS) == {}
+    assert MISSING in told(state, topics, deleted_ms + PATIENCE_MS + 1)
+
+
 # --- similar names ------------------------------------------------------------------------------------------------
 
 
