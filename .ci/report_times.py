@@ -1,4 +1,4 @@
-"""Prints where the time of a run of CI went, and which tests passed only when they were repeated.
+"""Prints where the time of a run of CI went, which tests passed only when they were repeated, and which never did.
 
 ``python .ci/report_times.py FOLDER``: the folder has ``stages.tsv`` (stage, seconds, exit code; a line each) and for
 each run of pytest its report in JUnit's format, ``TARGET.xml`` and ``TARGET-again.xml``. ``times.json`` is written
@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import sys
 from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 from xml.etree import ElementTree
@@ -41,12 +42,22 @@ def stages_in(table: Path) -> list[dict[str, Any]]:
 
 def flaky_in(folder: Path) -> list[str]:
     """Tests that failed, and passed when they were repeated."""
-    found = []
-    for again in sorted(folder.glob(f"*{AGAIN}.xml")):
-        first = tests_in(folder / f"{again.stem.removesuffix(AGAIN)}.xml")
-        passed_again = {name for name, (_, passed) in tests_in(again).items() if passed}
-        found += [name for name, (_, passed) in first.items() if not passed and name in passed_again]
-    return found
+    return [name for name, passed_again in _failed_first(folder) if passed_again]
+
+
+def broken_in(folder: Path) -> list[str]:
+    """Tests that failed, and did not pass when they were repeated."""
+    return [name for name, passed_again in _failed_first(folder) if not passed_again]
+
+
+def _failed_first(folder: Path) -> Iterator[tuple[str, bool]]:
+    """The tests that failed in the first run of their target, and whether they passed in the second."""
+    for report in sorted(folder.glob("*.xml")):
+        if not report.stem.endswith(AGAIN):
+            again = tests_in(report.with_stem(f"{report.stem}{AGAIN}"))
+            for name, (_, passed) in tests_in(report).items():
+                if not passed:
+                    yield name, again.get(name, (0.0, False))[1]
 
 
 def summary_of(folder: Path) -> dict[str, Any]:
@@ -61,7 +72,13 @@ def summary_of(folder: Path) -> dict[str, Any]:
     }
     stages = stages_in(folder / "stages.tsv")
     total = sum(stage["seconds"] for stage in stages)
-    return {"stages": stages, "seconds": total, "slowest": slowest, "flaky": flaky_in(folder)}
+    return {
+        "stages": stages,
+        "seconds": total,
+        "slowest": slowest,
+        "flaky": flaky_in(folder),
+        "failed": broken_in(folder),
+    }
 
 
 def text_of(summary: dict[str, Any]) -> str:
@@ -76,7 +93,7 @@ def text_of(summary: dict[str, Any]) -> str:
         for stage in summary["stages"]
     ]
     lines.append(f"{summary['seconds']:6d} s  in all")
-    lines += [f"flaky: {name}" for name in summary["flaky"]]
+    lines += [f"{outcome}: {name}" for outcome in ("flaky", "failed") for name in summary[outcome]]
     return "\n".join(lines) + "\n"
 
 

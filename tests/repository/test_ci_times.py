@@ -36,12 +36,14 @@ def test_stages_are_summed_up_and_the_slowest_tests_come_first(tmp_path: Path):
         "     7.3 s  tests.a.test_a::test_slow",
         "     3.0 s  tests.a.test_a::test_flaky",
     ]
-    assert lines[-5:] == [
+    assert lines[-7:] == [
         "Stages:",
         "    90 s  venv",
         "   400 s  test, failed",
         "    20 s  test, again, failed",
         "   510 s  in all",
+        "failed: tests.a.test_a::test_flaky",
+        "failed: tests.a.test_a::test_broken",
     ]
     kept = json.loads((tmp_path / "times.json").read_text())
     assert kept["stages"][1] == {"stage": "test", "seconds": 400, "code": 2}
@@ -51,7 +53,10 @@ def test_stages_are_summed_up_and_the_slowest_tests_come_first(tmp_path: Path):
 def test_what_passes_when_it_is_repeated_is_flaky_and_what_fails_again_is_not(tmp_path: Path):
     (tmp_path / "test.xml").write_text(FIRST)
     (tmp_path / "test-again.xml").write_text(AGAIN)
-    assert printed(tmp_path).splitlines()[-1] == "flaky: tests.a.test_a::test_flaky"
+    assert printed(tmp_path).splitlines()[-2:] == [
+        "flaky: tests.a.test_a::test_flaky",
+        "failed: tests.a.test_a::test_broken",
+    ]
 
 
 def test_a_report_that_was_cut_off_is_left_out(tmp_path: Path):
