@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from math import inf
 from typing import Final
 
@@ -138,8 +139,14 @@ RULES: Final[tuple[Rule, ...]] = (
 COMMITS: Final = "OffsetCommit"
 """Kafka's name for the records of committed offsets."""
 
-WHILE_SETTLING: Final = tuple([rule for rule in RULES if not rule.of_owners])
-"""The rules that say nothing of who should have what."""
+_APPLICABLE: Final = {
+    (is_settling, has_lag): tuple(
+        [rule for rule in RULES if not (is_settling and rule.of_owners) and (has_lag or not rule.needs_lag)]
+    )
+    for is_settling in (False, True)
+    for has_lag in (False, True)
+}
+"""The rules that may find something, by whether the group settles and whether it has lag."""
 
 
 def evaluate(group: GroupState, catalog: Catalog, now_ms: int, settings: DetectionSettings) -> GroupVerdict:
@@ -218,7 +225,7 @@ def _verdict_of(facts: Facts, view: AssignmentView, now_ms: int) -> GroupVerdict
     found = findings_of(facts, _rules_of(facts))
     if hidden is not None:
         found = _with_findings_of(hidden, facts, found)
-    uncounted = set[str]()
+    uncounted: AbstractSet[str] = frozenset()
     if group.unread_commits or facts.beyond_end:
         uncounted = {each.topic for each in group.unread_commits} | {place.topic for place in facts.beyond_end}
     topics_lag = lag_by_topic(facts.partitions, uncounted, facts.uncommitted)
@@ -331,7 +338,7 @@ def _status(facts: Facts, lag: int | None) -> LagStatus | None:
 
 
 def _rules_of(facts: Facts) -> tuple[Rule, ...]:
-    return WHILE_SETTLING if facts.is_settling else RULES
+    return _APPLICABLE[facts.is_settling, bool(facts.waiting)]
 
 
 def findings_of(facts: Facts, rules: Iterable[Rule]) -> tuple[Finding, ...]:

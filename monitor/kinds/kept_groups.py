@@ -8,10 +8,10 @@ names, and a kept group looks like a consumer that assigns its partitions itself
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator
 from typing import Final
 
-from monitor.model import GroupState, Phase, Source
+from monitor.model import CommittedOffset, GroupState, Phase, Source
 
 SEPARATORS: Final = "._-"
 """What may stand between the parts of a name (``replication.policy.separator``): names of topics have no other."""
@@ -27,6 +27,8 @@ def checkpoints_topic(group: GroupState, topics: Container[str]) -> str | None:
     """
     if not group.offsets or not _may_be_kept(group):
         return None
+    if next(_candidates(group.offsets[0].topic, topics), None) is None or not _may_be_copies(group.offsets):
+        return None
     candidates = [frozenset(_candidates(name, topics)) for name in {offset.topic for offset in group.offsets}]
     return min(frozenset.intersection(*candidates), default=None)
 
@@ -39,8 +41,11 @@ def _may_be_kept(group: GroupState) -> bool:
         and not group.rebalances
         and group.unread is None
         and not group.unconfirmed
-        and all(each.leader_epoch == NO_EPOCH and each.standstill is None for each in group.offsets)
     )
+
+
+def _may_be_copies(offsets: Iterable[CommittedOffset]) -> bool:
+    return all(each.leader_epoch == NO_EPOCH and each.standstill is None for each in offsets)
 
 
 def _candidates(topic: str, topics: Container[str]) -> Iterator[str]:

@@ -12,11 +12,15 @@ from textwrap import fill
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 from rich.console import Console
 
 from monitor.cli.render_answer import explanation_shown
 from monitor.detection import evaluate
+from monitor.detection.evaluate import RULES, facts_of
 from monitor.detection.evaluation_input import GroupInputs
+from monitor.detection.ownership.assignment_view import view_assignment
+from monitor.detection.ownership.catalog_view import Topics
 from monitor.explain.group import explain_group
 from monitor.findings.notification import finding_text
 from monitor.findings.table import FINDINGS
@@ -70,6 +74,15 @@ def test_every_finding_of_the_table_has_an_example_that_the_rules_find():
 
 def test_the_texts_are_those_that_a_person_has_read():
     assert paragraphs() == TEXTS.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=title)
+def test_a_rule_that_needs_lag_finds_nothing_where_no_records_wait(example: Example):
+    """Such rules are left out there."""
+    view = view_assignment(example.group, example.catalog)
+    facts = facts_of(example.group, Topics(example.catalog), view, NOW, example.settings)
+    without = replace(facts, waiting=())
+    assert [rule.find.__name__ for rule in RULES if rule.needs_lag and [*rule.find(without)]] == []
 
 
 # --- each of them says everything ----------------------------------------------------------------------------------

@@ -105,7 +105,7 @@ def _place(delivery: DeliveryVerdict) -> TopicPartition:
 
 
 RULES: Final = (
-    Rule(find_stalled, of_owners=False),
+    Rule(find_stalled, of_owners=False, needs_lag=True),
     Rule(find_last_tries, of_owners=False),
     Rule(find_given_up, of_owners=False),
 )

@@ -72,6 +72,8 @@ def _notice_ms(facts: Facts) -> int:
 
 def find_expired(facts: Facts) -> Iterable[Observation]:
     """Offsets that have expired, or may have, with records behind them."""
+    if not facts.losses.expired:
+        return
     found: dict[str, list[ExpiredOffset]] = {"expired": [], "removed": []}
     for each in facts.losses.expired:
         if each.lag:
@@ -107,5 +109,5 @@ def _finding(
 
 RULES: Final = (
     Rule(find_expired, of_owners=False),
-    Rule(find_expiring, of_owners=False),
+    Rule(find_expiring, of_owners=False, needs_lag=True),
 )

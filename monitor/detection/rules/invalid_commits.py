@@ -20,7 +20,7 @@ from monitor.model import FindingKind, InvalidCommit, PartitionState, TopicParti
 
 def find_invalid(facts: Facts) -> Iterable[Observation]:
     """Commits of offsets below 0."""
-    found = dict[TopicPartition, InvalidCommit]()
+    found: dict[TopicPartition, InvalidCommit] = {}
     for each in facts.group.invalid_commits:
         place = TopicPartition(each.topic, each.partition)
         if place in facts.known and records_in(facts.known[place]):

@@ -70,4 +70,4 @@ def _finding(reason: str, since_ms: int, places: Iterable[TopicPartition], evide
     )
 
 
-RULES: Final = (Rule(find_kept, of_owners=False),)
+RULES: Final = (Rule(find_kept, of_owners=False, needs_lag=True),)

@@ -158,4 +158,4 @@ def _rate(partition: PartitionState) -> float:
     return max(0.0, 1000 * (last.offset - first.offset) / (last.at_ms - first.at_ms))
 
 
-RULES: Final = (Rule(find_lag_imbalance, of_owners=False),)
+RULES: Final = (Rule(find_lag_imbalance, of_owners=False, needs_lag=True),)

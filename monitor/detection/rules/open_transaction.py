@@ -109,4 +109,4 @@ def find_open_transaction(facts: Facts) -> Iterable[Observation]:
         )
 
 
-RULES: Final = (Rule(find_open_transaction, of_owners=False),)
+RULES: Final = (Rule(find_open_transaction, of_owners=False, needs_lag=True),)

@@ -42,4 +42,4 @@ def find_not_moving(facts: Facts) -> Iterable[Observation]:
     )
 
 
-RULES: Final = (Rule(find_not_moving, of_owners=False),)
+RULES: Final = (Rule(find_not_moving, of_owners=False, needs_lag=True),)

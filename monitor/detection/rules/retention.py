@@ -224,6 +224,6 @@ def _finding(
 
 
 RULES: Final = (
-    Rule(find_records_lost, of_owners=False),
-    Rule(find_close_to_loss, of_owners=False),
+    Rule(find_records_lost, of_owners=False, needs_lag=True),
+    Rule(find_close_to_loss, of_owners=False, needs_lag=True),
 )

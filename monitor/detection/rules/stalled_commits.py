@@ -575,4 +575,4 @@ class _Told:
         self.session_ms = int(max([member.session_ms for member in silences if member.session_ms < inf], default=0))
 
 
-RULES: Final = (Rule(find_silent, of_owners=False),)
+RULES: Final = (Rule(find_silent, of_owners=False, needs_lag=True),)

@@ -219,4 +219,4 @@ def find_stuck_records(facts: Facts) -> Iterable[Observation]:
     )
 
 
-RULES: Final = (Rule(find_stuck_records, of_owners=False),)
+RULES: Final = (Rule(find_stuck_records, of_owners=False, needs_lag=True),)

@@ -115,6 +115,6 @@ def find_abandoned(facts: Facts) -> Iterable[Observation]:
 
 
 RULES: Final = (
-    Rule(find_unattended, of_owners=False),
-    Rule(find_abandoned, of_owners=False),
+    Rule(find_unattended, of_owners=False, needs_lag=True),
+    Rule(find_abandoned, of_owners=False, needs_lag=True),
 )
