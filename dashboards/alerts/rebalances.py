@@ -53,4 +53,13 @@ def rebalance_rules(pace: Pace) -> tuple[AlertRule, ...]:
                 "end. Two processes use it, or its process restarts repeatedly."
             ),
         ),
+        row_rule(
+            alerts.DIFFERENT_SUBSCRIPTIONS,
+            pace,
+            summary=f"Members of {GROUP} have rebalanced for those of other topics for {AGE}",
+            description=(
+                f"Members of group {GROUP} of cluster {CLUSTER} subscribe to different topics. When those of one "
+                "subscription restart, all others have to rejoin. Mostly, two applications use one group.id."
+            ),
+        ),
     )

@@ -40,6 +40,7 @@ from monitor.detection.rules import (
     behind,
     connect_work,
     deliveries,
+    different_subscriptions,
     double_owned,
     drift,
     expiry,
@@ -76,7 +77,7 @@ from monitor.findings.observation import Observation
 from monitor.findings.sentences import sentence_of
 from monitor.findings.table import rank
 from monitor.kinds.offset_expiry import known_kind
-from monitor.kinds.short_lives import short_life
+from monitor.kinds.short_lives import has_siblings, short_life
 from monitor.model import (
     KINDS,
     MOST,
@@ -127,6 +128,7 @@ RULES: Final[tuple[Rule, ...]] = (
     *behind.RULES,
     *rebalance.RULES,
     *static_ids.RULES,
+    *different_subscriptions.RULES,
     *subscriptions.RULES,
     *unreadable_members.RULES,
     *drift.RULES,
@@ -297,7 +299,7 @@ def _verdict_of(facts: Facts, view: AssignmentView, now_ms: int) -> GroupVerdict
         lag_at_least=known if lag is None else None,
         uncommitted_partitions=len(facts.uncommitted),
         uncommitted_records=min(MOST, sum(facts.uncommitted.values())),
-        short_life=short_life(group),
+        short_life=facts.losses.short_life,
         subordinate=subordinate_findings(facts, found),
         hidden_topics=hidden.topics if hidden is not None else (),
     )
@@ -425,6 +427,7 @@ def facts_of(
         partitions = with_lag(partitions, shared, configs_of(group))
     waiting = tuple([row for row in partitions if row.lag])
     is_whole = is_all and len(committed) == len(known)
+    life = short_life(group)
     return Facts(
         group=group,
         traits=traits_of(group),
@@ -454,6 +457,8 @@ def facts_of(
             skips=skips_of(group, topics.catalog, known, committed, moment),
             expiries=expiries_of(group, view.ownership, committed, topics.catalog.offsets_retention, moment),
             expired=expired_offsets(group, topics, moment),
+            short_life=life,
+            is_one_off=life is not None and has_siblings(life, topics.catalog.short_lives),
         ),
     )
 

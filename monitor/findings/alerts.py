@@ -181,6 +181,11 @@ NOTHING_TO_READ: Final = FindingAlert("GroupwatchNothingToRead", "subscription",
 STATIC_MEMBER_REPLACED: Final = FindingAlert("GroupwatchStaticMemberReplaced", "rebalance", "static_replacements")
 """It has lasted for a minute by the time that it is found."""
 
+DIFFERENT_SUBSCRIPTIONS: Final = FindingAlert(
+    "GroupwatchDifferentSubscriptions", "rebalance", "different_subscriptions"
+)
+"""It is found after several restarts, and stays for a day."""
+
 CONNECT_TASKS_NOT_RUNNING: Final = FindingAlert(
     "GroupwatchConnectTasksNotRunning", "orphaned", "config_mismatch|no_workers|not_assigned|revoked", age_s=60
 )
@@ -235,6 +240,7 @@ GROUP_ALERTS: Final[tuple[GroupAlert, ...]] = (
     REBALANCE_STORM,
     REBALANCE_LONG,
     STATIC_MEMBER_REPLACED,
+    DIFFERENT_SUBSCRIPTIONS,
     CONNECT_TASKS_NOT_RUNNING,
     CONNECT_TASKS_RUN_TWICE,
     CONNECT_CONFIGS_BEHIND,

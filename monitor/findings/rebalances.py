@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import Final
 
-from monitor.findings.advice import POLLING, SHARE, WORKERS, Advice
+from monitor.findings.advice import CLASSIC, POLLING, SHARE, WORKERS, Advice
 from monitor.findings.observation import Evidence, Observation
 from monitor.findings.order import Rank
 from monitor.findings.sentences import sentence
 from monitor.findings.spec import FindingSpec
 from monitor.messages.client_defects import DEFECTS
 from monitor.messages.client_libraries import project_name
-from monitor.messages.formatting import age, grouped, lasted
-from monitor.messages.names import era, listed, people, seconds, shown
+from monitor.messages.formatting import age, counted, grouped, lasted
+from monitor.messages.names import LISTED, era, listed, people, seconds, shown
 from monitor.messages.rebalances import CAUSES
 from monitor.model import (
     KINDS,
@@ -72,6 +73,21 @@ ROWS: Final = (
             ),
         ),
         jitters=True,
+    ),
+    FindingSpec(
+        FindingKind.REBALANCE,
+        "different_subscriptions",
+        Rank.STORM,
+        advice=(
+            Advice(
+                "Give each application its own group.id, and let it start at the offsets that are committed here "
+                "(kafka-consumer-groups.sh --reset-offsets). If one of them is a new version, its log shows why it "
+                "restarts.",
+                CLASSIC,
+            ),
+        ),
+        jitters=True,
+        remembered=True,
     ),
 )
 
@@ -218,3 +234,54 @@ def _static_replacements(evidence: StaticReplacements, found: Observation, group
         f"{age(lasted_ms)}, every {each} on average.{known} Several processes use this group.instance.id and fence "
         f"each other, or one restarts repeatedly.{more}{f' ({people(rest, group)})' if rest else ''}"
     ) + ("." if more else "")
+
+
+class SubscriptionSide(Value):
+    """Members of a group by what they subscribe to; ``members`` 0: they left a short time ago."""
+
+    topics: tuple[str, ...]
+    clients: tuple[str, ...]
+    members: int
+
+
+class DifferentSubscriptions(Evidence):
+    """Members that subscribe to different topics; those that had to rejoin for the others are the first side.
+
+    Of their ``rebalances``, others alone caused ``by_others``, in at least so many ``restarts``. Partitions of members
+    that did not restart then paused for ``pause_ms``, summed over them.
+    """
+
+    sides: tuple[SubscriptionSide, ...]
+    rebalances: int
+    by_others: int
+    restarts: int
+    pause_ms: int
+
+
+@sentence.register
+def _different_subscriptions(evidence: DifferentSubscriptions, found: Observation, group: GroupState) -> str:
+    del found, group
+    sides = evidence.sides
+    rest = f"; {counted(len(sides) - LISTED, 'more subscription')}" if len(sides) > LISTED else ""
+    parts = [f"Members subscribe to different topics: {'; '.join(map(_side, sides[:LISTED]))}{rest}."]
+    shared = sorted({topic for one, other in pairwise(sides) for topic in {*one.topics} & {*other.topics}})
+    if shared:
+        parts.append(f"Each of them consumes only a part of {listed(shared)}.")
+    parts.append(
+        f"Of {counted(evidence.rebalances, 'rebalance')} of those of {listed(sides[0].topics)}, "
+        f"{grouped(evidence.by_others)} happened only because others restarted (at least "
+        f"{grouped(evidence.restarts)} times)."
+    )
+    if evidence.pause_ms:
+        each = lasted(max(1, evidence.pause_ms // evidence.restarts))
+        parts.append(
+            "They paused partitions of members that did not restart, for "
+            f"{lasted(evidence.pause_ms)} in total and {each} per restart."
+        )
+    parts.append("Several applications use this group.id, or a new version of one restarts repeatedly.")
+    return " ".join(parts)
+
+
+def _side(side: SubscriptionSide) -> str:
+    clients = f" (client id {listed(side.clients)})" if side.clients else ""
+    return f"{grouped(side.members) if side.members else 'none now'} to {listed(side.topics)}{clients}"

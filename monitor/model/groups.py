@@ -164,6 +164,28 @@ class RebalanceObservation(Value, array_like=True):
     is_recorded: bool = False
 
 
+class SubscriptionChange(Value, array_like=True):
+    """Members of one subscription that came into a group, or left it, in one rebalance.
+
+    ``topics`` are the first topics of the subscription, sorted (monitor.model.subscriptions). Empty: members of many
+    subscriptions came and left.
+    """
+
+    topics: tuple[str, ...]
+    joined: int
+    left: int
+
+
+class SubscriptionChanges(Value, array_like=True):
+    """Whose coming and going made a group rebalance, by subscription.
+
+    ``others_pause_ms`` is the part of the pause in topics to which none of them subscribes.
+    """
+
+    changes: tuple[SubscriptionChange, ...] = ()
+    others_pause_ms: int = 0
+
+
 class Rebalance(Value):
     """A rebalance as the log shows it: up to which generation or epoch, when, and why.
 
@@ -179,6 +201,8 @@ class Rebalance(Value):
 
     ``uncertainty_ms``: by how much a classic rebalance may have begun before ``started_ms``; None: not known, it may
     have been any time. The other kinds' beginning is exact.
+
+    ``subscriptions`` is of a classic group whose members subscribe to different topics, or did so of late; else None.
     """
 
     generation: int
@@ -195,6 +219,7 @@ class Rebalance(Value):
     pause_ms: int = 0
     burst_records: int = 0
     uncertainty_ms: int | None = None
+    subscriptions: SubscriptionChanges | None = None
 
 
 class MembershipChange(Value):

@@ -211,8 +211,7 @@ class Catalog(Value):
 
     ``offsets_retention`` is for how long brokers keep committed offsets; None: no collector reads it.
 
-    ``short_lives`` are of groups that came and went alike, by the pattern of their names; None: no group has been
-    evaluated yet.
+    ``short_lives`` are of groups that came and went alike, by the pattern of their names.
     ``offsets_topic`` says in which partitions of the offsets topic groups cannot commit; None: no collector looks.
 
     ``hidden`` are topics that collectors saw within the day and see no more, as they were: deleted, or not permitted.
@@ -227,6 +226,6 @@ class Catalog(Value):
     outages: dict[int, Outage] = msgspec.field(default_factory=dict)
     log_partitions: int = 0
     offsets_retention: OffsetsRetention | None = None
-    short_lives: dict[str, ShortLives] | None = msgspec.field(default_factory=dict)
+    short_lives: dict[str, ShortLives] = msgspec.field(default_factory=dict)
     offsets_topic: OffsetsTopicHealth | None = None
     hidden: dict[str, TopicState] = msgspec.field(default_factory=dict)

@@ -274,8 +274,8 @@ class _Draft:
         if self._modern is not None:
             self._modern.add_cost(self._offsets.resumed)
         else:
-            self._state = add_cost(self._state, self._offsets.resumed)
-        self._offsets.resumed = NO_COST
+            self._state = add_cost(self._state, self._offsets.resumed, self._offsets.pauses)
+        self._offsets.resumed, self._offsets.pauses = NO_COST, {}
 
     def _change_membership(self, event: MembershipEvent | RecordUnread) -> None:
         self._take_resumed()

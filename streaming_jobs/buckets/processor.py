@@ -14,6 +14,7 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 
 from monitor.detection.ownership.catalog_view import Topics
 from monitor.detection.thresholds.overrides import DetectionRules
+from monitor.kinds.short_lives import short_life
 from monitor.metrics.series_filter import ALL_SERIES, SeriesRules
 from monitor.model import Catalog, Entity
 from streaming_jobs.buckets.batch_context import BatchContext, current_batch_context
@@ -115,6 +116,9 @@ def changed_rows(number: int, kept: CachedBucket, judge: BucketEvaluator, contex
     if context.known < kept.loaded or context.known < 0:
         yield BucketRow(number, RowKind.WHOLE, "", b"")
         judge.reset()
+        if context.catalog is None:  # the driver compares the lives of groups before the first one is judged
+            lives = [life for each in bucket.groups(context.now_ms).values() if (life := short_life(each)) is not None]
+            yield BucketRow(number, RowKind.LIVES, "", msgspec.msgpack.encode(lives))
         entries = bucket.entries(
             key for key in bucket.states if key[0] not in GROUP_ENTITIES or context.catalog is not None
         )

@@ -20,6 +20,7 @@ from monitor.model import (
     PackedBlock,
     PassCompleted,
     PassHistory,
+    ShortLife,
     ShortLives,
     SourceState,
     TopicState,
@@ -45,6 +46,7 @@ _OF_CATALOG: Final = frozenset({RowKind.WHOLE, RowKind.TOPIC, RowKind.PASS, RowK
 """Rows that the catalog is made of."""
 
 _SUMMARIES = msgspec.msgpack.Decoder(list[GroupSummary])
+_LIVES = msgspec.msgpack.Decoder(tuple[ShortLife, ...])
 _DUE = msgspec.msgpack.Decoder(int)
 _DEFLATED = msgspec.msgpack.Decoder(Deflated)
 
@@ -81,6 +83,14 @@ class _BucketView:
     passes: PassHistory = field(default_factory=PassHistory)
     due_ms: int | None = None
     grown: GrownLog | None = None
+    lives: tuple[ShortLife, ...] = ()
+    """Those of its groups while none of them has been evaluated."""
+
+    def known_lives(self) -> Iterable[ShortLife]:
+        """The short lives of its groups."""
+        if not self.summaries:
+            return self.lives
+        return [each.short_life for each in self.summaries.values() if each.short_life is not None]
 
 
 @dataclass(slots=True)
@@ -172,10 +182,9 @@ class ClusterView:
         found = (summary for bucket in self._buckets.values() for summary in bucket.summaries.values())
         return tuple(sorted(found, key=lambda summary: summary.group))
 
-    def short_lives(self) -> dict[str, ShortLives] | None:
-        """Those of the groups, by the pattern of their names; None: no group has been evaluated yet."""
-        found = [summary.short_life for bucket in self._buckets.values() for summary in bucket.summaries.values()]
-        return lives_by_pattern([life for life in found if life is not None]) if found else None
+    def short_lives(self) -> dict[str, ShortLives]:
+        """Those of the groups, by the pattern of their names; also of those that have not been evaluated yet."""
+        return lives_by_pattern(life for bucket in self._buckets.values() for life in bucket.known_lives())
 
     def grown_log(self) -> GrownLog | None:
         """What the newest growth of the offsets topic did to the groups; None: it has not grown."""
@@ -216,6 +225,8 @@ def _take(bucket: _BucketView, row: BucketRow) -> None:
             bucket.summaries.clear()  # those of groups that exist follow
         case RowKind.BLOCK:
             _put(bucket.blocks, row.name, _DEFLATED.decode(row.payload) if row.payload else None)
+        case RowKind.LIVES:
+            bucket.lives = _LIVES.decode(row.payload) if row.payload else ()
         case RowKind.DUE:
             bucket.due_ms = _DUE.decode(row.payload) if row.payload else None
         case _:

@@ -33,6 +33,8 @@ class RowKind(StrEnum):
     """The connectors of a Connect cluster, by their topic."""
     PLACES = "places"
     """By how many partitions of the offsets topic groups are placed, and what its growth did to them."""
+    LIVES = "lives"
+    """A list of the short lives of groups (monitor.kinds.short_lives), as long as no group is judged."""
     SUMMARIES = "summaries"
     """A list of summaries of groups that were judged; no payload: the group of this name is no longer shown."""
     BLOCK = "block"

@@ -563,6 +563,15 @@ CASES = (
         summary="Static members of orders have been replaced repeatedly for 1m 0s",
         labels=GROUP | {"kind": "rebalance", "reason": "static_replacements"},
     ),
+    Case(
+        "GroupwatchDifferentSubscriptions",
+        "warning",
+        aged("rebalance", "different_subscriptions"),
+        fires=1,
+        gone=26,
+        summary="Members of orders have rebalanced for those of other topics for 1m 0s",
+        labels=GROUP | {"kind": "rebalance", "reason": "different_subscriptions"},
+    ),
     # There until minute 3 and from 14 on; kept for one.
     Case(
         "GroupwatchDown",

@@ -63,6 +63,8 @@ from monitor.model import (
     StreamsGroupState,
     StreamsNotice,
     StreamsTask,
+    SubscriptionChange,
+    SubscriptionChanges,
     Subtopology,
     TopicPartitions,
     TopicState,
@@ -1339,6 +1341,58 @@ def _rebalances(w: World) -> Iterator[Example]:
         ("Its client is now: checkout at /10.0.0.1",),
         w.broker_group(modern, static_ids=runs[:1]),
         orders,
+    )
+    yield from _different_subscriptions(w)
+
+
+def _different_subscriptions(w: World) -> Iterator[Example]:
+    """Members of orders and of refunds; that of refunds leaves three times from 02:05:00 on, and is back after 10 s."""
+    kind, since = (Kind.REBALANCE, "different_subscriptions"), "02:05:00"
+    both = w.topics(orders=1, refunds=1)
+
+    def history(*topics: str, paused_ms: int = 0) -> tuple[Rebalance, ...]:
+        kept = tuple(sorted(map(w.name, topics)))
+        gone = SubscriptionChanges((SubscriptionChange(kept, 0, 1),), paused_ms)
+        come = SubscriptionChanges((SubscriptionChange(kept, 1, 0),))
+        left = [at(f"02:{minute}:00") for minute in ("05", "10", "15")]
+        return tuple(
+            each
+            for left_ms in left
+            for each in (
+                Rebalance(3, left_ms, left_ms, (Cause.LEAVE,), left=1, subscriptions=gone),
+                Rebalance(4, left_ms + 10_000, left_ms + 10_000, (Cause.JOIN,), joined=1, subscriptions=come),
+            )
+        )
+
+    orders = w.member(1, ("orders",), has=[0])
+    refunds = w.member(2, ("refunds",), has={"refunds": [0]}, client_id=w.name("accounting"))
+    yield Example(
+        "two applications have one group.id",
+        *kind,
+        since,
+        ("refunds", "client id accounting", "6 rebalances", "at least 3 times", "12 s in total and 4 s per restart"),
+        w.group(orders, refunds, history=history("refunds", paused_ms=4_000)),
+        both,
+    )
+    last_ms = at("02:58:00")
+    gone = SubscriptionChange((w.name("refunds"),), 0, 1)
+    away = Rebalance(5, last_ms, last_ms, (Cause.LEAVE,), left=1, subscriptions=SubscriptionChanges((gone,)))
+    yield Example(
+        "the other application is away",
+        *kind,
+        since,
+        ("none now to refunds", "7 rebalances"),
+        w.group(orders, history=(*history("refunds"), away)),
+        both,
+    )
+    shared = [changed(each, topics=(*each.topics, w.name("logs"))) for each in (orders, refunds)]
+    yield Example(
+        "two applications share one of their topics",
+        *kind,
+        since,
+        ("logs, orders", "only a part of logs"),
+        w.group(*shared, history=history("refunds", "logs")),
+        both,
     )
 
 

@@ -102,6 +102,7 @@ ONLY_OF: Final[dict[tuple[str, str], set[str]]] = {
     ("abandoned", "unsubscribed"): {CLASSIC, CONSUMER, SHARE, STREAMS, ZOOKEEPER, ROCKETMQ, METAQ},
     ("rebalance", "storm"): set(KINDS) - {SPARK},
     ("rebalance", "static_replacements"): {CLASSIC, CONSUMER, STREAMS},
+    ("rebalance", "different_subscriptions"): {CLASSIC},
     ("subscription", "nothing_to_read"): {CLASSIC, CONSUMER},
     ("subscription", "missing_topics"): {CLASSIC, CONSUMER},
     ("unreadable_members", "assignment"): set(KINDS) - {SPARK},

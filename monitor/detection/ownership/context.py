@@ -22,6 +22,7 @@ from monitor.model import (
     MemberVerdict,
     PartitionState,
     PartitionVerdict,
+    ShortLife,
     SinkState,
     SinkVerdict,
     TaskVerdict,
@@ -99,16 +100,19 @@ class Expectation(Value):
 
 
 class Losses(Value):
-    """What a group passes over or forgets.
+    """What a group passes over, forgets, or leaves behind.
 
     ``skips`` are the records that it passed (monitor.detection.lag.skips). ``expiries`` are when its committed offsets
     expire (monitor.detection.lag.expiry). ``expired`` is what remains of those that have expired, or may have, in
-    partitions that there still are.
+    partitions that there still are. ``short_life`` is the life of a group that one member used for a short time;
+    ``is_one_off``: others of such a name came and went alike, so it is not expected back (monitor.kinds.short_lives).
     """
 
     skips: tuple[Skip, ...] = ()
     expiries: dict[TopicPartition, int] = msgspec.field(default_factory=dict)
     expired: tuple[ExpiredOffset, ...] = ()
+    short_life: ShortLife | None = None
+    is_one_off: bool = False
 
 
 class Facts(Value):

@@ -25,8 +25,7 @@ from monitor.detection.rules.rule import Rule
 from monitor.detection.rules.stuck_records import is_between_owners
 from monitor.findings.lag import Abandoned, OneOff, Unattended
 from monitor.findings.observation import Observation
-from monitor.kinds.short_lives import has_siblings, short_life
-from monitor.model import FindingKind, OrphanReason, PartitionVerdict, Phase, ShortLife, TopicPartition
+from monitor.model import FindingKind, OrphanReason, PartitionVerdict, Phase, TopicPartition
 from monitor.model.members import BATCH_MS
 
 Since = dict[TopicPartition, int]
@@ -55,7 +54,7 @@ def find_unattended(facts: Facts) -> Iterable[Observation]:
             unread[TopicPartition(row.topic, row.partition)] = since_ms
     if unread:
         partitions, since_ms = tuple(sorted(unread)), min(unread.values())
-        life = _one_off_life(facts)
+        life = facts.losses.short_life if facts.losses.is_one_off else None
         yield Observation(
             kind=FindingKind.UNATTENDED,
             reason="no_members" if life is None else "one_off",
@@ -63,16 +62,6 @@ def find_unattended(facts: Facts) -> Iterable[Observation]:
             evidence=Unattended() if life is None else OneOff(life.pattern, life.ended_ms - life.began_ms),
             partitions=partitions,
         )
-
-
-def _one_off_life(facts: Facts) -> ShortLife | None:
-    """The life of a group whose member left by itself, and is not expected back (monitor.kinds.short_lives).
-
-    While no other group has been evaluated, it is taken for one of those: that is for one pass after a start.
-    """
-    life = short_life(facts.group)
-    known = facts.catalog.short_lives
-    return life if life is not None and (known is None or has_siblings(life, known)) else None
 
 
 def _unread_since_ms(facts: Facts, row: PartitionVerdict, sign_ms: int, stood_ms: int) -> int | None:

@@ -16,7 +16,7 @@ Rule 6: A rebalance or an outage of the coordinator excuses silence, as in monit
 does a sink of Connect that is paused or stopped.
 Rule 7: A partition of a member that is found dead is left out.
 Rule 8: In a group without members a partition is ``unattended`` if records came after the last sign of the group, and
-it has committed others.
+it has committed others. A group that one process used, as others before or after it, is not expected back: it has none.
 Rule 9: Any other partition with an owner, or of a group without members, is ``at_risk`` after ``commit_silence_ms``:
 without new records, or in a group that commits nothing. It is also ``at_risk`` after twice the time of rule 4, if rule
 5 is not true.
@@ -89,7 +89,7 @@ def find_uncommitted(facts: Facts) -> Iterable[Observation]:
     if not facts.uncommitted or not facts.traits.has_reset_policy or is_resting:
         return
     if facts.group.phase is Phase.EMPTY:
-        yield from _without_members(facts)
+        yield from () if facts.losses.is_one_off else _without_members(facts)
     elif facts.ownership.is_lived_in:
         yield from _with_members(facts)
 

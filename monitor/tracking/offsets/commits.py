@@ -65,6 +65,7 @@ class OffsetsDraft:
         "deletions",
         "handovers",
         "jumps",
+        "pauses",
         "redelivered",
         "resumed",
         "resumes_after_ms",
@@ -96,6 +97,8 @@ class OffsetsDraft:
         name the topic's id; of others it is told as of a classic group."""
         self.resumed = NO_COST
         """The costs that commits have shown since they were last taken."""
+        self.pauses: dict[str, int] = {}
+        """How long partitions paused of these, by topic (ms)."""
 
     def __bool__(self) -> bool:
         """Whether any partition has a committed offset."""
@@ -185,6 +188,7 @@ class OffsetsDraft:
     def _add_pause(self, paused_ms: int, before: CommittedOffset, first: CommitPoint) -> None:
         if paused_ms:
             self.resumed = self.resumed.and_after(paused_ms, max(0, first.offset - before.offset))
+            self.pauses[before.topic] = self.pauses.get(before.topic, 0) + paused_ms
 
     def topics(self) -> tuple[CommittedTopic, ...]:
         """The topics in which something is committed, as far as they are known."""

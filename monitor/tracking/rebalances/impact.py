@@ -7,7 +7,9 @@ is the pause, so it is as exact as the rhythm of the commits; what the first com
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import pairwise
+from types import MappingProxyType
 from typing import Final
 
 from msgspec.structs import replace
@@ -15,6 +17,7 @@ from msgspec.structs import replace
 from monitor.model import MOST, CommitPoint, CommittedOffset, GroupState, Phase, Rebalance, Value
 from monitor.model.commit_history import RECENT, SLOT_MS, points_of
 from monitor.tracking.rebalances.history import replace_rebalance, stopped_members
+from monitor.tracking.rebalances.subscription_changes import with_others_pause
 
 
 class RebalanceCost(Value):
@@ -37,6 +40,8 @@ class Handover(Value):
 
 
 NO_COST: Final = RebalanceCost()
+
+EMPTY: Final[Mapping[str, int]] = MappingProxyType({})
 
 
 MAX_COMMIT_DISTANCE_MS: Final = 300_000
@@ -104,15 +109,21 @@ def handover_ms(handed: Handover, before: CommittedOffset, first: CommitPoint) -
     return max(0, unowned_ms, pause_ms(before, first, handed.gained_ms))
 
 
-def add_cost(state: GroupState, resumed: RebalanceCost) -> GroupState:
-    """The state with this added to the rebalance under way or its newest that members noticed, and to the totals."""
+def add_cost(state: GroupState, resumed: RebalanceCost, pauses: Mapping[str, int] = EMPTY) -> GroupState:
+    """The state with this added to the rebalance under way or its newest that members noticed, and to the totals.
+
+    ``pauses`` are those of a classic group by topic, summed over its partitions (ms).
+    """
     index = next((i for i in reversed(range(len(state.history))) if stopped_members(state.history[i])), None)
     if resumed == NO_COST or (index is None and state.under_way is None):
         return state
     if state.under_way is not None:
         state = replace(state, under_way=_add_to_rebalance(state.under_way, resumed))
     elif index is not None:
-        state = replace_rebalance(state, index, _add_to_rebalance(state.history[index], resumed))
+        known = _add_to_rebalance(state.history[index], resumed)
+        if known.subscriptions is not None:
+            known = replace(known, subscriptions=with_others_pause(known.subscriptions, state.members, pauses))
+        state = replace_rebalance(state, index, known)
     return replace(
         state,
         pause_ms=min(MOST, state.pause_ms + resumed.pause_ms),

@@ -17,12 +17,18 @@ from monitor.tracking.rebalances.history import record_rebalance
 from monitor.tracking.rebalances.in_progress import sample_after_generation
 from monitor.tracking.rebalances.moves import Moves, moves_between
 from monitor.tracking.rebalances.static_ids import with_replacements
+from monitor.tracking.rebalances.subscription_changes import changes_between
 
 
 def with_rebalance(before: GroupState, generation: Generation) -> GroupState:
     """The group in its next generation, with the rebalance between the two at the end of its history."""
     moves = _moves(before, generation)
-    rebalance = replace(rebalance_between(before, generation), moved=moves.moved, avoidable=moves.avoidable)
+    rebalance = replace(
+        rebalance_between(before, generation),
+        moved=moves.moved,
+        avoidable=moves.avoidable,
+        subscriptions=changes_between(before, generation),
+    )
     happened = generation_phase_event(has_members=bool(generation.members))
     after = record_rebalance(enter_phase(before, happened, generation.ended_ms), rebalance)
     return replace(

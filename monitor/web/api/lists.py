@@ -17,6 +17,7 @@ import msgspec
 from msgspec.structs import asdict, replace
 
 from monitor.detection.finding_changes import finding_id
+from monitor.findings.alike import alike_groups
 from monitor.findings.table import rank, spec_of
 from monitor.messages.formatting import searchable
 from monitor.model import ClusterSnapshot, Finding, FindingKind, GroupKind, GroupSummary, LibraryUse, Phase, Value
@@ -49,6 +50,7 @@ def condition(cluster: ClusterSnapshot, now_ms: int) -> ClusterCondition:
         warm_up=cluster.warm_up,
         collectors=cluster.collectors,
         findings=cluster.findings,
+        alike=tuple(alike_groups(cluster.groups).values()) if cluster.is_known else (),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from monitor.findings.alike import AlikeGroups
 from monitor.model import (
     CollectorHealth,
     DriftCause,
@@ -86,6 +87,8 @@ class ClusterCondition(Value):
     """Health of its collectors that run in this process."""
     findings: tuple[ClusterFinding, ...] = ()
     """Its own findings, worst first; findings of groups that follow from one are not in the list of findings."""
+    alike: tuple[AlikeGroups, ...] = ()
+    """Groups that are alike in a finding, such as those that one process used once; the page has a line for all."""
 
 
 class OpenFinding(Value):

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
+from functools import cached_property
 from typing import Final
 
+from monitor.findings.alike import AlikeBy, AlikeGroups, alike_groups
 from monitor.findings.table import FINDING_KINDS
 from monitor.messages.formatting import searchable
 from monitor.model import FindingKind, GroupSummary, LibraryUse, Snapshot, Value
@@ -76,6 +78,11 @@ class Listing:
     def libraries(self) -> tuple[LibraryUse, ...]:
         """The client libraries of the members, by cluster; most members first."""
         return self._known.libraries
+
+    @cached_property
+    def alike(self) -> Mapping[str, Mapping[AlikeBy, AlikeGroups]]:
+        """By cluster, the groups of one line."""
+        return {each.cluster: alike_groups(each.groups) for each in self.snapshot.clusters if each.is_known}
 
     def dated(self, summary: GroupSummary) -> GroupSummary:
         """A group of the list, with when it was judged."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import Final
+from urllib.parse import urlencode
 
+from monitor.findings.alike import AlikeBy, AlikeGroups, alike_by
 from monitor.findings.table import spec_of
 from monitor.messages.formatting import age, counted
 from monitor.messages.notification import utc
@@ -63,12 +65,20 @@ class FindingLine(Value):
 
 
 class GroupLine(Value):
-    """A group in the list. ``subordinate`` are findings that follow from one of its cluster."""
+    """A group in the list. ``subordinate`` are findings that follow from one of its cluster.
+
+    ``groups`` is how many it shows. If it is several, ``summary`` is of the first of them, and ``href`` lists them.
+    """
 
     summary: GroupSummary
     href: str
     findings: tuple[FindingLine, ...]
     subordinate: tuple[FindingLine, ...] = ()
+    groups: int = 1
+    lag: int | None = None
+    """Of several groups, their lag in total."""
+    pattern: str = ""
+    """Of several groups, the pattern of their names."""
 
 
 class Overview(Value):
@@ -91,17 +101,58 @@ class Overview(Value):
 def overview(listing: Listing, now_ms: int, wish: Wish, limit: int | None) -> Overview:
     """The page of what the wish describes, with at most so many groups."""
     found, snapshot = listing.found(wish), listing.snapshot
-    listed = found.groups[:limit]
+    listed = _lines(listing, found.groups, limit, is_each=bool(wish.search or wish.kind))
     return Overview(
         clusters=tuple(cluster_line(cluster, now_ms) for cluster in snapshot.clusters),
-        groups=tuple(_group_line(listing.dated(each)) for each in listed),
+        groups=listed,
         shown=len(found.groups),
-        hidden=len(found.groups) - len(listed),
+        hidden=len(found.groups) - sum(each.groups for each in listed),
         total=found.total,
         troubled=found.troubled,
         kinds=found.kinds,
         share=None if snapshot.shard.is_all else shard_sentence(snapshot.shard),
         waiting=sum(not each.is_known for each in snapshot.clusters if wish.cluster in ("", each.cluster)),
+    )
+
+
+def _lines(
+    listing: Listing, groups: Sequence[GroupSummary], limit: int | None, *, is_each: bool
+) -> tuple[GroupLine, ...]:
+    """The lines of these groups; those that are alike have one, unless each is to be shown."""
+    lines: list[GroupLine] = []
+    shown: set[tuple[str, AlikeBy]] = set()
+    for summary in groups:
+        if len(lines) == limit:
+            break
+        common = None if is_each or not summary.findings else alike_by(summary)
+        alike = None if common is None else listing.alike[summary.cluster].get(common)
+        if common is None or alike is None:
+            lines.append(_group_line(listing.dated(summary)))
+        elif (summary.cluster, common) not in shown:
+            shown.add((summary.cluster, common))
+            lines.append(_alike_line(listing.dated(summary), alike))
+    return tuple(lines)
+
+
+def _alike_line(first: GroupSummary, alike: AlikeGroups) -> GroupLine:
+    """One line for several groups of a cluster."""
+    fixed = max(alike.pattern.split("*"), key=len)
+    wish = {"cluster": first.cluster, "kind": alike.kind.value} | ({"q": fixed} if fixed else {})
+    line = FindingLine(
+        kind=alike.kind,
+        severity=alike.severity,
+        sentence=alike.sentence,
+        age=age(first.evaluated_ms - alike.since_ms),
+        advice=alike.advice,
+        since=utc(alike.since_ms),
+    )
+    return GroupLine(
+        summary=first,
+        href=f"/?{urlencode(wish)}",
+        findings=(line,),
+        groups=alike.groups,
+        lag=alike.lag,
+        pattern=alike.pattern,
     )
 
 

@@ -152,8 +152,6 @@ def siblings(*spans_s):
         pytest.param("app-4", {}, "no_members", id="the only one of its pattern"),
         pytest.param("app-4", siblings(*[(50, 100)] * 9), "no_members", id="shards that were stopped with it"),
         pytest.param("app", siblings((1, 9), (11, 19), (21, 29), (50, 100)), "no_members", id="a name of its own"),
-        pytest.param("app-4", None, "one_off", id="no group has been evaluated since the start"),
-        pytest.param("app", None, "no_members", id="nor then, if its name was chosen"),
     ],
 )
 def test_a_group_that_others_came_and_went_like_is_information(name, short_lives, reason):

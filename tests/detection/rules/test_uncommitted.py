@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from monitor.detection import DetectionSettings, evaluate
+from monitor.kinds.short_lives import lives_by_pattern
 from monitor.model import (
     STREAM,
     CommitPoint,
@@ -21,8 +22,10 @@ from monitor.model import (
     IdPartitions,
     Outage,
     Phase,
+    Rebalance,
     RebalanceInProgress,
     Reconciliation,
+    ShortLife,
     Source,
     TargetState,
 )
@@ -329,6 +332,18 @@ READ_UNTIL_90 = commit("t", 1, 10, 90_000)
 )
 def test_partitions_of_committed_topics_that_a_group_without_members_never_committed(known, state, now_s, expected):
     assert told(state, topics(known, READ, u=READ), now_s) == expected
+
+
+@pytest.mark.parametrize("known", [CAME_AT_200, OLD])
+def test_a_group_that_one_process_used_once_leaves_nothing_uncommitted_to_anybody(known):
+    """Its one_off says it all. Where others of its name did not come and go, it may be expected back."""
+    begun, ended = Rebalance(1, 50_000, 50_000, joined=1, is_first=True), Rebalance(2, 100_000, 100_000, left=1)
+    read = commit("t", 1, 10, 100_000)
+    state = replace(left(100, read, history=(begun, ended)), group="app-4", generation=2, rebalances=2)
+    others = [ShortLife("app-*", 1_000 * began, 1_000 * began + 9_000) for began in (1, 11, 21, 31)]
+    alike = replace(topics(known, READ), short_lives=lives_by_pattern(others))
+    assert told(state, alike, 400) == []
+    assert told(state, topics(known, READ), 400) != []
 
 
 def test_the_rows_of_a_group_without_members_have_what_it_never_committed():

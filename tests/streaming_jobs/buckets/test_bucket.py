@@ -11,6 +11,8 @@ from monitor.model import (
     GroupObserved,
     GroupsListed,
     GroupState,
+    Member,
+    MembershipStored,
     OffsetCommitted,
     OffsetDeleted,
     PartitionObserved,
@@ -19,6 +21,7 @@ from monitor.model import (
     PieceBegun,
     ReadablePartitionsStored,
     SharedTopic,
+    ShortLife,
     Source,
     TopicObserved,
 )
@@ -300,6 +303,23 @@ def test_a_micro_batch_has_something_of_a_reading_if_a_group_was_read_or_all_are
             7, CachedBucket(bucket), BucketEvaluator(7, DetectionRules()), BatchContext(run="r", batch=batch, now_ms=0)
         )
         assert any(row.kind is RowKind.READING for row in told) is is_one
+
+
+def test_the_short_lives_of_groups_are_sent_before_their_states():
+    """After a start, the driver has to know them when the first group is evaluated: it compares groups."""
+    member = Member("m", topics=("t",), session_timeout_ms=45_000, client_id="app")
+    came = MembershipStored("app-1", 1, "consumer", "range", None, 100_000, (member,))
+    went = MembershipStored("app-1", 2, "consumer", None, None, 112_000, ())
+    read = OffsetCommitted(group="app-1", topic="t", partition=0, offset=5, committed_ms=111_000)
+    bucket, judge = Bucket("c"), BucketEvaluator(0, DetectionRules())
+    fold(bucket, Entity.GROUP, "app-1", [msgspec.msgpack.encode([came, read, went])], 0)
+    fold(bucket, Entity.GROUP, "g", [commit(5)], 0)
+    start = BatchContext(run="r", batch=0, now_ms=0, known=-1, catalog=None)
+    told = {row.kind: row.payload for row in changed_rows(0, CachedBucket(bucket, 0), judge, start)}
+    assert msgspec.msgpack.decode(told[RowKind.LIVES], type=list[ShortLife]) == [ShortLife("app-*", 100_000, 112_000)]
+    assert RowKind.GROUP not in told
+    judged = msgspec.structs.replace(start, catalog="some")
+    assert RowKind.LIVES not in {row.kind for row in changed_rows(0, CachedBucket(bucket, 0), judge, judged)}
 
 
 def test_a_query_of_spark_that_was_read_is_no_reading_of_the_cluster():

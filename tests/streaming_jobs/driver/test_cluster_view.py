@@ -138,8 +138,24 @@ def evaluated(bucket: int, name: str, life: ShortLife | None) -> BucketRow:
 def test_groups_that_came_and_went_alike_are_known_over_all_buckets():
     view = ClusterView("c")
     view.take([topic(0, "t", 100), completed(0, 100)])
-    assert view.short_lives() is None, "no group has been evaluated"
+    assert view.short_lives() == {}
     lives = [ShortLife("app-*", 10 * number, 10 * number + 5) for number in range(5)]
     view.take([evaluated(number % 2, f"app-{number}", life) for number, life in enumerate(lives)])
     view.take([evaluated(0, "billing", None), evaluated(1, "job-1", ShortLife("job-*", 1, 2))])
     assert view.short_lives() == {"app-*": ShortLives((5, 15, 25), (20, 30, 40))}
+
+
+def test_groups_that_came_and_went_alike_are_known_before_the_first_is_evaluated():
+    """A worker sends the lives of its groups as long as it sends no group; then what is evaluated counts."""
+    view = ClusterView("c")
+    lives = [ShortLife("app-*", 10 * number, 10 * number + 5) for number in range(5)]
+    for bucket in (0, 1):
+        view.take(
+            [
+                BucketRow(bucket, RowKind.WHOLE, "", b""),
+                BucketRow(bucket, RowKind.LIVES, "", msgspec.msgpack.encode(lives[bucket::2])),
+            ]
+        )
+    assert view.short_lives() == {"app-*": ShortLives((5, 15, 25), (20, 30, 40))}
+    view.take([BucketRow(0, RowKind.WHOLE, "", b""), *[evaluated(0, f"app-{n}", lives[n]) for n in (0, 2)]])
+    assert view.short_lives() == {"app-*": ShortLives((5, 15, 25), (10, 20, 30))}

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
+from threading import Event, Thread
 from typing import Any
 
 import pytest
@@ -18,12 +20,13 @@ pytestmark = [pytest.mark.broker, pytest.mark.spark]
 
 NOTHING = "subscription/nothing_to_read"
 MISSING = "subscription/missing_topics"
+DIFFERENT = "rebalance/different_subscriptions"
 
 
 @pytest.fixture(scope="module")
 def bootstrap() -> Iterator[str]:
     with EmbeddedKafka() as kafka:
-        for topic in ("orders", "gone"):
+        for topic in ("orders", "gone", "payments"):
             create_topic(kafka.bootstrap_servers, topic, 2)
         commit(kafka.bootstrap_servers, "first", "orders", {0: 0})  # the job waits for the offsets topic
         yield kafka.bootstrap_servers
@@ -41,15 +44,19 @@ def findings(job: JobProcess, group: str) -> dict[str, str]:
     return {f"{each['kind']}/{each['reason']}": each["sentence"] for each in found.get("findings", ())}
 
 
+def members(job: JobProcess, group: str) -> list[Any]:
+    found: list[Any] = json.loads(job.get_any(f"/api/v1/groups/test/{group}")).get("members", [])
+    return found
+
+
 def consumer(bootstrap: str, group: str, *topics: str, **more: Any) -> KafkaConsumer:
     return KafkaConsumer(
         *topics,
         bootstrap_servers=bootstrap,
         group_id=group,
-        client_id=group,
         auto_offset_reset="earliest",
         session_timeout_ms=30_000,
-        **more,
+        **({"client_id": group} | more),
     )
 
 
@@ -86,3 +93,69 @@ def test_a_topic_that_is_deleted_under_its_group(bootstrap: str, job: JobProcess
             return findings(job, "bereft").get(NOTHING)
 
         assert "It subscribes to gone, which does not exist" in eventually(told, "the finding of the deleted topic")
+
+
+RESTART_S = 21
+"""Between two restarts: three of them last a minute or more."""
+
+
+class Crowd:
+    """Consumers that poll in threads of their own, as those of several processes do."""
+
+    def __init__(self, bootstrap: str) -> None:
+        self._bootstrap = bootstrap
+        self._alive: dict[tuple[str, int], tuple[Thread, Event]] = {}
+
+    def start(self, group: str, number: int, client: str, topic: str) -> None:
+        brisk = {"heartbeat_interval_ms": 1_000, "client_id": client}
+        started, over = consumer(self._bootstrap, group, topic, **brisk), Event()
+        thread = Thread(target=_poll_until, args=(started, over))
+        self._alive[group, number] = thread, over
+        thread.start()
+
+    def stop(self, group: str, number: int) -> None:
+        thread, over = self._alive.pop((group, number))
+        over.set()
+        thread.join()
+
+    def close(self) -> None:
+        for _, over in self._alive.values():
+            over.set()
+        for thread, _ in self._alive.values():
+            thread.join()
+
+
+def _poll_until(started: KafkaConsumer, over: Event) -> None:
+    with closing(started):
+        while not over.is_set():
+            started.poll(timeout_ms=1_000)
+
+
+def test_two_applications_in_one_group_and_a_deployment_that_changes_the_topic(bootstrap: str, job: JobProcess):
+    """As spring-kafka #3784. Beside it, the members of ``rolled`` are replaced, and those of ``calm`` only differ."""
+    with closing(Crowd(bootstrap)) as crowd:
+        for group in ("shared", "calm"):
+            for number, (client, topic) in enumerate((("c1", "orders"), ("c1", "orders"), ("c2", "payments"))):
+                crowd.start(group, number, client, topic)
+        for number in range(3):
+            crowd.start("rolled", number, "v1", "orders")
+        eventually(lambda: len(members(job, "shared")) == 3 and len(members(job, "rolled")) == 3, "all have joined")
+        rolled = iter(range(3))
+
+        def told() -> str | None:
+            old = next(rolled, None)
+            changed = [("shared", 2, "c2")] + ([] if old is None else [("rolled", old, "v2")])
+            for group, number, client in changed:
+                crowd.stop(group, number)
+                crowd.start(group, number, client, "payments")
+            return findings(job, "shared").get(DIFFERENT)
+
+        sentence = eventually(told, "the finding of two applications", pause_s=RESTART_S)
+        assert "2 to orders (client id c1); 1 to payments (client id c2)" in sentence
+        counts = re.search(r"Of (\d+) rebalances of those of orders, (\d+) .* \(at least (\d+) times\)", sentence)
+        assert counts is not None
+        of_all, by_others, restarts = map(int, counts.groups())
+        assert 3 <= restarts <= by_others <= of_all
+        assert next(rolled, None) is None, "all of its members are new"
+        assert findings(job, "rolled").keys() & {DIFFERENT} == set()
+        assert findings(job, "calm").keys() & {DIFFERENT} == set()

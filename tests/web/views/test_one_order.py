@@ -73,6 +73,7 @@ WARNING = (
     ("lag", "behind"),
     ("rebalance", "storm"),
     ("rebalance", "static_replacements"),
+    ("rebalance", "different_subscriptions"),
     ("config_behind", "config_offset"),
     ("unreadable_members", "assignment"),
     ("unreadable_members", "subscription"),
@@ -148,9 +149,14 @@ def test_a_finding_without_a_row_has_no_rank_and_no_words():
 JITTERING = {"retention", "unattended", "lag", "uncommitted", "offsets", "abandoned", "subscription"}
 """Their partitions change with the traffic."""
 
-JITTERING_ALONE = {("poison", "last_try"), ("transactions", "uncommitted"), ("rebalance", "static_replacements")}
+JITTERING_ALONE = {
+    ("poison", "last_try"),
+    ("transactions", "uncommitted"),
+    ("rebalance", "static_replacements"),
+    ("rebalance", "different_subscriptions"),
+}
 
-REMEMBERED = {("rebalance", "storm"), ("poison", "given_up")}
+REMEMBERED = {("rebalance", "storm"), ("rebalance", "different_subscriptions"), ("poison", "given_up")}
 """They begin with the oldest that happened within some time."""
 
 
@@ -176,6 +182,7 @@ def test_the_page_marks_partitions_where_the_row_of_a_partition_does_not_say_it_
         ("idle_members", "no_tasks"),
         ("rebalance", "storm"),
         ("rebalance", "static_replacements"),
+        ("rebalance", "different_subscriptions"),
         ("unreadable_members", "assignment"),
         ("unreadable_members", "subscription"),
         ("imbalance", "partitions"),

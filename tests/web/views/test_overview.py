@@ -2,7 +2,10 @@
 
 import msgspec
 
-from monitor.model import CollectorHealth, Finding, FindingKind, GroupVerdict, Snapshot
+from monitor.model import CollectorHealth, Finding, FindingKind, GroupVerdict, ShortLife, Snapshot
+from monitor.web.api.lists import condition
+from monitor.web.page.options import PageOptions
+from monitor.web.page.render import Pages
 from monitor.web.views.group_list import Listing, Wish
 from monitor.web.views.overview import overview
 from tests.web.examples import NOW_MS, offsets_only, ready_cluster, snapshot
@@ -75,3 +78,40 @@ def test_what_a_complete_pass_warns_of_is_shown_and_the_cluster_is_up():
     shown = msgspec.structs.replace(ready_cluster(), collectors=(warned,))
     (line,) = overview(Listing(snapshot(shown)), NOW_MS, Wish(), None).clusters
     assert (line.failing, line.ready, line.warning) == (False, True, "One node is out of date.")
+
+
+def throwaway(group: str, lag: int) -> GroupVerdict:
+    finding = Finding(kind=FindingKind.UNATTENDED, reason="one_off", since_ms=NOW_MS - 60_000, sentence="Waits.")
+    life = ShortLife("anonymous.*", 0, 1_000)
+    return msgspec.structs.replace(offsets_only(group), findings=(finding,), lag=lag, short_life=life)
+
+
+def test_groups_that_are_alike_have_one_line_and_are_listed_on_request():
+    """Thirty of them, and one real group: of a cut list, the line stands for all of its groups."""
+    alike = [throwaway(f"anonymous.{number}", number) for number in range(30)]
+    real = troubled("billing", FindingKind.UNATTENDED, "no_members", 1_000)
+    listing = Listing(snapshot(ready_cluster(offsets_only("calm"), *alike, real)))
+    page = overview(listing, NOW_MS, Wish(), None)
+    assert [(line.groups, line.pattern, line.lag) for line in page.groups] == [
+        (1, "", None),
+        (30, "anonymous.*", 435),
+        (1, "", None),
+    ]
+    assert [line.summary.group for line in page.groups][::2] == ["billing", "calm"]
+    assert page.groups[1].href == "/?cluster=main&kind=unattended&q=anonymous."
+    assert page.groups[1].findings[0].age == "1 min"
+    cut = overview(listing, NOW_MS, Wish(), 2)
+    assert (len(cut.groups), cut.shown, cut.hidden) == (2, 32, 1)
+    each = overview(listing, NOW_MS, Wish(search="anonymous.", kind=FindingKind.UNATTENDED), None)
+    assert [line.groups for line in each.groups] == [1] * 30
+
+
+def test_the_page_and_the_api_have_the_line_of_groups_that_are_alike():
+    alike = [throwaway(f"anonymous.<{number}>", 1_000) for number in range(4)]
+    cluster = ready_cluster(*alike)
+    page = Pages().overview(overview(Listing(snapshot(cluster)), NOW_MS, Wish(), None), PageOptions(path="/"))
+    assert '4 groups <bdi class="name">anonymous.*</bdi></a>' in page
+    assert "4,000</td>" in page
+    assert "Waits." not in page
+    (told,) = condition(cluster, NOW_MS).alike
+    assert (told.groups, told.lag, told.reason) == (4, 4_000, "one_off")
