@@ -1,6 +1,7 @@
 """Write the generated files: ``python -m dashboards``, or this module; ``--runbooks URL`` is where the runbooks are.
 
-``--cluster NAME`` adds an alert for this cluster if it has no series.
+``--cluster NAME`` adds an alert for this cluster if it has no series. ``--cluster-label LABEL`` is for metrics with
+another name of the label ``cluster``.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from typing import Final
 
 from dashboards.alerts import RULES, rules_file
 from dashboards.alerts.table import PAGE, with_table
+from dashboards.cluster_label import with_cluster_label
 from dashboards.grafana.boards import BOARDS, board_file
 from dashboards.runbooks import Options, command_options
 
@@ -19,13 +21,14 @@ GRAFANA: Final = "grafana"
 """The folder of dashboards in FOLDER: Grafana is given it as a whole."""
 
 
-NO_OPTIONS: Final = Options(None, ())
+NO_OPTIONS: Final = Options()
 
 
 def generated_files(options: Options = NO_OPTIONS) -> dict[str, str]:
     """The text of every generated file by its path below FOLDER."""
     boards = {f"{GRAFANA}/{name}.json": board_file(board) for name, board in BOARDS.items()}
-    return {**boards, "alerts.yml": rules_file(runbooks=options.runbooks, clusters=options.clusters)}
+    files = {**boards, "alerts.yml": rules_file(runbooks=options.runbooks, clusters=options.clusters)}
+    return {name: with_cluster_label(text, options.cluster_label) for name, text in files.items()}
 
 
 def write(folder: Path, options: Options = NO_OPTIONS) -> None:

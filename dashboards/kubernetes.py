@@ -1,8 +1,8 @@
 """The alert rules and the dashboards for Kubernetes: ``python -m dashboards.kubernetes`` writes the files.
 
 They add nothing of their own: the rules are those of ``generated/alerts.yml`` in a PrometheusRule, the dashboards those
-of ``generated/grafana`` in a ConfigMap each, which Grafana's sidecar finds by its label. ``--runbooks URL`` and
-``--cluster NAME`` are those of ``dashboards.generate``.
+of ``generated/grafana`` in a ConfigMap each, which Grafana's sidecar finds by its label. The options are those of
+``dashboards.generate``.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import json
 from pathlib import Path
 from typing import Final
 
-from dashboards.alerts import rules_file
-from dashboards.runbooks import command_options
+from dashboards.generate import GRAFANA, NO_OPTIONS, generated_files
+from dashboards.runbooks import Options, command_options
 
 GENERATED: Final = Path(__file__).parent / "generated"
 FOLDER: Final = Path(__file__).parents[1] / "deploy" / "kubernetes" / "monitoring"
@@ -45,18 +45,19 @@ data:
 """
 
 
-def kubernetes_files(runbooks: str | None = None, clusters: tuple[str, ...] = ()) -> dict[str, str]:
+def kubernetes_files(options: Options = NO_OPTIONS) -> dict[str, str]:
     """The text of every generated manifest by its name."""
+    files = generated_files(options)
+    boards = sorted(name for name in files if name.startswith(f"{GRAFANA}/"))
     return {
-        "prometheusrule.yaml": HEAD + RULE + _indented(rules_file(runbooks=runbooks, clusters=clusters)),
-        "dashboards.yaml": HEAD + "---\n".join(map(_dashboard, sorted((GENERATED / "grafana").glob("*.json")))),
+        "prometheusrule.yaml": HEAD + RULE + _indented(files["alerts.yml"]),
+        "dashboards.yaml": HEAD + "---\n".join(_dashboard(Path(name).stem, files[name]) for name in boards),
     }
 
 
-def _dashboard(file: Path) -> str:
+def _dashboard(name: str, text: str) -> str:
     """One ConfigMap, the JSON in one line: etcd takes no object above 1.5 MB."""
-    text = json.dumps(json.loads(file.read_text(encoding="utf-8")), separators=(",", ":"))
-    return DASHBOARD.format(name=file.stem, text=text)
+    return DASHBOARD.format(name=name, text=json.dumps(json.loads(text), separators=(",", ":")))
 
 
 def _indented(text: str) -> str:
@@ -65,7 +66,7 @@ def _indented(text: str) -> str:
 
 def main() -> None:
     """Write them all."""
-    for name, text in kubernetes_files(*command_options("dashboards.kubernetes")).items():
+    for name, text in kubernetes_files(command_options("dashboards.kubernetes")).items():
         (FOLDER / name).write_text(text, encoding="utf-8")
 
 

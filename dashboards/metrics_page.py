@@ -128,6 +128,9 @@ largest first. Smaller groups follow, a bucket of groups at a time. A group has 
 
 Per-member series change with each rebalance, so they are exposed only if `member_info` or `owner_info` is set.
 Commit times are as many series as lags, so they are exposed only if `commit_times` is set.
+
+The label `cluster` is the watched cluster, by its name in the configuration. `cluster_label` gives the label another
+name, for a Prometheus that uses `cluster` for something else ([alerts.md](alerts.md#your-own-label-cluster)).
 """
 
 _PROCESS: Final = """\

@@ -1,4 +1,4 @@
-"""Options of ``dashboards.generate`` and its kin: where the runbooks are, and which clusters must have series."""
+"""Options of ``dashboards.generate`` and its kin: the runbooks, clusters that must have series, the name of a label."""
 
 from __future__ import annotations
 
@@ -7,12 +7,15 @@ from collections.abc import Sequence
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from monitor.model.cluster_label import CLUSTER_LABEL, checked_cluster_label
+
 
 class Options(NamedTuple):
-    """What the command line names: the address of the page of runbooks (None: none), and clusters."""
+    """What the command line names: the address of the page of runbooks (None: none), clusters, and their label."""
 
-    runbooks: str | None
-    clusters: tuple[str, ...]
+    runbooks: str | None = None
+    clusters: tuple[str, ...] = ()
+    cluster_label: str = CLUSTER_LABEL
 
 
 def command_options(program: str, arguments: Sequence[str] | None = None) -> Options:
@@ -34,8 +37,22 @@ def command_options(program: str, arguments: Sequence[str] | None = None) -> Opt
         default=[],
         help="a cluster that must have series, by its name in the configuration (repeatable): an alert if it has none",
     )
+    parser.add_argument(
+        "--cluster-label",
+        metavar="LABEL",
+        type=_label,
+        default=CLUSTER_LABEL,
+        help="the name of the label of the cluster, as metrics.cluster_label or your Prometheus has it",
+    )
     asked = parser.parse_args(arguments)
-    return Options(asked.runbooks, tuple(asked.cluster))
+    return Options(asked.runbooks, tuple(asked.cluster), asked.cluster_label)
+
+
+def _label(text: str) -> str:
+    try:
+        return checked_cluster_label(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text!r} {error}.") from None
 
 
 def _web_page(text: str) -> str:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dashboards.alerts.rule import CLUSTER, AlertRule, series
+from dashboards.alerts.rule import BY_CLUSTER, CLUSTER, AlertRule, series
 from monitor.metrics import specs
 from monitor.model.findings import Severity
 
-BY: tuple[str, ...] = ("cluster", "kind", "reason")
+BY = f"{BY_CLUSTER}, kind, reason"
 
 CONCERNED = (
     f"{{{{ range query (printf `sum({series(specs.CLUSTER_OWN_FINDING_GROUPS)}"
-    "{cluster=%q,kind=%q,reason=%q})` $labels.cluster $labels.kind $labels.reason) }}, "
+    "{cluster=%q,exported_cluster=%q,kind=%q,reason=%q})` $labels.cluster $labels.exported_cluster "
+    "$labels.kind $labels.reason) }}, "
     "{{ .Value | humanize }} groups{{ end }}"
 )
 """A template: how many groups the finding concerns. Each shard counts its own."""
@@ -59,6 +60,4 @@ def rules_about_clusters_themselves() -> tuple[AlertRule, ...]:
 
 def _age(kind: str, reason: str) -> str:
     """Whether there is such a finding: of several shards each says so."""
-    return (
-        f"max by ({', '.join(BY)}) ({series(specs.CLUSTER_OWN_FINDING_OLDEST_SECONDS, kind=kind, reason=reason)}) >= 0"
-    )
+    return f"max by ({BY}) ({series(specs.CLUSTER_OWN_FINDING_OLDEST_SECONDS, kind=kind, reason=reason)}) >= 0"

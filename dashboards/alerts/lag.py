@@ -9,6 +9,7 @@ from dashboards.alerts.rule import (
     CLUSTER,
     COUNT,
     GROUP,
+    OF_GROUP,
     WAITING,
     AlertRule,
     Pace,
@@ -25,10 +26,10 @@ _CONSUMED: Final = series(specs.GROUP_CONSUMED_RECORDS_PER_SECOND)
 
 _UNATTENDED: Final = series(specs.GROUP_UNATTENDED_SECONDS)
 
-_SINCE_A_COMMIT: Final = f"({_UNATTENDED} < 600 and on (cluster, group) last_over_time({_UNATTENDED}[5m] offset 10m))"
+_SINCE_A_COMMIT: Final = f"({_UNATTENDED} < 600 and {OF_GROUP} last_over_time({_UNATTENDED}[5m] offset 10m))"
 """Unattended for less than ten minutes, and so it was before: there was a commit in between."""
 
-NOT_UNATTENDED: Final = f"unless on (cluster, group) ({_UNATTENDED} unless on (cluster, group) {_SINCE_A_COMMIT})"
+NOT_UNATTENDED: Final = f"unless {OF_GROUP} ({_UNATTENDED} unless {OF_GROUP} {_SINCE_A_COMMIT})"
 """Leaves out the groups that have a GroupwatchGroupWithoutMembers alert, or will: from a minute after the last sign of
 life on (``commit_silence_s``). Groups with a commit every few minutes stay: that alert never comes for them."""
 
@@ -36,8 +37,8 @@ _READ_NO_MORE: Final = f"max_over_time({_CONSUMED}[5m]) == 0"
 """A group that commits every ten minutes has a pace for the first five of them, as the pace is that of five minutes."""
 
 NOT_AWAY: Final = (
-    f"{NOT_UNATTENDED} unless on (cluster, group) "
-    f"({series(specs.GROUP_ORPHANED_PARTITIONS, reason='no_members')} > 0 and on (cluster, group) {_READ_NO_MORE})"
+    f"{NOT_UNATTENDED} unless {OF_GROUP} "
+    f"({series(specs.GROUP_ORPHANED_PARTITIONS, reason='no_members')} > 0 and {OF_GROUP} {_READ_NO_MORE})"
 )
 """Leaves out these, and groups that would have that alert if they had unread records. Their members have just left, or
 only markers of transactions wait. A group is in neither set if it has no members but is read all the same (with
@@ -45,8 +46,8 @@ partitions that are assigned manually). Nor is it in one if the members of its k
 RocketMQ's broadcasting and POP). Then no other alert reports that it is behind, so the lag does."""
 
 NOT_RESET: Final = (
-    f"unless on (cluster, group) ({in_state('empty')} unless on (cluster, group) ({_CONSUMED} > 0 "
-    f"and on (cluster, group) min_over_time({series(specs.GROUP_STATE, state='empty')}[6m]) == 1))"
+    f"unless {OF_GROUP} ({in_state('empty')} unless {OF_GROUP} ({_CONSUMED} > 0 "
+    f"and {OF_GROUP} min_over_time({series(specs.GROUP_STATE, state='empty')}[6m]) == 1))"
 )
 """Leaves out the groups without members and consumption: setting their offsets back is intended. A pace of the members
 which were there 6 minutes ago does not count."""
@@ -81,7 +82,7 @@ def _records(pace: Pace) -> tuple[AlertRule, ...]:
             pace,
             expr=(
                 f"({series(specs.GROUP_LAG)} or {series(specs.GROUP_LAG_AT_LEAST)}) > {alerts.LAG_WITHOUT_AGE.records} "
-                f"unless on (cluster, group) {series(specs.GROUP_LAG_AT_LEAST_SECONDS)} {NOT_AWAY}"
+                f"unless {OF_GROUP} {series(specs.GROUP_LAG_AT_LEAST_SECONDS)} {NOT_AWAY}"
             ),
             summary=f"{GROUP} has a lag of {COUNT} records of unknown age",
             description=(
@@ -253,7 +254,7 @@ def _retention(pace: Pace) -> tuple[AlertRule, ...]:
         row_rule(
             alerts.RETENTION_CLOSE,
             pace,
-            expr=f"{series(specs.GROUP_RETENTION_RATIO)} and on (cluster, group) {close}",
+            expr=f"{series(specs.GROUP_RETENTION_RATIO)} and {OF_GROUP} {close}",
             summary=f"{GROUP} is about to lose records: its lag is {{{{ $value | humanizePercentage }}}} of a log",
             description=(
                 f"Retention removes the oldest records of a log, and group {GROUP} of cluster {CLUSTER} has not "
@@ -311,7 +312,7 @@ def _deliveries(pace: Pace) -> tuple[AlertRule, ...]:
             pace,
             expr=(
                 f"increase({series(specs.GROUP_SHARE_GIVEN_UP_TOTAL)}[{window_s}s]) > 0"
-                f" and on (cluster, group) {finding_age('poison', 'given_up')}"
+                f" and {OF_GROUP} {finding_age('poison', 'given_up')}"
             ),
             summary=f"{GROUP} has given up records after too many failed deliveries",
             description=(

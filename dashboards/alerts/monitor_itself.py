@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 
-from dashboards.alerts.rule import AGE, CLUSTER, COUNT, AlertRule, series
+from dashboards.alerts.rule import AGE, BY_CLUSTER, CLUSTER, COUNT, AlertRule, series
 from monitor.metrics import specs
 from monitor.metrics.staleness import CATALOG_OLD_S, COLLECTOR_OLD_S, EVALUATION_OLD_S, OLD_FOR_S, RECORDING_OLD_S
 from monitor.model.findings import Severity
@@ -18,7 +18,7 @@ SHARDS = f"last_over_time({series(specs.SHARDS)}[5m])"
 DESCRIPTORS_SHARE = 0.8
 """The share of a JVM's limit of file descriptors. A leak then leaves a quarter of the time that it has taken."""
 
-ON_ITSELF = "on (cluster, instance, job)"
+ON_ITSELF = f"on ({BY_CLUSTER}, instance, job)"
 """Matches what one groupwatch says of a cluster with what the same says: a cluster may have several, its shards."""
 
 
@@ -47,9 +47,9 @@ def _blind() -> tuple[AlertRule, ...]:
             # Shards belong together by what they share, the cluster, and into how many: other deployments, replicas of
             # a shard, and its former address do not count. Neither does a number that is being changed.
             expr=(
-                f"max by (cluster, of) ({SHARDS}) "
-                f"- count by (cluster, of) (count by (cluster, of, shard) ({SHARDS})) > 0 "
-                f"unless on (cluster) ({_other_number_of_shards()})"
+                f"max by ({BY_CLUSTER}, of) ({SHARDS}) "
+                f"- count by ({BY_CLUSTER}, of) (count by ({BY_CLUSTER}, of, shard) ({SHARDS})) > 0 "
+                f"unless on ({BY_CLUSTER}) ({_other_number_of_shards()})"
             ),
             hold_s=300,
             summary=f"{COUNT} of {{{{ $labels.of }}}} shards of {CLUSTER} are missing",
@@ -90,7 +90,7 @@ def rules_about_clusters(names: Iterable[str]) -> tuple[AlertRule, ...]:
         AlertRule(
             name="GroupwatchClusterMissing",
             severity=Severity.CRITICAL,
-            expr=f"absent({series(specs.UP)}{{cluster={json.dumps(name, ensure_ascii=False)}}})",
+            expr=_absent(json.dumps(name, ensure_ascii=False)),
             hold_s=300,
             keep_s=60,
             summary=f"Prometheus scrapes no groupwatch of {CLUSTER}",
@@ -103,9 +103,15 @@ def rules_about_clusters(names: Iterable[str]) -> tuple[AlertRule, ...]:
     )
 
 
+def _absent(quoted: str) -> str:
+    """One series with the label of the cluster, if there is no sample of it under either label."""
+    up = series(specs.UP)
+    return f"absent({up}{{cluster={quoted}}}) unless on () {up}{{exported_cluster={quoted}}}"
+
+
 def _other_number_of_shards() -> str:
     """The clusters for which no shard had this number half an hour ago: that long each of them may be started."""
-    return f"{series(specs.SHARDS)} unless on (cluster, of) last_over_time({series(specs.SHARDS)}[30m] offset 30m)"
+    return f"{series(specs.SHARDS)} unless on ({BY_CLUSTER}, of) last_over_time({series(specs.SHARDS)}[30m] offset 30m)"
 
 
 def _late() -> tuple[AlertRule, ...]:

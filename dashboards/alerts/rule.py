@@ -16,6 +16,14 @@ RUNBOOKS: Final = "docs/runbooks.md"
 """Where the runbooks are, in this repository: each rule has a section of its name."""
 
 
+BY_CLUSTER: Final = "cluster, exported_cluster"
+"""The labels of a watched cluster. Where the target has a label ``cluster``, Prometheus names ours ``exported_cluster``
+unless it honors our labels: rules must not match the groups of two Kafka clusters then."""
+
+OF_GROUP: Final = f"on ({BY_CLUSTER}, group)"
+"""Matches the series of one group, of this groupwatch or of a replica of it."""
+
+
 class Pace(msgspec.Struct, frozen=True):
     """How long the rules wait: their normal times (``divisor`` 1), or so many times less, for the demo."""
 
@@ -116,16 +124,16 @@ def _by_age(row: GroupAlert, pace: Pace) -> str:
 def looked_up(text: str, family: MetricSpec, *more: str, window: str = "") -> str:
     """A template: words with another number of the alert's group in place of #; no words where it is not known.
 
-    It is the sum of the family's series that have the alert's cluster and group, and what ``more`` labels name of it.
-    With a ``window``, as "10m", it is the increase within it.
+    It is that of the family's series that have the alert's cluster and group, and what ``more`` labels name of it: the
+    largest, as replicas expose the same. With a ``window``, as "10m", it is the increase within it.
 
     >>> looked_up(", # records", specs.GROUP_LAG)
-    '{{ range query (printf `sum(groupwatch_group_lag{cluster=%q,group=%q})` $labels.cluster $labels.group) }}\
-, {{ .Value | humanize }} records{{ end }}'
+    '{{ range query (printf `max(groupwatch_group_lag{cluster=%q,exported_cluster=%q,group=%q})` \
+$labels.cluster $labels.exported_cluster $labels.group) }}, {{ .Value | humanize }} records{{ end }}'
     """
-    labels = ("cluster", "group", *more)
+    labels = (*BY_CLUSTER.split(", "), "group", *more)
     chosen = f"{series(family)}{{{','.join(f'{label}=%q' for label in labels)}}}"
-    query = f"sum(increase({chosen}[{window}]))" if window else f"sum({chosen})"
+    query = f"max(increase({chosen}[{window}]))" if window else f"max({chosen})"
     values = " ".join(f"$labels.{label}" for label in labels)
     words = text.replace("#", f"{{{{ .Value | {'humanize1024' if family.name.endswith('_bytes') else 'humanize'} }}}}")
     return f"{{{{ range query (printf `{query}` {values}) }}}}{words}{{{{ end }}}}"
@@ -141,4 +149,4 @@ WAITING: Final = looked_up(", # records", specs.GROUP_LAG) + looked_up(", #bytes
 """How much waits for the alert's group; of MetaQ, in bytes."""
 
 GROUP: Final = "{{ $labels.group }}"
-CLUSTER: Final = "{{ $labels.cluster }}"
+CLUSTER: Final = "{{ or $labels.exported_cluster $labels.cluster }}"

@@ -7,6 +7,7 @@ from typing import Annotated, Literal, Self
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from monitor.config.section import Patterns, Section, checked_expression
+from monitor.model.cluster_label import CLUSTER_LABEL, checked_cluster_label
 
 DetailName = Literal["cluster", "group", "topic", "partition"]
 
@@ -73,6 +74,15 @@ class MetricsSettings(Section):
     commit_times: bool = False
     """Expose when each partition was last committed (``groupwatch_partition_last_commit_timestamp_seconds``) and how
     often (``groupwatch_partition_commits_total``): two series more for each partition of a group."""
+
+    cluster_label: str = CLUSTER_LABEL
+    """The name of the label ``cluster``, for example "kafka_cluster", if your Prometheus uses ``cluster`` for something
+    else. Generate alert rules and dashboards with the same name (``--cluster-label``)."""
+
+    @field_validator("cluster_label")
+    @classmethod
+    def _is_a_free_label(cls, given: str) -> str:
+        return checked_cluster_label(given)
 
     @field_validator("allow_groups", "deny_groups", "allow_topics", "deny_topics")
     @classmethod

@@ -12,6 +12,7 @@ from monitor.metrics import specs
 from monitor.metrics.exposition_format import Samples, labels
 from monitor.model import KINDS, FamilyBlock, GroupSummary, OffsetUnit, Phase
 from monitor.model.cluster_findings import ClusterFinding
+from monitor.model.cluster_label import CLUSTER_LABEL
 
 STATES: Final = (
     Phase.OFFSETS_ONLY,
@@ -27,14 +28,19 @@ A group that is unseen or gone has no series at all."""
 
 
 def render_cluster(
-    cluster: str, groups: Sequence[GroupSummary], findings: Sequence[ClusterFinding] = (), now_ms: int = 0
+    cluster: str,
+    groups: Sequence[GroupSummary],
+    findings: Sequence[ClusterFinding] = (),
+    now_ms: int = 0,
+    label: str = CLUSTER_LABEL,
 ) -> tuple[FamilyBlock, ...]:
     """How many groups there are, what waits for them together, what is found, and which libraries the members use.
 
-    Bytes (MetaQ) are no records. ``findings`` are those of the cluster itself, as of ``now_ms``.
+    Bytes (MetaQ) are no records. ``findings`` are those of the cluster itself, as of ``now_ms``. ``label`` names the
+    cluster.
     """
     samples = Samples()
-    pairs = labels(cluster=cluster)
+    pairs = labels(**{label: cluster})
     counts = Counter([group.state for group in groups])
     samples.add_each(specs.CLUSTER_GROUPS, pairs, "state", {state.value: counts[state] for state in STATES})
     lags = [group.known_lag for group in groups if KINDS[group.kind].unit is OffsetUnit.RECORD]

@@ -12,26 +12,37 @@ from monitor.metrics.spec_types import CollectorMetric
 from monitor.metrics.specs import FAMILIES, METRICS
 from monitor.metrics.version import installed_version
 from monitor.model import CollectorHealth
+from monitor.model.cluster_label import CLUSTER_LABEL
 from monitor.model.escaping import escaped
 
 _add_health: Final = add_values([spec for spec in METRICS if isinstance(spec, CollectorMetric)])
 
 
-def add_collectors(samples: Samples, collectors: Iterable[CollectorHealth]) -> None:
-    """What is known of their passes. A collector that has not ended a pass yet has no ``up``."""
+def add_collectors(samples: Samples, collectors: Iterable[CollectorHealth], label: str = CLUSTER_LABEL) -> None:
+    """What is known of their passes. A collector that has not ended a pass yet has no ``up``.
+
+    ``label`` names the cluster.
+    """
     for health in collectors:
-        pairs = labels(cluster=health.cluster, collector=health.collector, name=health.name)
+        pairs = labels(**{label: health.cluster}, collector=health.collector, name=health.name)
         _add_health(samples, pairs, health)
         results = {"complete": health.complete, "incomplete": health.incomplete, "failed": health.failed}
         samples.add_each(specs.COLLECTOR_PASSES_TOTAL, pairs, "result", results)
 
 
 def collectors_exposition(
-    collectors: Iterable[CollectorHealth], version: str | None = None, *, openmetrics: bool = False
+    collectors: Iterable[CollectorHealth],
+    version: str | None = None,
+    *,
+    openmetrics: bool = False,
+    label: str = CLUSTER_LABEL,
 ) -> str:
-    """The whole text of a metrics endpoint where only collectors run; ``version`` is the installed one unless given."""
+    """The whole text of a metrics endpoint where only collectors run.
+
+    ``version`` is the installed one unless given; ``label`` names the cluster.
+    """
     samples = Samples()
-    add_collectors(samples, collectors)
+    add_collectors(samples, collectors, label)
     samples.add(specs.BUILD_INFO, labels(version=version or installed_version()), 1)
     head, end = (openmetrics_header, OPENMETRICS_END) if openmetrics else (header, "")
     given = {block.family: block.samples for block in samples.blocks()}

@@ -23,7 +23,7 @@ _ITS: Final = ValueFamilies(KAFKA_EXPORTER)
 def add_as_kafka_exporter(samples: Samples, verdict: GroupVerdict, rules: SeriesRules) -> None:
     """What kafka_exporter would tell of the group: nothing of share groups, and of other systems than Kafka."""
     own = labels(consumergroup=verdict.group)
-    pairs = f"{labels(cluster=verdict.cluster)},{own}" if rules.kafka_exporter_cluster else own
+    pairs = f"{labels(**{rules.cluster_label: verdict.cluster})},{own}" if rules.kafka_exporter_cluster else own
     _ITS.add_group(samples, pairs, verdict)
     _ITS.add_partitions(samples, pairs, verdict, rules.shown_partitions(verdict))
     if commits_to_brokers(verdict):
@@ -46,7 +46,7 @@ def add_topic_as_kafka_exporter(samples: Samples, topic: TopicState, rules: Seri
     """What it would tell of a topic of Kafka, whoever reads it."""
     detail = rules.of_topic(topic.cluster, None, topic.topic)
     own = labels(topic=topic.topic)
-    pairs = f"{labels(cluster=topic.cluster)},{own}" if rules.kafka_exporter_cluster else own
+    pairs = f"{labels(**{rules.cluster_label: topic.cluster})},{own}" if rules.kafka_exporter_cluster else own
     if detail in (Detail.TOPIC, Detail.PARTITION):
         samples.add(specs.KAFKA_TOPIC_PARTITIONS, pairs, len(topic.partitions))
     if detail is Detail.PARTITION:

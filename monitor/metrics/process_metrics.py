@@ -24,8 +24,9 @@ from prometheus_client import (
 from monitor.metrics import specs
 from monitor.metrics.exposition_format import labels, number
 from monitor.metrics.jvm_process import JvmProcess
-from monitor.metrics.spec_types import HistogramMetric, unit_of
+from monitor.metrics.spec_types import HistogramMetric, MetricSpec, unit_of
 from monitor.model import CollectorHealth
+from monitor.model.cluster_label import CLUSTER_LABEL
 
 _TOTAL: Final = "_total"
 
@@ -33,9 +34,13 @@ _TOTAL: Final = "_total"
 class ProcessMetrics:
     """One for each process that serves metrics. Any thread may observe, and any may ask for the text."""
 
-    def __init__(self) -> None:
-        """Nothing has been observed. The series ``_created`` are switched off for the whole process."""
+    def __init__(self, label: str = CLUSTER_LABEL) -> None:
+        """Nothing has been observed. The series ``_created`` are switched off for the whole process.
+
+        ``label`` names the cluster.
+        """
         disable_created_metrics()  # type: ignore[no-untyped-call] # the library does not type it
+        self._label = label
         self._registry = CollectorRegistry()
         ProcessCollector(registry=self._registry)
         PlatformCollector(registry=self._registry)
@@ -48,7 +53,7 @@ class ProcessMetrics:
         self._otlp_push = self._histogram(specs.OTLP_PUSH_SECONDS)
         self._webhook_delivery = self._histogram(specs.WEBHOOK_DELIVERY_SECONDS)
         skipped = specs.WEBHOOK_SKIPPED_RECORDS_TOTAL
-        self._webhook_skipped = Counter(skipped.name, skipped.help, skipped.labels, registry=self._registry)
+        self._webhook_skipped = Counter(skipped.name, skipped.help, self._labels(skipped), registry=self._registry)
 
     def watch_jvm(self, pid: int) -> None:
         """Tell of this process as the driver's JVM from now on."""
@@ -86,7 +91,11 @@ class ProcessMetrics:
 
     def _histogram(self, spec: HistogramMetric) -> Histogram:
         unit = unit_of(spec).value
-        return Histogram(spec.name, spec.help, spec.labels, unit=unit, registry=self._registry, buckets=spec.buckets)
+        own = self._labels(spec)
+        return Histogram(spec.name, spec.help, own, unit=unit, registry=self._registry, buckets=spec.buckets)
+
+    def _labels(self, spec: MetricSpec) -> list[str]:
+        return [self._label if name == CLUSTER_LABEL else name for name in spec.labels]
 
 
 def _header(metric: Metric) -> str:

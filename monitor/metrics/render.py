@@ -57,6 +57,7 @@ from monitor.model import (
     Source,
     Value,
 )
+from monitor.model.cluster_label import CLUSTER_LABEL
 from monitor.model.commit_attempts import last_committed_ms
 
 STATUSES: Final = (LagStatus.OK, LagStatus.WARN, LagStatus.ERR)
@@ -109,19 +110,20 @@ def prepared(
     version: str | None = None,
     shard: Shard = ALL_GROUPS,
     max_series: int | None = None,
+    label: str = CLUSTER_LABEL,
 ) -> Exposition:
     """What the metrics endpoint sends. Of a cluster whose groups are not known, only groupwatch's own.
 
     ``version`` is the installed one unless given; ``shard`` is the share of the groups that is watched. ``max_series``
-    is how many series there may be; None: any number.
+    is how many series there may be; None: any number. ``label`` names the cluster.
     """
-    own = packed(render_self(clusters, version or installed_version(), shard))
+    own = packed(render_self(clusters, version or installed_version(), shard, label))
     known = [cluster for cluster in clusters if cluster.is_known]
     if max_series is None:
         return _joined((*(block for cluster in known for block in cluster.blocks), *own))
     room = max_series - sum(block.samples.lines for block in own) - len(CUT) * len(known)
     fit = fitted(known, room)
-    return _joined((*fit.blocks, *own, *packed(render_left_out(fit.left_out))))
+    return _joined((*fit.blocks, *own, *packed(render_left_out(fit.left_out, label))))
 
 
 def packed(blocks: Iterable[FamilyBlock]) -> tuple[PackedBlock, ...]:
@@ -177,7 +179,7 @@ def render_groups(verdicts: Sequence[GroupVerdict], rules: SeriesRules = ALL_SER
     is_whole = rules.is_whole
     for verdict in verdicts:
         if is_whole or rules.of_group(verdict.cluster, verdict.group) is not Detail.CLUSTER:
-            pairs = labels(cluster=verdict.cluster, group=verdict.group)
+            pairs = labels(**{rules.cluster_label: verdict.cluster}, group=verdict.group)
             rows = verdict.partitions if is_whole else rules.shown_partitions(verdict)
             _add_all(samples, pairs, verdict, rows)
             if not is_whole or rules.asks_for_more:
@@ -215,7 +217,7 @@ def render_commits(group: GroupState, rules: SeriesRules) -> tuple[FamilyBlock, 
     if not rules.commit_times or group.source is not Source.LOG:
         return ()
     samples = Samples()
-    pairs = labels(cluster=group.cluster, group=group.group)
+    pairs = labels(**{rules.cluster_label: group.cluster}, group=group.group)
     begins: dict[str, str] = {}
     for offset in rules.shown_commits(group):
         begin = begins.get(offset.topic) or begins.setdefault(offset.topic, f"{pairs},{labels(topic=offset.topic)}")
@@ -230,7 +232,7 @@ def render_catalog(catalog: Catalog, rules: SeriesRules = ALL_SERIES) -> tuple[F
     """The ends of all partitions of the cluster, and the skew and truncations of its topics: not for each group."""
     samples = Samples()
     for topic in catalog.topics.values():
-        pairs = labels(cluster=catalog.cluster, topic=topic.topic)
+        pairs = labels(**{rules.cluster_label: catalog.cluster}, topic=topic.topic)
         are_named = bool(topic.partitions) and isinstance(topic.partitions[0].partition, str)
         if rules.kafka_exporter and not are_named:
             add_topic_as_kafka_exporter(samples, topic, rules)
@@ -244,29 +246,28 @@ def render_catalog(catalog: Catalog, rules: SeriesRules = ALL_SERIES) -> tuple[F
 
 
 def render_self(
-    clusters: Iterable[ClusterSnapshot], version: str, shard: Shard = ALL_GROUPS
+    clusters: Iterable[ClusterSnapshot], version: str, shard: Shard = ALL_GROUPS, label: str = CLUSTER_LABEL
 ) -> tuple[FamilyBlock, ...]:
-    """What groupwatch says of itself, cluster by cluster."""
+    """What groupwatch says of itself, cluster by cluster; ``label`` names the cluster."""
     samples, share = Samples(), labels(shard=str(shard.number), of=str(shard.of))
     for cluster in clusters:
-        pairs = labels(cluster=cluster.cluster)
+        pairs = labels(**{label: cluster.cluster})
         _add_condition(samples, pairs, cluster)
-        _add_decode_errors(samples, cluster)
+        _add_decode_errors(samples, pairs, cluster)
         samples.add(specs.SHARDS, f"{pairs},{share}", shard.of)
-        add_collectors(samples, cluster.collectors)
+        add_collectors(samples, cluster.collectors, label)
     samples.add(specs.BUILD_INFO, labels(version=version), 1)
     samples.add(specs.SHARD_INFO, share, 1)
     return samples.blocks()
 
 
-def _add_decode_errors(samples: Samples, cluster: ClusterSnapshot) -> None:
+def _add_decode_errors(samples: Samples, pairs: str, cluster: ClusterSnapshot) -> None:
     counts: Counter[tuple[str, str]] = Counter()
     for source in cluster.decode_errors:
         for error in source.errors:
             counts[source.source, error.reason] += error.count
     for (name, reason), count in counts.items():
-        pairs = labels(cluster=cluster.cluster, source=name, reason=reason)
-        samples.add(specs.DECODE_ERRORS_TOTAL, pairs, count)
+        samples.add(specs.DECODE_ERRORS_TOTAL, f"{pairs},{labels(source=name, reason=reason)}", count)
 
 
 def _add_states(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:

@@ -19,6 +19,7 @@ from monitor.metrics.series_filter import Detail
 from monitor.metrics.spec_types import MetricScope
 from monitor.metrics.specs import FAMILIES
 from monitor.model import ClusterSnapshot, FamilyBlock, PackedBlock, Value
+from monitor.model.cluster_label import CLUSTER_LABEL
 
 LARGE: Final = 1_000
 """A group with so many series of its partitions and members is left out by itself, not with others of its bucket."""
@@ -83,11 +84,11 @@ def fitted(clusters: Sequence[ClusterSnapshot], room: int) -> Fitted:
     )
 
 
-def render_left_out(left_out: Iterable[LeftOut]) -> tuple[FamilyBlock, ...]:
-    """A series for each of these, also for what nothing was left out of."""
+def render_left_out(left_out: Iterable[LeftOut], label: str = CLUSTER_LABEL) -> tuple[FamilyBlock, ...]:
+    """A series for each of these, also for what nothing was left out of; ``label`` names the cluster."""
     samples = Samples()
     for each in left_out:
-        pairs = labels(cluster=each.cluster, detail=each.detail.value)
+        pairs = labels(**{label: each.cluster}, detail=each.detail.value)
         samples.add(specs.SERIES_LEFT_OUT, pairs, each.series)
     return samples.blocks()
 

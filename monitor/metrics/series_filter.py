@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Final
 
 from monitor.model import CommittedOffset, GroupState, GroupVerdict, PartitionVerdict, TopicLag, Value
+from monitor.model.cluster_label import CLUSTER_LABEL
 from monitor.model.patterns import is_allowed, name_pattern
 
 REMEMBERED: Final = 100_000
@@ -46,7 +47,7 @@ class SeriesRules(Value, cache_hash=True):
     ``kafka_exporter``: also by the names of danielqsj/kafka_exporter, ``kafka_exporter_cluster`` with the label
     ``cluster``. ``member_info`` and ``owner_info``: also who the members are, and whose each partition is.
     ``commit_times``: also when each partition was last committed, and how often.
-    ``max_series``: how many there may be; None: any number.
+    ``max_series``: how many there may be; None: any number. ``cluster_label``: the name of the label ``cluster``.
     """
 
     detail: Detail = Detail.PARTITION
@@ -61,6 +62,7 @@ class SeriesRules(Value, cache_hash=True):
     owner_info: bool = False
     commit_times: bool = False
     max_series: int | None = None
+    cluster_label: str = CLUSTER_LABEL
 
     @property
     def is_whole(self) -> bool:

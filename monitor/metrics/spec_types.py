@@ -9,11 +9,12 @@ from typing import Final, Generic, TypeVar
 import msgspec
 
 from monitor.model import ClusterSnapshot, CollectorHealth, GroupVerdict, PartitionState, PartitionVerdict, TopicLag
+from monitor.model.cluster_label import CLUSTER_LABEL
 
 Described = TypeVar("Described")
 """What the values of a family are read from."""
 
-BY_CLUSTER: Final = ("cluster",)
+BY_CLUSTER: Final = (CLUSTER_LABEL,)
 BY_COLLECTOR: Final = ("cluster", "collector", "name")
 BY_GROUP: Final = ("cluster", "group")
 BY_TOPIC: Final = ("cluster", "group", "topic")

@@ -284,7 +284,7 @@ class MicroBatchPublisher:
             return known, None
         findings = cluster_findings(judged_by.topics.catalog, groups, self._view.grown_log(), batch.now_ms)
         self._log.note_findings(findings)
-        own = render_cluster(self.cluster, groups, findings, batch.now_ms)
+        own = render_cluster(self.cluster, groups, findings, batch.now_ms, self.shared.series.cluster_label)
         shown = msgspec.structs.replace(
             known,
             ready=True,

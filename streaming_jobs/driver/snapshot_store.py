@@ -21,6 +21,7 @@ from monitor.model import (
     Shard,
     Snapshot,
 )
+from monitor.model.cluster_label import CLUSTER_LABEL
 from monitor.snapshot_file import ClusterInputs, NotJudgedError
 from monitor.web.views.lag_history import LagHistory, LagPoint
 
@@ -45,15 +46,22 @@ class VerdictSource(Protocol):
 class SnapshotStore:
     """The newest snapshot of all clusters. Reading is one attribute access: a scrape never waits for a micro-batch."""
 
-    def __init__(self, clusters: Iterable[str], shard: Shard = ALL_GROUPS, max_series: int | None = None) -> None:
+    def __init__(
+        self,
+        clusters: Iterable[str],
+        shard: Shard = ALL_GROUPS,
+        max_series: int | None = None,
+        label: str = CLUSTER_LABEL,
+    ) -> None:
         """An empty store for these clusters. ``shard`` is the share of their groups that will be put in it.
 
-        ``max_series`` is how many series the metrics may have (None: any number).
+        ``max_series`` is how many series the metrics may have (None: any number); ``label`` names the cluster in them.
         """
-        self.process = ProcessMetrics()
+        self.process = ProcessMetrics(label)
         """What the process says of itself, beside the snapshot."""
         self._shard = shard
         self._max_series = max_series
+        self._label = label
         self._lock = threading.Lock()
         self._clusters = {cluster: ClusterSnapshot(cluster=cluster) for cluster in clusters}
         self._judges: dict[str, VerdictSource] = {}
@@ -154,7 +162,7 @@ class SnapshotStore:
 
     def _assemble(self) -> Snapshot:
         clusters = tuple(self._clusters.values())
-        texts = prepared(clusters, shard=self._shard, max_series=self._max_series)
+        texts = prepared(clusters, shard=self._shard, max_series=self._max_series, label=self._label)
         return Snapshot(
             clusters=clusters,
             metrics_gzip=texts.text_gzip,

@@ -63,7 +63,7 @@ def _collect(settings: Settings, kinds: Sequence[str], port: int | None, lifetim
     for carrier in collecting.carriers:
         lifetime.go_on()
         check_carrier(carrier)
-    app = create_collect_app(collecting.health, collecting.process)
+    app = create_collect_app(collecting.health, collecting.process, settings.metrics.cluster_label)
     with http_server(app, settings.http, port) as server, text_push(collecting.text, collecting.process, settings):
         log.info("The metrics are %s/metrics", server.url)
         collecting.run(lifetime.stopping)
@@ -94,7 +94,7 @@ class Collectors:
         Raises:
             ConfigError: the configuration has nothing of these kinds.
         """
-        self.process = ProcessMetrics()
+        self.process = ProcessMetrics(settings.metrics.cluster_label)
         """What the process says of itself, and of their passes."""
         self._settings = settings
         self._make = ConfiguredCollectors(settings, now_ms, readers)
@@ -117,7 +117,8 @@ class Collectors:
 
     def text(self) -> str:
         """What a scrape in Prometheus' text format gets now."""
-        return self.process.text() + collectors_exposition(self.health())
+        label = self._settings.metrics.cluster_label
+        return self.process.text() + collectors_exposition(self.health(), label=label)
 
     def run(self, stopping: threading.Event) -> None:
         """Run them until ``stopping``; return soon after it, also if one of them waits for an answer."""

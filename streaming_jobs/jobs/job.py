@@ -231,4 +231,5 @@ def series_rules(settings: Settings) -> SeriesRules:
         owner_info=chosen.owner_info,
         commit_times=chosen.commit_times,
         max_series=chosen.max_series,
+        cluster_label=chosen.cluster_label,
     )

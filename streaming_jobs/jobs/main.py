@@ -69,7 +69,9 @@ def run_job(
 def _watch(settings: Settings, lifetime: Lifetime, *, rebuild: bool, strict: bool) -> None:
     lifetime.at_cut_off(kill_jvm)
     require_startable(settings, for_job=True)
-    store = SnapshotStore(settings.watched_names, settings.shard, settings.metrics.max_series)
+    store = SnapshotStore(
+        settings.watched_names, settings.shard, settings.metrics.max_series, settings.metrics.cluster_label
+    )
     if not rebuild:
         serve_again(settings, store)
     # Before the port opens: a job that cannot start answers no scrape and no probe.

@@ -317,6 +317,7 @@ max_series = 1000
 compat = ["kafka_exporter"]
 owner_info = true
 commit_times = true
+cluster_label = "kafka_cluster"
 [[metrics.overrides]]
 groups = "batch-.*"
 cluster = "prod"
@@ -341,6 +342,7 @@ def test_the_series_are_chosen_as_the_file_says(file):
         owner_info=True,
         commit_times=True,
         max_series=1000,
+        cluster_label="kafka_cluster",
     )
     assert series_rules(load(file(""))) == SeriesRules()
 
@@ -381,6 +383,18 @@ def test_lists_of_patterns_and_names_can_be_variables(file, monkeypatch):
         ('deny_groups = ["("]', "metrics.deny_groups should be an RE2 regular expression (missing ): ()."),
         ("max_series = 0", "metrics.max_series should be greater than or equal to 1."),
         ('compat = ["burrow"]', "metrics.compat#1 should be 'kafka_exporter'."),
+        *(
+            (
+                f'cluster_label = "{name}"',
+                "metrics.cluster_label should be a label of Prometheus: letters, digits and _, without a digit or __ "
+                "in front.",
+            )
+            for name in ("__cluster", "1st", "kafka-cluster", "kafka cluster", "cl\u00fcster", "")
+        ),
+        (
+            'cluster_label = "group"',
+            "metrics.cluster_label should be another name, because metrics or alerts already have the label group.",
+        ),
         ("denied_groups = []", "metrics.denied_groups is not a known key (did you mean deny_groups?)."),
         (
             '[[metrics.overrides]]\ngroup = "g"\ndetail = "group"',

@@ -68,8 +68,8 @@ RULES: Final = SeriesRules(
 """Who the members and owners are is told, and of some groups the sums of topics in place of partitions."""
 
 
-def exposed(tick: int) -> bytes:
-    """What the target answers to its scrape number ``tick``, as text."""
+def exposed(tick: int, label: str = "cluster") -> bytes:
+    """What the target answers to its scrape number ``tick``, as text; ``label`` names the cluster."""
     now_ms = int(time.time() * 1000)
     verdicts = (
         _rebalancing(tick),
@@ -85,13 +85,14 @@ def exposed(tick: int) -> bytes:
         _shared(tick),
         *_summed(tick),
     )
+    rules = msgspec.structs.replace(RULES, cluster_label=label)
     summaries = [summary_of(verdict) for verdict in (*verdicts, newer_broker("newer"))]
     summaries[0] = msgspec.structs.replace(summaries[0], unjudged="broker 2 does not answer")
     blocks = (
-        *render_groups(verdicts, RULES),
-        *render_commits(_committed(now_ms), RULES),
-        *render_catalog(_catalog(tick, now_ms)),
-        *render_cluster("main", summaries, [OFFSETS_TOPIC_GREW], now_ms),
+        *render_groups(verdicts, rules),
+        *render_commits(_committed(now_ms), rules),
+        *render_catalog(_catalog(tick, now_ms), rules),
+        *render_cluster("main", summaries, [OFFSETS_TOPIC_GREW], now_ms, label),
     )
     watched = ClusterSnapshot(
         cluster="main",
@@ -111,25 +112,27 @@ def exposed(tick: int) -> bytes:
         ),
     )
     starting = ClusterSnapshot(cluster="starting", warm_up=WarmUpProgress(1_000, 1_000 - tick, 30_000), problem="Away.")
-    text = gzip.decompress(prepared([watched, starting], version="1.2.3", max_series=10_000).text_gzip)
-    return _of_the_process(tick, watched.collectors) + text
+    text = gzip.decompress(prepared([watched, starting], version="1.2.3", max_series=10_000, label=label).text_gzip)
+    return _of_the_process(tick, watched.collectors, label) + text
 
 
 @contextmanager
-def target() -> Iterator[str]:
-    """The address of the target, as "host:port"."""
+def target(label: str = "cluster") -> Iterator[str]:
+    """The address of the target, as "host:port"; ``label`` names the cluster."""
     ticks = count(1)
 
     def scraped(_path: str, _body: bytes) -> Answer:
-        return Answer(headers={"Content-Type": "text/plain; version=0.0.4; charset=utf-8"}, body=exposed(next(ticks)))
+        return Answer(
+            headers={"Content-Type": "text/plain; version=0.0.4; charset=utf-8"}, body=exposed(next(ticks), label)
+        )
 
     with answering(scraped) as address:
         yield address
 
 
-def _of_the_process(tick: int, collectors: Iterable[CollectorHealth]) -> bytes:
+def _of_the_process(tick: int, collectors: Iterable[CollectorHealth], label: str) -> bytes:
     """What the process says of itself: with every scrape there was one micro-batch, scrape and pass more."""
-    process = ProcessMetrics()
+    process = ProcessMetrics(label)
     process.watch_jvm(os.getpid())  # any process has descriptors and threads
     for _ in range(tick):
         process.observe_micro_batch("main", 1_500)

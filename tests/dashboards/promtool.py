@@ -67,7 +67,7 @@ def as_silent_test(silence: Silence) -> dict[str, Any]:
 
 def annotations(case: Case, rule: AlertRule) -> dict[str, str]:
     """The summary is of the case; of the description only the names are filled in."""
-    described = rule.description
+    described = rule.description.replace("{{ or $labels.exported_cluster $labels.cluster }}", "{{ $labels.cluster }}")
     for label, value in case.labels.items():
         described = described.replace(f"{{{{ $labels.{label} }}}}", value)
     anchor = case.alert.lower()

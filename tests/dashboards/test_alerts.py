@@ -14,7 +14,7 @@ from dashboards.alerts import DEMO, RULES, rule_groups, rules_file
 from dashboards.alerts.monitor_itself import rules_about_clusters
 from dashboards.alerts.table import PAGE, with_table
 from dashboards.kubernetes import kubernetes_files
-from dashboards.runbooks import command_options
+from dashboards.runbooks import Options, command_options
 from monitor.findings.alerts import GROUP_ALERTS
 from monitor.findings.cluster import ROWS as OF_CLUSTERS
 from monitor.metrics.render import STATES
@@ -177,7 +177,7 @@ def test_every_rule_has_a_runbook_that_says_what_to_do_and_every_runbook_a_rule(
 
 def test_with_an_address_of_the_runbooks_each_alert_has_a_link_to_its_own():
     base = "https://wiki.example/groupwatch/runbooks"
-    for file in (rules_file(runbooks=base), kubernetes_files(base)["prometheusrule.yaml"]):
+    for file in (rules_file(runbooks=base), kubernetes_files(Options(base))["prometheusrule.yaml"]):
         read = yaml.safe_load(file)
         groups = read["groups"] if "groups" in read else read["spec"]["groups"]
         told = {rule["alert"]: rule["annotations"] for group in groups for rule in group["rules"]}
@@ -208,7 +208,8 @@ def test_a_cluster_that_is_named_fires_an_alert_when_it_has_no_series_although_o
     fired = {"exp_labels": {"severity": "critical", "cluster": "b"}, "exp_annotations": None}
     rules = yaml.safe_load(rules_file(clusters=["a", "b"]))["groups"][-1]["rules"]
     annotations = {**rules[1]["annotations"], "summary": summary}
-    annotations["description"] = annotations["description"].replace("{{ $labels.cluster }}", "b")
+    described = annotations["description"].replace("{{ or $labels.exported_cluster $labels.cluster }}", "b")
+    annotations["description"] = described
     test = {
         "interval": "1m",
         "input_series": [

@@ -66,10 +66,11 @@ def test_the_samples_of_a_topic():
     ]
 
 
-def test_several_clusters_are_told_apart_by_a_label():
-    rules = replace(PLAIN, kafka_exporter_cluster=True)
+@pytest.mark.parametrize("label", ["cluster", "kafka_cluster"])
+def test_several_clusters_are_told_apart_by_a_label(label: str):
+    rules = replace(PLAIN, kafka_exporter_cluster=True, cluster_label=label)
     for line in [*kafka_lines(render_groups([orders()], rules)), *kafka_lines(render_catalog(catalog(), rules))]:
-        assert '{cluster="main",' in line
+        assert f'{{{label}="main",' in line
 
 
 def test_nothing_is_given_by_these_names_unless_asked_for():

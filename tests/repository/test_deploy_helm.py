@@ -19,6 +19,8 @@ import pytest
 import yaml
 
 from dashboards.alerts import rules_file
+from dashboards.kubernetes import kubernetes_files
+from dashboards.runbooks import Options
 from monitor.config import load
 from tests.repository.test_deploy_kubernetes import (
     MANIFESTS,
@@ -239,6 +241,16 @@ def test_the_rules_and_the_dashboards_are_those_of_the_component(rendered):
     names = [each["metadata"]["name"] for each in dashboards]
     assert len(names) == 5
     assert [plain(only(found, "ConfigMap", name)) for name in names] == dashboards
+
+
+def test_rules_and_dashboards_follow_the_label_that_the_configuration_names(rendered):
+    label = Options(clusters=("prod",), cluster_label="kafka_cluster")
+    config = DEFAULTS["config"] + '\n[metrics]\ncluster_label = "kafka_cluster"\n'
+    found = rendered({**MONITORED, "config": config})
+    manifests = {name: list(yaml.safe_load_all(text)) for name, text in kubernetes_files(label).items()}
+    assert [plain(only(found, "PrometheusRule"))] == manifests["prometheusrule.yaml"]
+    names = [each["metadata"]["name"] for each in manifests["dashboards.yaml"]]
+    assert [plain(only(found, "ConfigMap", name)) for name in names] == manifests["dashboards.yaml"]
 
 
 def test_nothing_else_is_made_by_default(rendered):

@@ -19,6 +19,7 @@ from monitor.collectors.errors import ConnectionFailed
 from monitor.collectors.passes.health import PassCounter
 from monitor.collectors.snapshot import SourceSnapshot
 from monitor.config import ClusterSettings, ConfigError, Settings, SparkQueriesSettings
+from monitor.config.metrics import MetricsSettings
 from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.demo.servers.ports import free_ports
 from monitor.metrics.collector_samples import collectors_exposition, collectors_text
@@ -223,6 +224,22 @@ def test_every_pass_is_counted_in_the_histogram():
     finally:
         stopping.set()
         running.join(30)
+
+
+def test_the_cluster_has_the_label_that_the_settings_name():
+    chosen = {"metrics": MetricsSettings(cluster_label="kafka_cluster")}
+    settings = settings_with_queries("localhost:1", "e").model_copy(update=chosen)
+    collecting = Collectors(settings, ["spark"], lambda _: HungReader())
+    health = replace(collecting.health()[0], pass_ms=1_000)
+    collecting.process.observe_pass(health)
+    text = collecting.text()
+    assert (
+        'groupwatch_collector_passes_total{kafka_cluster="prod",collector="spark",name="etl",result="complete"}' in text
+    )
+    assert 'groupwatch_collector_pass_seconds_count{kafka_cluster="prod",collector="spark",name="etl"} 1' in text
+    with HttpServer(create_collect_app(lambda: (health,), None, "kafka_cluster"), port=0) as server:
+        served = httpx.get(f"{server.url}/metrics").text
+    assert 'groupwatch_collector_pass_duration_seconds{kafka_cluster="prod",collector="spark",name="etl"} 1\n' in served
 
 
 def test_one_that_waits_for_an_answer_does_not_hold_up_the_end():

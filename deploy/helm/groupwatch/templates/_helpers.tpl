@@ -144,3 +144,14 @@ spec:
 {{ toYaml . }}
 {{- end }}
 {{- end -}}
+
+{{/* The name of the metrics' label of the cluster. */}}
+{{- define "groupwatch.clusterLabel" -}}
+{{- dig "metrics" "cluster_label" "cluster" (fromToml .) -}}
+{{- end -}}
+
+{{/* Rules or dashboards with that name: dashboards/cluster_label.py has the same expression. */}}
+{{- define "groupwatch.withClusterLabel" -}}
+{{- $label := include "groupwatch.clusterLabel" .config -}}
+{{- regexReplaceAll "([({,] ?|labels\\.|fields\\.|exported_)cluster\\b" .text (printf "${1}%s" $label) | replace "\"cluster\":" (printf "\"%s\":" $label) -}}
+{{- end -}}
