@@ -24,6 +24,8 @@ from monitor.metrics import specs
 
 _CONSUMED: Final = series(specs.GROUP_CONSUMED_RECORDS_PER_SECOND)
 
+_AGE: Final = series(specs.GROUP_LAG_AT_LEAST_SECONDS)
+
 _UNATTENDED: Final = series(specs.GROUP_UNATTENDED_SECONDS)
 
 _SINCE_A_COMMIT: Final = f"({_UNATTENDED} < 600 and {OF_GROUP} last_over_time({_UNATTENDED}[5m] offset 10m))"
@@ -45,6 +47,11 @@ only markers of transactions wait. A group is in neither set if it has no member
 partitions that are assigned manually). Nor is it in one if the members of its kind do not own partitions (streams;
 RocketMQ's broadcasting and POP). Then no other alert reports that it is behind, so the lag does."""
 
+_BLOCKED: Final = series(specs.GROUP_COMMITS_BLOCKED_SECONDS)
+
+NOT_BLOCKED: Final = f"unless {OF_GROUP} {_BLOCKED}"
+"""Leaves out the groups whose commits the brokers do not take: a finding of the cluster has an alert about that."""
+
 NOT_RESET: Final = (
     f"unless {OF_GROUP} ({in_state('empty')} unless {OF_GROUP} ({_CONSUMED} > 0 "
     f"and {OF_GROUP} min_over_time({series(specs.GROUP_STATE, state='empty')}[6m]) == 1))"
@@ -64,7 +71,7 @@ def _time(pace: Pace) -> tuple[AlertRule, ...]:
             row,
             pace,
             # A measured age where there is one; else a lower bound, or the longest hang would have no alert.
-            expr=f"{series(specs.GROUP_LAG_AT_LEAST_SECONDS)} > {pace.seconds(row.age_s or 0)} {NOT_AWAY}",
+            expr=f"{_AGE} > {pace.seconds(row.age_s or 0)} {NOT_AWAY} {_outage_growth(pace.seconds(row.age_s or 0))}",
             summary=f"{GROUP} is {AGE} behind{WAITING}",
             description=(
                 f"The oldest record of the lag of group {GROUP} of cluster {CLUSTER} is at least that old. The "
@@ -75,6 +82,11 @@ def _time(pace: Pace) -> tuple[AlertRule, ...]:
     )
 
 
+def _outage_growth(limit_s: int) -> str:
+    """Leaves out the groups whose lag was not that old when the brokers ceased to take their commits."""
+    return f"unless {OF_GROUP} ({_AGE} - {OF_GROUP} {_BLOCKED} <= {limit_s})"
+
+
 def _records(pace: Pace) -> tuple[AlertRule, ...]:
     return (
         row_rule(
@@ -82,7 +94,7 @@ def _records(pace: Pace) -> tuple[AlertRule, ...]:
             pace,
             expr=(
                 f"({series(specs.GROUP_LAG)} or {series(specs.GROUP_LAG_AT_LEAST)}) > {alerts.LAG_WITHOUT_AGE.records} "
-                f"unless {OF_GROUP} {series(specs.GROUP_LAG_AT_LEAST_SECONDS)} {NOT_AWAY}"
+                f"unless {OF_GROUP} {_AGE} {NOT_AWAY} {NOT_BLOCKED}"
             ),
             summary=f"{GROUP} has a lag of {COUNT} records of unknown age",
             description=(
@@ -183,7 +195,7 @@ def _progress(pace: Pace) -> tuple[AlertRule, ...]:
             alerts.PARTITION_SILENT,
             pace,
             # Burrow looks at the rhythm of ten commits alone, so it reports groups that commit rarely by design, too.
-            expr=f"{series(failing, status='stop')} > 0 {NOT_AWAY}",
+            expr=f"{series(failing, status='stop')} > 0 {NOT_AWAY} {NOT_BLOCKED}",
             summary=f"{GROUP} is stopped in {COUNT} partitions according to Burrow's rules",
             description=(
                 f"Group {GROUP} of cluster {CLUSTER} has lag there and has not committed for longer than its newest "

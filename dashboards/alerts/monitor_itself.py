@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from typing import Final
 
 from dashboards.alerts.rule import AGE, BY_CLUSTER, CLUSTER, COUNT, AlertRule, series
 from monitor.metrics import specs
@@ -20,6 +21,10 @@ DESCRIPTORS_SHARE = 0.8
 
 ON_ITSELF = f"on ({BY_CLUSTER}, instance, job)"
 """Matches what one groupwatch says of a cluster with what the same says: a cluster may have several, its shards."""
+
+_UNEVALUATED: Final = series(specs.CLUSTER_UNEVALUATED_GROUPS)
+_WITHOUT_LEADER: Final = series(specs.CLUSTER_OWN_FINDING_GROUPS, kind="offsets_topic", reason="no_leader")
+"""The groups of partitions of the offsets topic that have no leader to read from: a finding of the cluster has them."""
 
 
 def rules_about_the_monitor() -> tuple[AlertRule, ...]:
@@ -200,12 +205,13 @@ def _errors() -> tuple[AlertRule, ...]:
         AlertRule(
             name="GroupwatchGroupsNotEvaluated",
             severity=Severity.CRITICAL,
-            expr=f"{series(specs.CLUSTER_UNEVALUATED_GROUPS)} > 0",
+            expr=f"{_UNEVALUATED} > 0 unless {ON_ITSELF} ({_UNEVALUATED} <= {ON_ITSELF} {_WITHOUT_LEADER})",
             hold_s=300,
             summary=f"{COUNT} groups of {CLUSTER} are not evaluated",
             description=(
                 "A broker that leads a partition of __consumer_offsets does not answer, or the evaluation fails. The "
-                "series of these groups are old, and no new alert about them can fire. The page has the reason."
+                "series of these groups are old, and no new alert about them can fire. The page has the reason. "
+                "Partitions without a leader have an alert of their own (GroupwatchOffsetsTopicNotWritable)."
             ),
         ),
         AlertRule(

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Final
 
+from msgspec.structs import replace
+
 from monitor.detection.offsets_topic import fault_of
 from monitor.findings.cluster import (
     ClusterObservation,
@@ -44,6 +46,19 @@ def cluster_findings(
         _unknown_versions(groups),
     )
     return cluster_findings_of(found for rule in rules for found in rule)
+
+
+def findings_over(catalog: Catalog, group: GroupSummary, now_ms: int) -> tuple[ClusterFinding, ...]:
+    """The findings of the cluster that concern a group, with that group alone, worst first.
+
+    What a growth of the offsets topic did is not among them: to know that, all groups are compared.
+    """
+    health, fault = catalog.offsets_topic, fault_of(group, catalog)
+    if health is not None:
+        faults = {} if fault is None else {fault.partition: fault}
+        catalog = replace(catalog, offsets_topic=replace(health, faults=faults))
+    rules = (_not_writable(catalog, [group]), _not_visible(catalog, [group], now_ms), _unknown_versions([group]))
+    return cluster_findings_of(replace(found, group=group.group) for rule in rules for found in rule)
 
 
 def _grew(grown: GrownLog | None, now_ms: int) -> Iterator[ClusterObservation]:

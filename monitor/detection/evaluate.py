@@ -302,7 +302,21 @@ def _verdict_of(facts: Facts, view: AssignmentView, now_ms: int) -> GroupVerdict
         short_life=facts.losses.short_life,
         subordinate=subordinate_findings(facts, found),
         hidden_topics=hidden.topics if hidden is not None else (),
+        blocked_since_ms=_block_start_ms(facts, lag_at_least_ms(facts, at_least_ms)),
     )
+
+
+def _block_start_ms(facts: Facts, lag_age_ms: int | None) -> int | None:
+    """Since when the brokers take no commits of the group, at the earliest; None: they take them.
+
+    Where no poll saw that they did, all of the lag may come from that.
+    """
+    fault = fault_of(facts.group, facts.catalog)
+    if fault is None or fault.ended_ms is not None:
+        return None
+    if fault.before_ms is not None:
+        return fault.before_ms
+    return min(fault.since_ms, facts.now_ms - (lag_age_ms or 0))
 
 
 def unknown_versions(group: GroupState) -> tuple[UnknownVersion, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from itertools import accumulate, groupby
 from operator import attrgetter
@@ -10,16 +10,19 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from monitor.findings.notification import finding_text
+from monitor.findings.notification import cluster_finding_text, finding_text
 from monitor.findings.table import spec_of
 from monitor.model import (
     Finding,
     FindingNews,
     FindingOutdated,
     FindingRecord,
+    FindingScope,
     GroupSummary,
     TopicPartitions,
 )
+from monitor.model.cluster_findings import ClusterFinding, ClusterFindingKind
+from monitor.protocol.kafka.group_metadata import OFFSETS_TOPIC
 
 MOST_PARTITIONS: Final = 10_000
 MOST_MEMBERS: Final = 1_000
@@ -35,6 +38,11 @@ KEPT_CLOSED_MS: Final = 7 * 86_400_000
 """How long a closed finding stays in the topic. Without an end, those of deleted groups would stay for good."""
 
 
+CLUSTER_PAUSE_MS: Final = 60_000
+"""The least time between two records of an open finding of a cluster: while brokers go away or come back, each poll
+sees other partitions, and each micro-batch may count other groups."""
+
+
 Listed = TypeVar("Listed", str, TopicPartitions)
 
 
@@ -42,24 +50,29 @@ class Ledger:
     """What others have been told of a cluster's findings.
 
     Two findings of a group are the same if they have the same kind and reason. That is all that an id is made of, so
-    nothing has to be remembered for it to be the same after a restart.
+    nothing has to be remembered for it to be the same after a restart. Findings of the cluster itself are apart: a
+    group may have any name, also none.
     """
 
     def __init__(self, told: Iterable[FindingRecord] = ()) -> None:
         """A ledger that knows the newest record of each finding that was told before."""
         self._open: dict[str, dict[str, FindingRecord]] = {}
+        self._own: dict[str, FindingRecord] = {}
         self._closed: dict[str, int] = {}
         self._seen: dict[str, GroupSummary] = {}
         for record in told:
             self._note(record)
 
-    def news(self, groups: Iterable[GroupSummary], now_ms: int) -> list[FindingRecord]:
+    def news(
+        self, groups: Iterable[GroupSummary], now_ms: int, own: Sequence[FindingRecord] = ()
+    ) -> list[FindingRecord]:
         """What has to be told, now that these are all groups; the ledger takes it for told.
 
         Of most groups nothing has changed, and most of the others have the same findings: neither are looked at. Nor is
-        a group that could not be judged: what was told of it stands.
+        a group that could not be judged: its open findings stay open. ``own`` are the findings of the cluster, as
+        :func:`cluster_records` makes them. They come first, as those of groups may follow from them.
         """
-        found: list[FindingRecord] = []
+        found = list(self._cluster_changes(own, now_ms))
         present: set[str] = set()
         for summary in groups:
             present.add(summary.group)
@@ -84,12 +97,25 @@ class Ledger:
             del self._closed[name]
         return [FindingOutdated(name) for name in outdated]
 
+    def _cluster_changes(self, own: Iterable[FindingRecord], now_ms: int) -> Iterator[FindingRecord]:
+        now = {record.id: record for record in own}
+        for name, record in self._own.items():
+            if name not in now:
+                yield _closed(record, now_ms)
+        for name, record in now.items():
+            known = self._own.get(name)
+            if known is None:
+                yield record
+            elif now_ms - known.at_ms >= CLUSTER_PAUSE_MS and not _is_unchanged(record, known):
+                yield msgspec.structs.replace(record, event=FindingNews.CHANGED, opened_ms=known.opened_ms)
+
     def _of_group(self, summary: GroupSummary, now_ms: int) -> Iterator[FindingRecord]:
         before = self._open.get(summary.group, {})
         now = {record.id: record for record in self._records(summary, before, now_ms)}
-        for name, record in before.items():
-            if name not in now:
-                yield _closed(record, now_ms)
+        ended = before.keys() - now.keys()
+        follows = _causes_by_id(summary) if ended else {}
+        for name in (name for name in before if name in ended):
+            yield msgspec.structs.replace(_closed(before[name], now_ms), follows=follows.get(name))
         for name, record in now.items():
             known = before.get(name)
             if known is None:
@@ -107,14 +133,15 @@ class Ledger:
             yield opened(summary, finding, now_ms)
 
     def _note(self, record: FindingRecord) -> None:
-        of_group = self._open.setdefault(record.group, {})
+        is_own = record.scope is FindingScope.CLUSTER
+        beside = self._own if is_own else self._open.setdefault(record.group, {})
         if record.event is FindingNews.CLOSED:
             self._closed[record.id] = record.at_ms
-            of_group.pop(record.id, None)
+            beside.pop(record.id, None)
         else:
             self._closed.pop(record.id, None)
-            of_group[record.id] = record
-        if not of_group:
+            beside[record.id] = record
+        if not beside and not is_own:
             del self._open[record.group]
 
 
@@ -139,25 +166,74 @@ def opened(summary: GroupSummary, finding: Finding, now_ms: int) -> FindingRecor
     )
 
 
+def cluster_records(
+    cluster: str, findings: Iterable[ClusterFinding], now_ms: int, shard: int = 1
+) -> tuple[FindingRecord, ...]:
+    """The records of a cluster's own findings, as if they were not there before; of the groups of that shard."""
+    return tuple([_cluster_record(cluster, each, now_ms, shard) for each in findings])
+
+
+def _cluster_record(cluster: str, finding: ClusterFinding, now_ms: int, shard: int) -> FindingRecord:
+    kind, reason = finding.kind.value, finding.reason
+    is_placed = finding.kind is ClusterFindingKind.OFFSETS_TOPIC and finding.partitions
+    return FindingRecord(
+        id=hashed_id(cluster, "", kind, reason, shard),
+        event=FindingNews.OPENED,
+        cluster=cluster,
+        group="",
+        kind=kind,
+        reason=reason,
+        since_ms=finding.since_ms,
+        opened_ms=now_ms,
+        at_ms=now_ms,
+        sentence=cluster_finding_text(cluster, finding),
+        partition_count=len(finding.partitions),
+        partitions=(TopicPartitions(OFFSETS_TOPIC, finding.partitions[:MOST_PARTITIONS]),) if is_placed else (),
+        member_count=0,
+        members=(),
+        scope=FindingScope.CLUSTER,
+        group_count=finding.groups,
+        shard=shard,
+    )
+
+
 def finding_id(cluster: str, group: str, finding: Finding) -> str:
     """What a finding is told apart by, as 32 hexadecimal digits."""
     return hashed_id(cluster, group, finding.kind.value, finding.reason)
 
 
-def hashed_id(cluster: str, group: str, kind: str, reason: str) -> str:
-    """The id by what it is made of: docs/findings.md."""
-    told_apart = msgspec.json.encode([cluster, group, kind, reason])  # no two lists are alike so
-    return blake2b(told_apart, digest_size=16).hexdigest()
+def id_of(record: FindingRecord) -> str:
+    """The id that a record must have."""
+    if record.scope is FindingScope.CLUSTER:
+        return hashed_id(record.cluster, "", record.kind, record.reason, record.shard)
+    return hashed_id(record.cluster, record.group, record.kind, record.reason)
+
+
+def hashed_id(cluster: str, group: str, kind: str, reason: str, shard: int = 1) -> str:
+    """The id by what it is made of: docs/findings.md. Each shard has findings of the cluster for its own groups."""
+    parts = [cluster, group, kind, reason, *([shard] if shard != 1 else [])]
+    return blake2b(msgspec.json.encode(parts), digest_size=16).hexdigest()  # no two lists are alike so
 
 
 def _closed(record: FindingRecord, now_ms: int) -> FindingRecord:
     return msgspec.structs.replace(record, event=FindingNews.CLOSED, at_ms=now_ms)
 
 
+def _causes_by_id(summary: GroupSummary) -> dict[str, str]:
+    """Which finding of the cluster each one of the group follows, by id."""
+    return {finding_id(summary.cluster, summary.group, each): each.follows for each in summary.subordinate}
+
+
 def _began_as(finding: Finding, known: FindingRecord) -> bool:
     """Whether the beginning of the finding is no news: see VAGUE_MS, and what its row says."""
     later_ms, spec = finding.since_ms - known.since_ms, spec_of(finding.kind, finding.reason)
     return abs(later_ms) <= VAGUE_MS or (later_ms > 0 and spec.jitters) or spec.remembered
+
+
+def _is_unchanged(record: FindingRecord, known: FindingRecord) -> bool:
+    """Whether an open finding of the cluster is as its newest record has it."""
+    kept = {"event": known.event, "opened_ms": known.opened_ms, "at_ms": known.at_ms, "version": known.version}
+    return msgspec.structs.replace(record, **kept) == known
 
 
 def _says_the_same(record: FindingRecord, known: FindingRecord) -> bool:

@@ -11,7 +11,7 @@ from typing import Final
 
 from monitor.messages.formatting import counted
 from monitor.messages.log_growth import growth_sentence
-from monitor.messages.names import listed, ranges
+from monitor.messages.names import listed, ranges, shown_group
 from monitor.messages.unknown_versions import cluster_sentence
 from monitor.model import GrownLog, UnknownVersion, Value
 from monitor.model.cluster_findings import ClusterFinding, ClusterFindingKind
@@ -78,7 +78,10 @@ class ClusterEvidence(Value):
 
 
 class ClusterObservation(Value):
-    """What was found of a cluster, in no words. ``groups`` counts those that it concerns."""
+    """What was found of a cluster, in no words. ``groups`` counts those that it concerns.
+
+    ``group``: it is about this group alone.
+    """
 
     kind: ClusterFindingKind
     reason: str
@@ -86,6 +89,7 @@ class ClusterObservation(Value):
     evidence: ClusterEvidence
     groups: int
     partitions: tuple[int, ...] = ()
+    group: str | None = None
 
 
 def cluster_findings_of(found: Iterable[ClusterObservation]) -> tuple[ClusterFinding, ...]:
@@ -134,7 +138,7 @@ def _not_writable_sentence(evidence: NotWritable, found: ClusterObservation) -> 
     state = f"{have} no leader"
     if found.reason == FaultReason.NOT_ENOUGH_REPLICAS:
         state = f"{have} {evidence.in_sync} of {counted(evidence.needed, 'in-sync replica')} that a commit needs"
-    return f"{which} of __consumer_offsets {state}: {_concerned_groups(found.groups)} can neither commit nor rebalance."
+    return f"{which} of __consumer_offsets {state}: {_groups_there(found)} can neither commit nor rebalance."
 
 
 def _partitions(numbers: Sequence[int], of: int) -> str:
@@ -144,8 +148,10 @@ def _partitions(numbers: Sequence[int], of: int) -> str:
     return f"{word} {ranges(numbers)}"
 
 
-def _concerned_groups(groups: int) -> str:
-    return f"the {counted(groups, 'group')} there" if groups else "groups there"
+def _groups_there(found: ClusterObservation) -> str:
+    if found.group is not None:
+        return f"group {shown_group(found.group)}"
+    return f"the {counted(found.groups, 'group')} there" if found.groups else "groups there"
 
 
 class Grew(ClusterEvidence):
@@ -182,8 +188,9 @@ def _not_visible_sentence(evidence: NotVisible, found: ClusterObservation) -> st
     one = len(evidence.topics) == 1
     which = f"Topic {listed(evidence.topics)} is" if one else f"Topics {listed(evidence.topics)} are"
     it = "It was" if one else "They were"
+    by = counted(found.groups, "group") if found.group is None else f"group {shown_group(found.group)}"
     return (
-        f"{which} committed by {counted(found.groups, 'group')} and not visible any more. {it} deleted, or groupwatch "
+        f"{which} committed by {by} and not visible any more. {it} deleted, or groupwatch "
         "lacks the permission DESCRIBE. The committed offsets are still there, which a deletion deletes, too. Findings "
         "of these groups are as of then, and their lag is unknown."
     )

@@ -1,11 +1,12 @@
-"""A finding as one text, for where the page is not at hand: which group, what, since when, and what to do."""
+"""A finding as one text, for where the page is not at hand: whose it is, what, since when, and what to do."""
 
 from __future__ import annotations
 
 from monitor.findings.table import spec_of
-from monitor.messages.names import shown_group
+from monitor.messages.names import shown, shown_group
 from monitor.messages.notification import utc
 from monitor.model import Finding
+from monitor.model.cluster_findings import ClusterFinding
 
 
 def finding_text(group: str, finding: Finding, kind: str, *, is_connect: bool = False) -> str:
@@ -19,3 +20,8 @@ def finding_text(group: str, finding: Finding, kind: str, *, is_connect: bool = 
     advice = spec_of(finding.kind, finding.reason).advice_for(kind, is_connect=is_connect)
     parts = (f"Group {shown_group(group)}: {finding.sentence}", f"Since {utc(finding.since_ms)}.", advice)
     return " ".join(part for part in parts if part)
+
+
+def cluster_finding_text(cluster: str, finding: ClusterFinding) -> str:
+    """The finding of a cluster in full."""
+    return f"Cluster {shown(cluster)}: {finding.sentence} Since {utc(finding.since_ms)}. {finding.advice}"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from operator import attrgetter
 
-from monitor.history.chronicle.values import Chronicle
+from monitor.history.chronicle.values import Chronicle, FindingSpan
 from monitor.history.chronicle.writer import COSTS_KNOWN_MS
 from monitor.history.report.facts import ReportLine
 from monitor.history.report.findings import finding_of, finding_spans
@@ -34,8 +34,8 @@ class Happened(Value):
     at_ms: int
     """When it happened (ms since the epoch)."""
     about: HappenedKind
-    """What it is about: a rebalance, a finding that opened or closed, the group itself, a log that went back, or a
-    commit that went back or passed records."""
+    """What it is about: a rebalance, a finding of the group or of its cluster that opened or closed, the group itself,
+    a log that went back, or a commit that went back or passed records."""
     sentence: str
     finding: str | None = None
     """The kind and reason of the finding."""
@@ -76,12 +76,13 @@ def story_of(chronicle: Chronicle) -> GroupStory:
     """A chronicle in the sentences of a report; at the same instant causes come before effects."""
     rebalances = rebalance_lines(rebalances_then(chronicle), chronicle.kind)
     happened = (
+        *_findings(chronicle.cluster_findings),
         *_told(HappenedKind.LOG, truncation_lines(chronicle)),
         *_told(HappenedKind.GROUP, phase_lines(chronicle)),
         *_told(HappenedKind.REBALANCE, rebalances),
         *_told(HappenedKind.COMMIT, rewind_lines(chronicle)),
         *_told(HappenedKind.COMMIT, _skips(chronicle)),
-        *_findings(chronicle),
+        *_findings(chronicle.findings),
     )
     within = range(chronicle.since_ms + 1, chronicle.until_ms + 1)
     return GroupStory(
@@ -114,9 +115,9 @@ def _skips(chronicle: Chronicle) -> Iterator[ReportLine]:
             yield ReportLine(each.at_ms, skip_words(each))
 
 
-def _findings(chronicle: Chronicle) -> Iterator[Happened]:
+def _findings(all_spans: Iterable[FindingSpan]) -> Iterator[Happened]:
     """What closed, and what opened, as it was then. What was open at the first instant has opened before."""
-    found = [(spans[0], finding_of(spans)) for spans in finding_spans(chronicle)]
+    found = [(spans[0], finding_of(spans)) for spans in finding_spans(all_spans)]
     for _, each in found:
         if each.is_over:
             took = lasted(max(1, each.until_ms - each.since_ms))

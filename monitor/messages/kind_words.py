@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from monitor.model import FindingKind
+from monitor.model.cluster_findings import ClusterFindingKind
 
 KIND_WORDS: Final = {
     FindingKind.ORPHANED: "Orphaned",
@@ -28,13 +29,21 @@ KIND_WORDS: Final = {
     FindingKind.CONFIG_BEHIND: "Configuration behind",
 }
 
+CLUSTER_KIND_WORDS: Final = {
+    ClusterFindingKind.OFFSETS_TOPIC: "Cluster, offsets topic",
+    ClusterFindingKind.TOPICS: "Cluster, topics",
+    ClusterFindingKind.RECORDS: "Cluster, records",
+}
+"""Those of a cluster itself, beside findings of a group."""
+
+_WORDS: Final = {kind.value: words for kind, words in (*KIND_WORDS.items(), *CLUSTER_KIND_WORDS.items())}
+
 
 def finding_words(name: str) -> str:
     """A finding, by its kind and reason, in words.
 
-    >>> finding_words("orphaned/grew"), finding_words("of/tomorrow")
-    ('Orphaned: grew', 'of: tomorrow')
+    >>> finding_words("orphaned/grew"), finding_words("offsets_topic/no_leader"), finding_words("of/tomorrow")
+    ('Orphaned: grew', 'Cluster, offsets topic: no leader', 'of: tomorrow')
     """
     kind, _, reason = name.partition("/")
-    known = KIND_WORDS[FindingKind(kind)] if kind in list(FindingKind) else kind
-    return f"{known}: {reason.replace('_', ' ')}"
+    return f"{_WORDS.get(kind, kind)}: {reason.replace('_', ' ')}"

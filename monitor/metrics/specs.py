@@ -494,6 +494,15 @@ GROUP_LAG_AT_LEAST_SECONDS: Final = GroupMetric(
     value=attrgetter("lag_at_least_ms"),
     absent="no age is known; retention removed the unread records",
 )
+GROUP_COMMITS_BLOCKED_SECONDS: Final = GroupMetric(
+    "groupwatch_group_commits_blocked_seconds",
+    "Time for which the brokers may have taken no commits of the group: its partition of `__consumer_offsets` takes no "
+    "records. Its lag may have grown by that alone.",
+    value=lambda verdict: (
+        None if verdict.blocked_since_ms is None else max(0, verdict.evaluated_ms - verdict.blocked_since_ms)
+    ),
+    absent="the brokers take its commits",
+)
 GROUP_LAG_AT_LEAST: Final = GroupMetric(
     "groupwatch_group_lag_at_least",
     "Lower bound of the lag in records, where partitions with records have no committed offset: the sum of the others.",

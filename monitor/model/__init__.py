@@ -108,6 +108,7 @@ from monitor.model.findings import (
     FindingNews,
     FindingOutdated,
     FindingRecord,
+    FindingScope,
     OrphanReason,
 )
 from monitor.model.groups import (
@@ -326,6 +327,7 @@ __all__ = [
     "FindingNews",
     "FindingOutdated",
     "FindingRecord",
+    "FindingScope",
     "FormerRetention",
     "FormerTasks",
     "GroupDeleted",

@@ -126,12 +126,22 @@ class FindingNews(StrEnum):
     CLOSED = "closed"
 
 
+class FindingScope(StrEnum):
+    """What a finding is about as a whole."""
+
+    GROUP = "group"
+    CLUSTER = "cluster"
+
+
 class FindingRecord(Value, omit_defaults=False):
     """One record of the findings topic: a finding as it was when it opened, changed or closed. docs/findings.md.
 
     ``id`` is the same whenever this can be said of this group, also after a restart of the job. ``since_ms`` is when
     it began to be true, ``opened_ms`` when it was first reported, ``at_ms`` when this happened. The lists are cut after
     their first thousands; the counts are not.
+
+    A finding of a cluster has no group (``""``); it concerns ``group_count`` of those that the job with this ``shard``
+    (its number, from 1) watches. ``follows`` is the finding of the cluster that a closed one of a group is now under.
     """
 
     id: str
@@ -152,6 +162,10 @@ class FindingRecord(Value, omit_defaults=False):
     cause: str | None = None
     task_count: int = 0
     tasks: tuple[str, ...] = ()
+    scope: FindingScope = FindingScope.GROUP
+    group_count: int = 0
+    follows: str | None = None
+    shard: int = 1
 
 
 class FindingOutdated(Value):

@@ -484,6 +484,9 @@ class GroupVerdict(Value):
     if it lasts after the end of that one. Absent: none."""
     hidden_topics: tuple[str, ...] = ()
     """Topics that it has committed and that polls no longer see: deleted, or not permitted. Absent: none."""
+    blocked_since_ms: int | None = None
+    """When a poll last saw that the brokers take commits of the group (ms since the epoch): its partition of
+    `__consumer_offsets` takes no records now. If none saw that, since its lag. Absent: they take them."""
 
     @property
     def is_connect(self) -> bool:

@@ -17,9 +17,10 @@ from urllib.parse import quote
 
 import msgspec
 
-from monitor.detection.finding_changes import hashed_id
+from monitor.detection.finding_changes import id_of
+from monitor.findings.cluster import ROWS
 from monitor.findings.table import FINDINGS
-from monitor.model import FindingNews, FindingRecord, Value
+from monitor.model import FindingNews, FindingRecord, FindingScope, Value
 
 MEDIA_TYPE: Final = "application/cloudevents+json; charset=utf-8"
 
@@ -30,7 +31,12 @@ _ID: Final = re.compile(r"[A-Za-z0-9_-]{1,100}")
 """Those of groupwatch are 32 hexadecimal digits. An id is sent in a header, and must not contain a dot there."""
 
 
-_KNOWN: Final = frozenset((spec.kind.value, spec.reason) for spec in FINDINGS)
+_KNOWN: Final = frozenset(
+    [
+        *((FindingScope.GROUP, spec.kind.value, str(spec.reason)) for spec in FINDINGS),
+        *((FindingScope.CLUSTER, spec.kind.value, str(spec.reason)) for spec in ROWS),
+    ]
+)
 
 
 class SkipReason(StrEnum):
@@ -69,7 +75,7 @@ def finding_event(record: FindingRecord) -> CloudEvent:
     """What happened to a finding, as an event.
 
     The source and the subject are the cluster and the group, percent-encoded: a name may have any character, and these
-    attributes may not.
+    attributes may not. A subject is never empty, so that of a finding of a cluster is the cluster.
 
     Raises:
         EventError: the id or the time is none of groupwatch's.
@@ -82,7 +88,7 @@ def finding_event(record: FindingRecord) -> CloudEvent:
         id=f"{record.id}-{record.at_ms}-{record.event.value}",
         source=f"/groupwatch/clusters/{_quoted_name(record.cluster)}",
         type=f"groupwatch.finding.{record.event.value}",
-        subject=_quoted_name(record.group),
+        subject=_quoted_name(record.group or record.cluster),
         time=f"{datetime.fromtimestamp(record.at_ms / 1000, UTC):%Y-%m-%dT%H:%M:%S}.{record.at_ms % 1000:03}Z",
         data=record,
     )
@@ -99,9 +105,9 @@ def require_own(record: FindingRecord, clusters: Collection[str]) -> None:
     """
     if record.cluster not in clusters:
         raise EventError("it names a cluster whose findings are not in this topic", SkipReason.FOREIGN)
-    if record.event is not FindingNews.CLOSED and (record.kind, record.reason) not in _KNOWN:
+    if record.event is not FindingNews.CLOSED and (record.scope, record.kind, record.reason) not in _KNOWN:
         raise EventError("its kind and reason are not those of a finding")
-    if record.id != hashed_id(record.cluster, record.group, record.kind, record.reason):
+    if record.id != id_of(record) or (record.group and record.scope is FindingScope.CLUSTER):
         raise EventError("its id is not that of its cluster, group, kind and reason")
 
 

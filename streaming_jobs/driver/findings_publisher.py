@@ -5,12 +5,13 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from monitor.collectors.kafka.findings_topic import FindingsTopic, sentence_of
 from monitor.config import ClusterSettings
-from monitor.detection.finding_changes import Ledger
-from monitor.model import FindingOutdated, FindingRecord, GroupSummary, Shard
+from monitor.detection.finding_changes import Ledger, cluster_records
+from monitor.model import FindingOutdated, FindingRecord, FindingScope, GroupSummary, Shard
+from monitor.model.cluster_findings import ClusterFinding
 from streaming_jobs.ingest.sharding import watches
 from streaming_jobs.runtime.clock import monotonic_ms
 
@@ -21,6 +22,14 @@ LONGEST_PAUSE_MS: Final = 300_000
 MAX_RECORDS_PER_WRITE: Final = 5_000
 """How many records are written before it is waited for them: what is there need not be written again."""
 CLOSE_LIMIT_S: Final = 2.0
+
+
+class _Judged(NamedTuple):
+    """All groups of the job, and the findings of the cluster itself, as of an instant."""
+
+    groups: Sequence[GroupSummary]
+    findings: Sequence[ClusterFinding]
+    now_ms: int
 
 
 class FindingsPublisher:
@@ -53,11 +62,11 @@ class FindingsPublisher:
         """Whether the cluster has such a topic."""
         return bool(self._cluster.findings_topic)
 
-    def publish(self, groups: Sequence[GroupSummary], now_ms: int) -> None:
-        """Tell what is new, now that all groups of the job have been judged."""
+    def publish(self, groups: Sequence[GroupSummary], now_ms: int, findings: Sequence[ClusterFinding] = ()) -> None:
+        """Tell what is new, now that all groups of the job have been judged; ``findings`` are those of the cluster."""
         with self._busy:
             if self.is_on and not self._closed:
-                self._publish(groups, now_ms)
+                self._publish(_Judged(groups, findings, now_ms))
 
     def close(self) -> None:
         """Write no more, and close the connection, unless a thread is writing: then the end of the process does."""
@@ -66,38 +75,44 @@ class FindingsPublisher:
             self._topic.close()
             self._busy.release()
 
-    def _publish(self, groups: Sequence[GroupSummary], now_ms: int) -> None:
+    def _publish(self, judged: _Judged) -> None:
         if self._ledger is not None:
-            self._apply_changes(self._ledger, groups, now_ms)
+            self._apply_changes(self._ledger, judged)
         if monotonic_ms() < self._not_before_ms:
             return
         try:
             if not self._topic_is_known:
-                self._read(groups, now_ms)
+                self._read(judged)
             self._write()
         except Exception as error:  # whatever it is, reading and judging go on
             self._back_off(error)
         else:
             self._pause_ms, self.problem = FIRST_PAUSE_MS, None
 
-    def _read(self, groups: Sequence[GroupSummary], now_ms: int) -> None:
+    def _read(self, judged: _Judged) -> None:
         """Start again with the records of the topic, and those that wait to be published there."""
         waiting = [record for record in self._waiting if isinstance(record, FindingRecord)]
         self._ledger = Ledger([*filter(self._is_own, self._topic.read()), *waiting])
         self._topic_is_known = True
-        self._apply_changes(self._ledger, groups, now_ms)
+        self._apply_changes(self._ledger, judged)
 
     def _write(self) -> None:
         while self._waiting:
             self._topic.write(self._waiting[:MAX_RECORDS_PER_WRITE])
             del self._waiting[:MAX_RECORDS_PER_WRITE]
 
-    def _apply_changes(self, ledger: Ledger, groups: Sequence[GroupSummary], now_ms: int) -> None:
-        self._waiting += ledger.news(groups, now_ms)
-        self._waiting += ledger.take_outdated(now_ms)
+    def _apply_changes(self, ledger: Ledger, judged: _Judged) -> None:
+        own = cluster_records(self._name, judged.findings, judged.now_ms, self._shard.number)
+        self._waiting += ledger.news(judged.groups, judged.now_ms, own)
+        self._waiting += ledger.take_outdated(judged.now_ms)
 
     def _is_own(self, record: FindingRecord) -> bool:
-        return record.cluster == self._name and watches(self._shard, record.group)
+        """Whether it is of this job; also what a shard published of the cluster, if there are fewer shards now."""
+        if record.cluster != self._name:
+            return False
+        if record.scope is FindingScope.CLUSTER:
+            return (record.shard - self._shard.number) % self._shard.of == 0
+        return watches(self._shard, record.group)
 
     def _back_off(self, error: Exception) -> None:
         sentence = sentence_of(self._cluster, error)

@@ -167,7 +167,7 @@ class MicroBatchPublisher:
         self.store.publish(shown, judge)
         if judge is not None:
             self._note_first_evaluation()
-            self.findings.publish(shown.groups, batch.now_ms)
+            self.findings.publish(shown.groups, batch.now_ms, shown.findings)
         data = self._evaluation_data(judged_by)
         self.gate.hold(position, self._due_ms(data), is_urgent=not shown.ready, polls_may_wait=data.polls_may_wait)
 

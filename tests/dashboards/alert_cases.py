@@ -788,6 +788,26 @@ CASES = (
         summary="Groups of c can neither commit nor rebalance (not_enough_replicas, 12 groups)",
         labels={"cluster": "c", "kind": "offsets_topic", "reason": "not_enough_replicas"},
     ),
+    # Nobody can read the groups of partitions without a leader, so they are not evaluated: that is one alert.
+    Case(
+        "GroupwatchOffsetsTopicNotWritable",
+        "critical",
+        UP | of_cluster("no_leader") | {at("cluster_unevaluated_groups", instance="groupwatch-2"): "7x20 stale"},
+        fires=2,
+        gone=26,
+        summary="Groups of c can neither commit nor rebalance (no_leader, 7 groups)",
+        labels={"cluster": "c", "kind": "offsets_topic", "reason": "no_leader"},
+    ),
+    Case(
+        "GroupwatchGroupsNotEvaluated",
+        "critical",
+        UP | of_cluster("no_leader") | {at("cluster_unevaluated_groups", instance="groupwatch-2"): "8x20 stale"},
+        fires=5,
+        gone=26,
+        summary="8 groups of c are not evaluated",
+        labels={"cluster": "c", "instance": "groupwatch-2"},
+        also=("GroupwatchOffsetsTopicNotWritable",),
+    ),
     Case(
         "GroupwatchOffsetsTopicGrew",
         "critical",
@@ -986,6 +1006,35 @@ CASES = (
         summary="orders moved back to earlier offsets in 2 partitions",
         labels=GROUP | {"status": "rewind"},
     ),
+    # The brokers took no commits until minute 30, and still nobody commits then: held for five from minute 31 on.
+    Case(
+        "GroupwatchLagOld",
+        "warning",
+        UP
+        | lag()
+        | {
+            of("group_lag_at_least_seconds"): "0+60x60 stale",
+            of("group_commits_blocked_seconds"): "30+60x30 stale",
+            of("group_failing_partitions", status="stop"): "3x40 0x60",
+        },
+        fires=36,
+        gone=66,
+        summary="orders is 36m 0s behind, 5k records",
+    ),
+    # It was so before, and goes on when the brokers take no commits from minute 10 on.
+    Case(
+        "GroupwatchLagOld",
+        "warning",
+        UP
+        | lag()
+        | {
+            of("group_lag_at_least_seconds"): "1200+60x20 stale",
+            of("group_commits_blocked_seconds"): "_x10 30+60x10 stale",
+        },
+        fires=5,
+        gone=26,
+        summary="orders is 25m 0s behind, 5k records",
+    ),
 )
 
 ROLLING = {
@@ -1010,6 +1059,22 @@ ROLLING = {
 }
 
 SILENCES = (
+    Silence(
+        "the brokers take no commits of a group for over an hour, and then it has caught up",
+        UP
+        | lag("20000x70 0x40")
+        | {
+            of("group_lag_at_least_seconds"): "0+60x70 stale",
+            of("group_commits_blocked_seconds"): "30+60x70 stale",
+            of("group_failing_partitions", status="stop"): "3x70 stale",
+        },
+        minutes=100,
+    ),
+    Silence(
+        "the same, and the age of its lag is not known",
+        UP | lag("20000x70 0x40") | {of("group_commits_blocked_seconds"): "30+60x70 stale"},
+        minutes=100,
+    ),
     Silence("a rolling restart of five members", ROLLING, minutes=40, interval="15s"),
     # Gone for 3 minutes, then 4 minutes to read the backlog; healthy groups before and after.
     Silence(

@@ -88,6 +88,7 @@ def facts(given: Series, minute: int) -> AlertFacts:
         if (found := found_then(name, labels, number, at_ms)) is not None:
             findings.setdefault((found.kind, found.reason), found)
     unattended, lag_s = findings.get(("unattended", "no_members")), numbers.get("lag_at_least_seconds")
+    blocked_s = numbers.get("commits_blocked_seconds")
     failing = [[LagStatus(labels["status"])] * int(number) for name, labels, number in known if "failing" in name]
     return AlertFacts(
         at_ms=at_ms,
@@ -101,6 +102,7 @@ def facts(given: Series, minute: int) -> AlertFacts:
         failing=tuple(chain.from_iterable(failing)),
         given_up=int(numbers["share_given_up_records_total"]) if "share_given_up_records_total" in numbers else None,
         unit="record",
+        blocked_since_ms=None if blocked_s is None else at_ms - int(blocked_s * 1000),
     )
 
 

@@ -108,6 +108,41 @@ def test_a_rebalance_that_cannot_be_stored_follows_too():
     assert found(topics_with(fault(ended_s=939)), REBALANCING) == ([("long", 999)], [])
 
 
+@pytest.mark.parametrize(
+    ("own", "since_s"),
+    [
+        pytest.param(fault(since_s=755, before_s=750), 750, id="since the last poll that saw it in order"),
+        pytest.param(fault(before_s=None), 680, id="none did: since its lag, which a poll did not see at 680 s"),
+        pytest.param(fault(since_s=650, before_s=None), 650, id="none did, and it is older than the lag"),
+        pytest.param(fault(ended_s=999), None, id="over"),
+        pytest.param(fault(partition=2), None, id="the partition of other groups"),
+    ],
+)
+def test_since_when_the_brokers_take_no_commits_of_a_group(own, since_s):
+    verdict = evaluate(SILENT, topics_with(own), NOW_MS, DetectionSettings())
+    assert verdict.blocked_since_ms == (None if since_s is None else since_s * 1000)
+
+
+def behind(topics):
+    """Since when the lag of "g" is over 10 records, as a finding of its own, and as one that follows."""
+    verdict = evaluate(SILENT, topics, NOW_MS, DetectionSettings(lag_records=10))
+    return [
+        [each.since_ms // 1000 for each in found if each.reason == "behind"]
+        for found in (verdict.findings, verdict.subordinate)
+    ]
+
+
+def test_a_lag_over_its_limit_follows_unless_it_was_so_before():
+    """Polls saw 4 records at 700 s and 20 at 900 s. Its members may read on, as the brokers take no commits."""
+    early = {"since_s": 895, "before_s": 890}
+    assert behind(ALL_BUSY) == [[900], []]
+    assert behind(topics_with(fault(**early))) == [[], [900]]
+    assert behind(topics_with(fault(before_s=None))) == [[], [900]]
+    assert behind(topics_with(fault(since_s=905, before_s=901))) == [[900], []]
+    assert behind(topics_with(fault(**early, ended_s=945))) == [[], []]
+    assert behind(topics_with(fault(**early, ended_s=939))) == [[939], []]
+
+
 def summary(name, kind=GroupKind.CLASSIC):
     return GroupSummary("c", name, kind, Phase.STABLE, "range", 1, 0, ())
 

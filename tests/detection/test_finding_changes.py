@@ -11,7 +11,9 @@ from monitor.detection.finding_changes import (
     MOST_MEMBERS,
     MOST_PARTITIONS,
     Ledger,
+    cluster_records,
     finding_id,
+    id_of,
 )
 from monitor.findings.spec import FindingSpec
 from monitor.findings.table import FINDINGS
@@ -20,11 +22,14 @@ from monitor.model import (
     FindingKind,
     FindingOutdated,
     FindingRecord,
+    FindingScope,
     GroupSummary,
     Phase,
     TopicPartition,
     TopicPartitions,
 )
+from monitor.model.cluster_findings import ClusterFinding, ClusterFindingKind
+from monitor.model.findings import Severity, SubordinateFinding
 from monitor.protocol.findings_topic import encode_finding
 from tests.support.builders import places
 
@@ -238,3 +243,103 @@ def test_long_names_do_not_make_a_record_that_no_broker_takes(character: str):
     (record,) = Ledger().news([summary(large)], 1)
     assert MOST_BYTES < len(encode_finding(record)) < 1_000_000
     assert (record.partition_count, record.member_count) == (5_000, MOST_MEMBERS)
+
+
+NOT_WRITABLE = ClusterFinding(
+    ClusterFindingKind.OFFSETS_TOPIC,
+    "not_enough_replicas",
+    Severity.CRITICAL,
+    since_ms=100,
+    sentence="Two.",
+    advice="Start it.",
+    groups=12,
+    partitions=(3, 4),
+)
+OTHERS_TOO = msgspec.structs.replace(NOT_WRITABLE, partitions=(3, 4, 5), groups=13)
+
+
+def own(*findings: ClusterFinding, at_ms: int, shard: int = 1) -> tuple[FindingRecord, ...]:
+    return cluster_records("c", findings, at_ms, shard)
+
+
+def test_a_finding_of_a_cluster_opens_and_closes_without_a_group():
+    ledger = Ledger()
+    (opened,) = ledger.news([summary()], 1_000, own(NOT_WRITABLE, at_ms=1_000))
+    assert opened == FindingRecord(
+        id="db1acd124e7cd696daadd2729a4272a8",
+        event=opened.event,
+        cluster="c",
+        group="",
+        kind="offsets_topic",
+        reason="not_enough_replicas",
+        since_ms=100,
+        opened_ms=1_000,
+        at_ms=1_000,
+        sentence="Cluster c: Two. Since 1970-01-01 00:00:00 UTC. Start it.",
+        partition_count=2,
+        partitions=(TopicPartitions("__consumer_offsets", (3, 4)),),
+        member_count=0,
+        members=(),
+        scope=FindingScope.CLUSTER,
+        group_count=12,
+    )
+    assert opened.event.value == "opened"
+    assert ledger.news([summary()], 2_000, own(NOT_WRITABLE, at_ms=2_000)) == []
+    (closed,) = ledger.news([summary()], 3_000)
+    assert closed == msgspec.structs.replace(opened, event=closed.event, at_ms=3_000)
+    assert closed.event.value == "closed"
+
+
+def test_a_finding_of_a_cluster_that_goes_on_changing_is_told_once_a_minute():
+    """While brokers go away one by one, each poll sees other partitions."""
+    ledger = Ledger()
+    ledger.news([], 1_000, own(NOT_WRITABLE, at_ms=1_000))
+    assert ledger.news([], 60_999, own(OTHERS_TOO, at_ms=60_999)) == []
+    (changed,) = ledger.news([], 61_000, own(OTHERS_TOO, at_ms=61_000))
+    assert told([changed]) == [("changed", "offsets_topic", 1_000, 61_000)]
+    assert (changed.partition_count, changed.group_count) == (3, 13)
+    assert ledger.news([], 900_000, own(OTHERS_TOO, at_ms=900_000)) == []
+
+
+def test_the_cause_is_told_before_what_follows_from_it_is_closed_with_its_name():
+    """A finding of the group was open already. It comes back if its own cause stays."""
+    silent = Finding(FindingKind.LAG, "not_committing", since_ms=90, sentence="Silent.")
+    follows = SubordinateFinding(**msgspec.structs.asdict(silent), follows=NOT_WRITABLE.name)
+    ledger = Ledger()
+    ledger.news([summary(silent, IDLE)], 1)
+    under = msgspec.structs.replace(summary(IDLE), subordinate=(follows,))
+    news = ledger.news([under], 2, own(NOT_WRITABLE, at_ms=2))
+    assert told(news) == [("opened", "offsets_topic", 2, 2), ("closed", "lag", 1, 2)]
+    assert [each.follows for each in news] == [None, "offsets_topic/not_enough_replicas"]
+    assert ledger.news([under], 3, own(NOT_WRITABLE, at_ms=3)) == []
+    back = ledger.news([summary(silent, IDLE)], 4)
+    assert told(back) == [("closed", "offsets_topic", 2, 4), ("opened", "lag", 4, 4)]
+    assert [each.follows for each in back] == [None, None]
+
+
+def test_what_just_ends_follows_from_nothing():
+    ledger = Ledger()
+    ledger.news([summary(IDLE)], 1)
+    (closed,) = ledger.news([summary()], 2, ())
+    assert closed.follows is None
+
+
+def test_a_group_without_a_name_and_its_cluster_have_findings_of_their_own():
+    ledger = Ledger()
+    ledger.news([summary(ORPHANED, group="")], 1, own(NOT_WRITABLE, at_ms=1))
+    assert told(ledger.news([], 2, own(NOT_WRITABLE, at_ms=2))) == [("closed", "orphaned", 1, 2)]
+
+
+def test_after_a_restart_a_finding_of_the_cluster_is_told_only_if_it_has_changed():
+    records = Ledger().news([summary(ORPHANED)], 1, own(NOT_WRITABLE, at_ms=1))
+    assert Ledger(records).news([summary(ORPHANED)], 2, own(NOT_WRITABLE, at_ms=2)) == []
+    after = Ledger(records)
+    assert told(after.news([summary(ORPHANED)], 2)) == [("closed", "offsets_topic", 1, 2)]
+    assert after.take_outdated(3 + KEPT_CLOSED_MS) == [FindingOutdated(records[0].id)]
+
+
+def test_each_shard_has_a_finding_of_the_cluster_for_its_own_groups():
+    (first,), (second,) = own(NOT_WRITABLE, at_ms=1), own(NOT_WRITABLE, at_ms=1, shard=2)
+    assert first.id != second.id
+    assert (id_of(first), id_of(second)) == (first.id, second.id)
+    assert (first.shard, second.shard) == (1, 2)

@@ -22,6 +22,7 @@ from monitor.model import (
     TopicObserved,
     TopicPartitions,
 )
+from monitor.model.offsets_topic import OffsetsTopicSeen
 from tests.history.memory import MemoryRecording
 
 START: Final = 1_795_313_640_000
@@ -58,6 +59,7 @@ class Made:
         partitions: Callable[[int], int] = lambda _: 2,
         earliest: Callable[[int], int] = lambda _: 0,
         ends: Callable[[int, int], int] = lambda second, _: end(second),
+        offsets_topic: Callable[[int], OffsetsTopicSeen | None] = lambda _: None,
     ) -> None:
         """The topic every ten seconds: how many partitions it has, where they begin, and end, by the second."""
         for second in range(0, self.length_s + 1, 10):
@@ -68,7 +70,7 @@ class Made:
             )
             topic = TopicObserved("c", self.topic, pass_ms=at_ms, observed_ms=at_ms, partitions=seen, topic_id="T")
             self._add(Entity.TOPIC, self.topic, at_ms, topic)
-            ended = PassCompleted(cluster="c", pass_ms=at_ms, completed_ms=at_ms, topics=1)
+            ended = PassCompleted("c", at_ms, completed_ms=at_ms, topics=1, offsets_topic=offsets_topic(second))
             self._add(Entity.PASS, "", at_ms, ended)
 
     def assign(

@@ -95,7 +95,7 @@ def test_what_opened_before_the_span_or_closed_after_it_is_drawn_and_not_told():
     found = days(Rows({GROUP_MINUTES: [minute(1, 0)], FINDINGS: [opened, closed | {"finding_id": "h"}]}), until_days=1)
     told = [((each.at_ms - START) // MINUTE, each.about) for each in story_of(found).happened]
     assert told == [(3, "closed"), (1439, "opened")]
-    assert [(each.since_ms, each.until_ms) for each in findings_then(found)] == [
+    assert [(each.since_ms, each.until_ms) for each in findings_then(found.findings)] == [
         (START, START + 3 * MINUTE),
         (START, START + 1445 * MINUTE),
     ]
@@ -108,7 +108,7 @@ def test_a_finding_that_changed_is_one_bar_with_its_widest_sentence_and_opened_w
         finding(20, 25, "changed", partitions=2, sentence="Two.", is_closed=True),
     ]
     found = days(Rows({GROUP_MINUTES: [minute(1, 0)], FINDINGS: rows}))
-    [drawn] = past_chart(LagChart(TimeRange(START, START + 2 * DAY_MS)), (), findings_then(found)).spans
+    [drawn] = past_chart(LagChart(TimeRange(START, START + 2 * DAY_MS)), (), findings_then(found.findings)).spans
     assert (drawn.label, drawn.sentence) == ("Orphaned: grew", "Seven.")
     assert (drawn.from_ms, drawn.until_ms) == (START, START + 25 * MINUTE)
     assert [each.sentence for each in story_of(found).happened] == ["From 3.", "It is over: it lasted 25 min."]

@@ -428,7 +428,7 @@ def test_every_metric_of_the_table_is_rendered_and_no_other():
                 *render_groups([orders(), offsets_only("x"), falling_behind(), unattended("y"), metaq()]),
                 *render_groups([falling_behind("sums"), named(metaq(), "sums-m")], SeriesRules(detail=Detail.TOPIC)),
                 *render_groups([orders("who"), streams()], SeriesRules(member_info=True, owner_info=True)),
-                *render_groups([unreadable("z"), uncommitted(), expired("e")]),
+                *render_groups([unreadable("z"), uncommitted(), expired("e"), blocked()]),
                 *render_groups([connect_cluster()], SeriesRules(member_info=True)),
                 *render_groups([shared()]),
                 *render_catalog(catalog()),
@@ -697,6 +697,16 @@ def test_a_lag_that_uncommitted_partitions_hide_has_a_lower_bound_and_no_series_
     assert [values(orders(), f"groupwatch_{name}") for name in names] == [{(): 12}, {}, {}, {}]
     in_bytes = msgspec.structs.replace(hidden, kind=GroupKind.METAQ)
     assert [values(in_bytes, f"groupwatch_{name}") for name in names] == [{}, {}, {(): 9}, {}]
+
+
+def blocked() -> GroupVerdict:
+    """The brokers have taken none of its commits for 45 s at most."""
+    return msgspec.structs.replace(orders("b"), blocked_since_ms=orders().evaluated_ms - 45_000)
+
+
+def test_for_how_long_the_brokers_may_have_taken_no_commits():
+    assert values(blocked(), "groupwatch_group_commits_blocked_seconds") == {(): 45}
+    assert values(orders(), "groupwatch_group_commits_blocked_seconds") == {}
 
 
 def test_when_offsets_expire_and_in_how_many_partitions_they_have():

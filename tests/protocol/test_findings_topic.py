@@ -2,11 +2,12 @@
 
 import json
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.model import FindingNews, FindingRecord, TopicPartitions
+from monitor.model import FindingNews, FindingRecord, FindingScope, TopicPartitions
 from monitor.protocol.findings_topic import decode_finding, encode_finding
 from monitor.protocol.wire.errors import DecodeError
 
@@ -48,7 +49,29 @@ def test_the_form():
         "cause": None,
         "task_count": 0,
         "tasks": [],
+        "scope": "group",
+        "group_count": 0,
+        "follows": None,
+        "shard": 1,
     }
+
+
+FIRST_VERSION = json.loads(encode_finding(RECORD)).keys() - {"scope", "group_count", "follows", "shard"}
+"""The fields of a record before there were findings of clusters."""
+
+
+def test_a_record_from_before_there_were_findings_of_clusters_is_of_a_group():
+    before = {name: value for name, value in json.loads(encode_finding(RECORD)).items() if name in FIRST_VERSION}
+    assert decode_finding(json.dumps(before).encode()) == RECORD
+
+
+def test_who_knows_only_groups_can_read_a_finding_of_a_cluster():
+    """Every field is there, with a value of the same type; the group is the empty text."""
+    of_cluster = msgspec.structs.replace(RECORD, group="", scope=FindingScope.CLUSTER, group_count=12, shard=2)
+    known, read = json.loads(encode_finding(RECORD)), json.loads(encode_finding(of_cluster))
+    assert read.keys() >= FIRST_VERSION
+    assert {name: type(read[name]) for name in FIRST_VERSION} == {name: type(known[name]) for name in FIRST_VERSION}
+    assert (read["group"], read["scope"], read["group_count"], read["shard"]) == ("", "cluster", 12, 2)
 
 
 @given(st.text(max_size=5), st.sampled_from(FindingNews), st.integers(0, 2**63 - 1))

@@ -11,7 +11,7 @@ import re
 import msgspec
 import pytest
 
-from monitor.model import FindingNews
+from monitor.model import FindingNews, FindingScope
 from monitor.push.cloud_event import LATEST_MS, EventError, event_body, finding_event, require_own, signed_headers
 from tests.protocol.test_findings_topic import RECORD
 from tests.web.examples import HOSTILE_NAMES
@@ -92,6 +92,44 @@ def test_the_closing_of_a_finding_that_an_earlier_version_knew_is_its_own():
 def test_a_record_that_another_wrote_is_none(changes, clusters: set[str], reason: str):
     with pytest.raises(EventError, match=f"^{reason}$"):
         require_own(msgspec.structs.replace(OWN, **changes), clusters)
+
+
+def of_cluster(cluster: str = "c", kind: str = "offsets_topic", reason: str = "grew", **changes):
+    """A finding of a cluster; its id is BLAKE2b of 16 bytes over ["c","","offsets_topic","grew"]."""
+    name = hashlib.blake2b(f'["{cluster}","","{kind}","{reason}"]'.encode(), digest_size=16).hexdigest()
+    fields = {"id": name, "cluster": cluster, "group": "", "kind": kind, "reason": reason}
+    return msgspec.structs.replace(RECORD, **fields | {"scope": FindingScope.CLUSTER} | changes)
+
+
+def test_a_finding_of_a_cluster_is_an_event_about_the_cluster():
+    """CloudEvents allows no empty subject."""
+    record = of_cluster()
+    require_own(record, {"c"})
+    event = json.loads(event_body(finding_event(record)))
+    assert (event["source"], event["subject"]) == ("/groupwatch/clusters/c", "c")
+    assert event["type"] == "groupwatch.finding.opened"
+    assert (event["data"]["scope"], event["data"]["group"]) == ("cluster", "")
+
+
+def test_a_shard_has_findings_of_the_cluster_with_ids_of_their_own():
+    name = hashlib.blake2b(b'["c","","offsets_topic","grew",2]', digest_size=16).hexdigest()
+    require_own(of_cluster(id=name, shard=2), {"c"})
+    with pytest.raises(EventError, match="its id is not that of"):
+        require_own(of_cluster(shard=2), {"c"})
+
+
+@pytest.mark.parametrize(
+    ("record", "reason"),
+    [
+        (of_cluster(kind="orphaned"), "its kind and reason are not those of a finding"),
+        (of_cluster(scope=FindingScope.GROUP), "its kind and reason are not those of a finding"),
+        (of_cluster(group="payments"), "its id is not that of"),
+        (msgspec.structs.replace(OWN, shard=2, scope=FindingScope.CLUSTER), "its kind and reason are not those of"),
+    ],
+)
+def test_a_finding_of_a_cluster_that_another_wrote_is_none(record, reason: str):
+    with pytest.raises(EventError, match=reason):
+        require_own(record, {"c"})
 
 
 def test_the_last_instant_of_a_time_is_one():

@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from kafka import KafkaConsumer, TopicPartition
-from kafka.structs import OffsetAndMetadata
+from kafka.errors import KafkaError
 
-from monitor.collectors.errors import FindingsNotRead
+from monitor.collectors.errors import CollectorError, FindingsNotRead
 from monitor.collectors.kafka.findings_topic import PARTITION, findings_topic_plan
+from monitor.collectors.kafka.kept_position import KeptPosition
 from monitor.collectors.kafka.managed_topics import ensure_topic
-from monitor.collectors.kafka_client.connection import open_admin, open_consumer
+from monitor.collectors.kafka_client.connection import error_name, open_admin, open_consumer
 from monitor.config import ClusterSettings
 from monitor.model import FindingNews, FindingRecord
 from monitor.protocol.findings_topic import decode_finding
 from monitor.protocol.wire.errors import DecodeError
 
+log = logging.getLogger(__name__)
+
 CONNECT_LIMIT_S: Final = 10.0
 READ_LIMIT_S: Final = 60.0
-COMMIT_LIMIT_MS: Final = 10_000
 FETCH_BYTES: Final = 1 << 20
 RENEW_AFTER_S: Final = 3_600.0
 """A position that does not change is kept again after that time: Kafka forgets that of a group without members a week
 after its newest commit (offsets.retention.minutes)."""
+
+KEEP_AGAIN_S: Final = 30.0
+"""The pause after a position was not kept: an attempt takes up to 10 s, and no event is sent meanwhile."""
 
 MAX_RECORDS: Final = 100
 """How many records are given at once: so many may be given again after a crash."""
@@ -35,16 +41,20 @@ class FindingsFeed:
 
     Where the group has no position, the feed begins with what is open now, and keeps that position at once: what
     happens from then on is given, even if the next one to read comes after a crash.
+
+    While Kafka cannot keep a position, which is itself a finding of the cluster, the feed gives what happens all the
+    same: it knows how far it has come. After a crash, that is given again.
     """
 
     def __init__(self, cluster: ClusterSettings, group: str) -> None:
         self._cluster = cluster
-        self._group = group
         self._place = TopicPartition(cluster.findings_topic, PARTITION)
+        self._position = KeptPosition(cluster, group, self._place)
         self._consumer: KafkaConsumer | None = None
         self._beginning = Beginning(0, 0, frozenset())
-        self._kept = 0
-        self._kept_at_s = 0.0
+        self._done: int | None = None
+        self._keep_after_s = 0.0
+        self._is_refused = False
         self._unreadable = 0
 
     def read(self, wait_ms: int) -> list[FindingRecord]:
@@ -65,33 +75,49 @@ class FindingsFeed:
         return found
 
     def commit(self) -> None:
-        """Keep that everything that was read is done with. Raises KafkaError: it is not kept.
+        """Everything that was read is done with: keep that, as soon as Kafka does.
 
         Also where nothing was given: removed findings are records, too, and would count as lag of the group.
+
+        Raises:
+            CollectorError, ConfigError: no connection. KafkaError: the topic cannot be read.
         """
-        consumer = self._open()
-        position = consumer.position(self._place)
-        if position != self._kept:
-            self._keep(consumer, position)
-        else:
-            self.renew()
+        self._done = self._open().position(self._place)
+        self.renew()
 
     def renew(self) -> None:
-        """Keep the position that is kept already, if that was an hour ago. Raises KafkaError: it is not kept."""
-        if self._consumer is not None and time.monotonic() - self._kept_at_s >= RENEW_AFTER_S:
-            self._keep(self._consumer, self._kept)
+        """Keep how far everything is done with, unless that was kept within the hour."""
+        done, now_s = self._done, time.monotonic()
+        if done is None or now_s < self._keep_after_s or self._position.is_kept(done, RENEW_AFTER_S):
+            return
+        try:
+            self._position.keep(done)
+        except (KafkaError, CollectorError) as error:
+            self._position.close()
+            self._keep_after_s = time.monotonic() + KEEP_AGAIN_S
+            self._report_refusal(error)
+        else:
+            self._is_refused = False
 
     def close(self) -> None:
-        """Close the connection, if there is one."""
+        """Close the connections, if there are any."""
         consumer, self._consumer = self._consumer, None
         if consumer is not None:
             consumer.close()
+        self._position.close()
+
+    def _report_refusal(self, error: Exception) -> None:
+        name = error_name(error) if isinstance(error, KafkaError) else str(error)
+        text = "Cluster %s: the position in %s cannot be committed (%s); events go on, and a restart repeats them"
+        if not self._is_refused:
+            log.warning(text, self._cluster.name, self._place.topic, name)
+        self._is_refused = True
 
     def _open(self) -> KafkaConsumer:
         if self._consumer is None:
             with open_admin(self._cluster, CONNECT_LIMIT_S) as admin:
                 ensure_topic(admin, self._place.topic, findings_topic_plan)
-            consumer = open_consumer(self._cluster, CONNECT_LIMIT_S, fetch_bytes=FETCH_BYTES, group=self._group)
+            consumer = open_consumer(self._cluster, CONNECT_LIMIT_S, fetch_bytes=FETCH_BYTES)
             try:
                 consumer.assign([self._place])
                 self._go_to_position(consumer)
@@ -102,17 +128,16 @@ class FindingsFeed:
         return self._consumer
 
     def _go_to_position(self, consumer: KafkaConsumer) -> None:
-        """Go where the group was, or (it was nowhere) to the oldest finding that is open."""
-        position = consumer.committed(self._place)
-        if position is None:
-            self._beginning = self._read_beginning(consumer)
-            position = self._beginning.start
-        self._keep(consumer, position)
-        consumer.seek(self._place, position)
-
-    def _keep(self, consumer: KafkaConsumer, position: int) -> None:
-        consumer.commit({self._place: OffsetAndMetadata(position, "", -1)}, timeout_ms=COMMIT_LIMIT_MS)
-        self._kept, self._kept_at_s = position, time.monotonic()
+        """Go where this feed or its group was, or (it was nowhere) to the oldest finding that is open."""
+        if self._done is None:
+            position = self._position.read()
+            if position is None:
+                self._beginning = self._read_beginning(consumer)
+                position = self._beginning.start
+                self._position.keep(position)
+            self._done = position
+            self.renew()
+        consumer.seek(self._place, self._done)
 
     def _read_beginning(self, consumer: KafkaConsumer) -> Beginning:
         end = consumer.end_offsets([self._place])[self._place]

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from monitor.detection.lag.lag import is_of_former_log
+from monitor.detection.offsets_topic import fault_of
 from monitor.detection.ownership.context import Facts
 from monitor.detection.rules.rule import Rule
 from monitor.findings.lag import Behind, BeyondEnd, FormerLog
@@ -65,7 +66,8 @@ def _beyond_end(facts: Facts, place: TopicPartition) -> BeyondEnd:
 def find_behind(facts: Facts) -> Iterable[Observation]:
     """More records wait for the group than the settings allow; in any phase, also for a group without members.
 
-    Where the lag is unknown until the next poll (monitor.detection.lag.doubtful_ends), it counts as it was before.
+    Where the lag is unknown until the next poll (monitor.detection.lag.doubtful_ends), it counts as it was before. A
+    lag that exceeded the limit while the brokers took no commits is none: the members may have read on.
     """
     threshold = facts.settings.lag_records
     if threshold is None:
@@ -74,13 +76,26 @@ def find_behind(facts: Facts) -> Iterable[Observation]:
     if facts.former_lag:
         lags |= {place: lag for place, lag in facts.former_lag.items() if lag}
     if sum(lags.values()) > threshold:
+        since_ms = _count_start_ms(facts, _behind_since_ms(facts, lags, threshold))
+        if since_ms is None:
+            return
         yield Observation(
             kind=FindingKind.LAG,
             reason="behind",
-            since_ms=_behind_since_ms(facts, lags, threshold),
+            since_ms=since_ms,
             evidence=Behind(threshold),
             partitions=tuple(sorted(lags)),
         )
+
+
+def _count_start_ms(facts: Facts, since_ms: int) -> int | None:
+    """Since when such a lag counts; None: not yet. After a fault of the offsets topic, members have time to commit."""
+    fault = fault_of(facts.group, facts.catalog)
+    if fault is None or (fault.before_ms is not None and since_ms <= fault.before_ms):
+        return since_ms
+    if fault.ended_ms is None or not facts.has_come(fault.ended_ms + facts.settings.commit_silence_ms):
+        return None
+    return max(since_ms, fault.ended_ms)
 
 
 def _behind_since_ms(facts: Facts, lags: Mapping[TopicPartition, int], threshold: int) -> int:

@@ -52,6 +52,7 @@ class AlertFacts(NamedTuple):
     failing: tuple[LagStatus, ...]
     given_up: int | None
     unit: str
+    blocked_since_ms: int | None = None
 
 
 def alert_facts(verdict: GroupVerdict) -> AlertFacts:
@@ -75,6 +76,7 @@ def alert_facts(verdict: GroupVerdict) -> AlertFacts:
         failing=tuple([status for status in failing if status is not None]),
         given_up=records_given_up(verdict),
         unit=unit_of(verdict.kind),
+        blocked_since_ms=verdict.blocked_since_ms,
     )
 
 
@@ -132,12 +134,17 @@ def _lag_conditions(now: AlertFacts, window: Sequence[AlertFacts]) -> Iterator[C
 
 
 def _behind_since_ms(alert: LagAlert, now: AlertFacts) -> int | None:
-    """Since when the lag has been as old, or as large, as the alert's limit; None: it is not."""
+    """Since when the lag has been as old, or as large, as the alert's limit; None: it is not.
+
+    A lag that became so while the brokers took no commits does not count (``_BLOCKED`` of dashboards.alerts.lag).
+    """
     if alert.age_s is not None:
         if now.lag_at_least_ms is None:
             return None
         since_ms = now.at_ms - now.lag_at_least_ms + alert.age_s * 1000
-        return since_ms if since_ms < now.at_ms else None
+        return since_ms if since_ms < (now.at_ms if now.blocked_since_ms is None else now.blocked_since_ms) else None
+    if now.blocked_since_ms is not None:
+        return None
     is_many = alert.records is not None and now.lag is not None and now.lag > alert.records
     return now.at_ms if is_many and now.lag_at_least_ms is None else None
 
@@ -152,7 +159,7 @@ def _lag_sentence(now: AlertFacts) -> str:
 def _status_conditions(now: AlertFacts, window: Sequence[AlertFacts]) -> Iterator[Condition]:
     left_out = {
         rows.PARTITION_STALLED.status: _is_unattended,
-        rows.PARTITION_SILENT.status: _is_away,
+        rows.PARTITION_SILENT.status: _is_away_or_blocked,
         rows.OFFSETS_REWOUND.status: _is_reset,
     }
     for alert in (row for row in GROUP_ALERTS if isinstance(row, StatusAlert)):
@@ -187,6 +194,11 @@ def _is_away(now: AlertFacts, window: Sequence[AlertFacts]) -> bool:
         return True
     paces = [each.consumed_per_s for each in _within(window, 5 * MINUTE_MS) if each.consumed_per_s is not None]
     return now.without_members > 0 and bool(paces) and max(paces) == 0
+
+
+def _is_away_or_blocked(now: AlertFacts, window: Sequence[AlertFacts]) -> bool:
+    """``NOT_AWAY`` or ``NOT_BLOCKED`` of dashboards.alerts.lag leaves the group out."""
+    return now.blocked_since_ms is not None or _is_away(now, window)
 
 
 def _is_reset(now: AlertFacts, window: Sequence[AlertFacts]) -> bool:

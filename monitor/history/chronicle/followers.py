@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from monitor.detection.finding_changes import Ledger, finding_id
+from monitor.detection.finding_changes import Ledger, cluster_records, finding_id
 from monitor.detection.ownership.assignment_view import AssignmentView
 from monitor.findings.table import spec_of
 from monitor.history.chronicle.values import (
@@ -25,7 +25,6 @@ from monitor.history.tables import build_from
 from monitor.model import (
     Catalog,
     CommittedOffset,
-    Finding,
     FindingNews,
     FindingRecord,
     GroupState,
@@ -36,6 +35,8 @@ from monitor.model import (
     OrphanReason,
     TopicPartition,
 )
+from monitor.model.cluster_findings import ClusterFinding
+from monitor.model.findings import Severity
 from monitor.model.jumps import JUMP_KEPT_MS, Skip
 
 
@@ -43,14 +44,15 @@ class _Open(NamedTuple):
     """A finding that is open, as it was last recorded."""
 
     told: FindingRecord
-    finding: Finding
+    sentence: str
+    severity: Severity
     was_open: bool
 
     def until(self, at_ms: int, *, is_closed: bool = False) -> FindingSpan:
         return FindingSpan(
             told=self.told,
-            sentence=self.finding.sentence,
-            severity=spec_of(self.finding.kind, self.finding.reason).severity,
+            sentence=self.sentence,
+            severity=self.severity,
             until_ms=at_ms,
             was_open=self.was_open,
             is_closed=is_closed,
@@ -60,7 +62,8 @@ class _Open(NamedTuple):
 class FindingFollower:
     """Findings from verdict to verdict: the ledger says what is news, as to the topic of findings.
 
-    Verdicts may begin before the span that is followed: what is open when it starts was open before.
+    Those of the cluster that concern the group are beside its own. Verdicts may begin before the span that is
+    followed: what is open when it starts was open before.
     """
 
     def __init__(self, since_ms: int) -> None:
@@ -69,16 +72,21 @@ class FindingFollower:
         self._open: dict[str, _Open] = {}
         self._ended: list[FindingSpan] = []
 
-    def take(self, at_ms: int, summary: GroupSummary | None) -> None:
-        """What there is now; None: there is no such group."""
+    def take(self, at_ms: int, summary: GroupSummary | None, above: Sequence[ClusterFinding] = ()) -> None:
+        """What there is now, with the findings ``above`` of the cluster; None: there is no such group."""
         groups = [] if summary is None else [summary]
-        now = {finding_id(s.cluster, s.group, finding): finding for s in groups for finding in s.findings}
-        for record in self._ledger.news(groups, at_ms):
+        own = cluster_records(summary.cluster, above, at_ms) if summary is not None else ()
+        now = {record.id: (each.sentence, each.severity) for record, each in zip(own, above, strict=bool(groups))}
+        for each in groups:
+            for finding in each.findings:
+                severity = spec_of(finding.kind, finding.reason).severity
+                now[finding_id(each.cluster, each.group, finding)] = finding.sentence, severity
+        for record in self._ledger.news(groups, at_ms, own):
             known = self._open.pop(record.id, None)
             if known is not None:
                 self._ended.append(known.until(at_ms, is_closed=record.event is FindingNews.CLOSED))
             if record.event is not FindingNews.CLOSED:
-                self._open[record.id] = _Open(record, now[record.id], at_ms <= self._since_ms)
+                self._open[record.id] = _Open(record, *now[record.id], at_ms <= self._since_ms)
 
     def spans(self, until_ms: int) -> tuple[FindingSpan, ...]:
         """All of them as far as they lie in the span, those that are open until this instant."""

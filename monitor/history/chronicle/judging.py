@@ -6,6 +6,7 @@ from collections.abc import Collection, Hashable, Iterator, Sequence
 from itertools import chain
 from typing import Final, NamedTuple
 
+from monitor.detection.cluster_findings import findings_over
 from monitor.detection.evaluate import judge
 from monitor.detection.evaluation_input import GroupInputs
 from monitor.detection.ownership.assignment_view import AssignmentView, AssignmentViews
@@ -14,15 +15,20 @@ from monitor.findings.table import spec_of
 from monitor.history.chronicle.grid import SECOND_MS, Steps, most_changes
 from monitor.history.chronicle.old_ends import has_old_ends, without_lag
 from monitor.history.walk import GroupWalk
-from monitor.model import Catalog, Finding, GroupVerdict
+from monitor.model import Catalog, Finding, GroupSummary, GroupVerdict
+from monitor.model.cluster_findings import ClusterFinding
 
 
 class Seen(NamedTuple):
-    """What the verdict on a group was, what it was made of, and the view of its members."""
+    """What the verdict on a group was, what it was made of, and the view of its members.
+
+    ``above`` are the findings of the cluster that concerned the group.
+    """
 
     verdict: GroupVerdict
     inputs: GroupInputs
     view: AssignmentView
+    above: tuple[ClusterFinding, ...] = ()
 
     @property
     def catalog(self) -> Catalog:
@@ -60,7 +66,25 @@ class Judge:
         verdict = judge(inputs.group, topics, view, inputs.now_ms, inputs.settings)
         if has_old_ends(verdict, inputs.catalog, self._pass_apart_ms):
             verdict = without_lag(verdict)
-        return Judged(at_ms, Seen(verdict, inputs, view), is_asked)
+        above = findings_over(inputs.catalog, summary_then(verdict), at_ms)
+        return Judged(at_ms, Seen(verdict, inputs, view, above), is_asked)
+
+
+def summary_then(verdict: GroupVerdict) -> GroupSummary:
+    """What the findings of a group, and those of its cluster, depend on."""
+    return GroupSummary(
+        cluster=verdict.cluster,
+        group=verdict.group,
+        kind=verdict.kind,
+        state=verdict.state,
+        assignor=verdict.assignor,
+        members=len(verdict.members),
+        lag=verdict.lag,
+        findings=verdict.findings,
+        unknown_versions=verdict.unknown_versions,
+        subordinate=verdict.subordinate,
+        hidden_topics=verdict.hidden_topics,
+    )
 
 
 def judged_instants(
@@ -148,11 +172,12 @@ class _Judging:
 
 
 def _state(judged: Judged) -> Hashable:
-    """What is compared: the phase, and the findings as they are reported."""
+    """What is compared: the phase, the findings as they are reported, and those of the cluster."""
     if judged.seen is None:
         return _ABSENT
     verdict = judged.seen.verdict
-    return verdict.state, frozenset(map(_finding_state, verdict.findings))
+    above = frozenset(each.name for each in judged.seen.above)
+    return verdict.state, frozenset(map(_finding_state, verdict.findings)), above
 
 
 def _finding_state(finding: Finding) -> Hashable:

@@ -233,7 +233,7 @@ class Chronicle(Value):
     need not be one of the steps), and at the last. ``gaps`` are there where they are asked for
     (monitor.history.chronicle.commit_gaps). Of ``truncations``, the newest of each partition between two steps is told.
     ``step_ms`` is how far apart the steps are: what lasted less may be missing. ``is_connect``: its members are the
-    workers of a Connect cluster.
+    workers of a Connect cluster. ``cluster_findings`` are the findings of the cluster itself that concerned the group.
     """
 
     cluster: str
@@ -259,3 +259,4 @@ class Chronicle(Value):
     step_ms: int = 0
     is_connect: bool = False
     skips: tuple[SkipThen, ...] = ()
+    cluster_findings: tuple[FindingSpan, ...] = ()

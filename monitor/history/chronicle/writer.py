@@ -15,7 +15,7 @@ from monitor.history.chronicle.followers import (
     partition_points,
 )
 from monitor.history.chronicle.grid import Steps, step_ms
-from monitor.history.chronicle.judging import Judge, Judged, Seen, judged_instants
+from monitor.history.chronicle.judging import Judge, Judged, Seen, judged_instants, summary_then
 from monitor.history.chronicle.lag_peak import peak_ms
 from monitor.history.chronicle.values import (
     Chronicle,
@@ -30,9 +30,9 @@ from monitor.history.walk import GroupWalk
 from monitor.history.work_limit import Check, no_check
 from monitor.model import (
     Catalog,
+    FindingScope,
     GroupKind,
     GroupState,
-    GroupSummary,
     GroupVerdict,
     Phase,
     Rebalance,
@@ -138,7 +138,8 @@ class _Follower:
         """The group at the next instant. Before the span, only its findings count."""
         at_ms, seen = judged.at_ms, judged.seen
         if not judged.is_asked:
-            self._findings.take(at_ms, None if seen is None else _summary(seen.verdict))
+            summary = None if seen is None else summary_then(seen.verdict)
+            self._findings.take(at_ms, summary, () if seen is None else seen.above)
         if at_ms < self._since_ms:
             return
         if seen is None:
@@ -190,6 +191,7 @@ class _Follower:
         ended = [each for each in self._rebalances.values() if since_ms < (each.ended_ms or 0) <= until_ms]
         rewinds = [each for each in self._rewinds if since_ms < each.at_ms <= until_ms]
         owners = self._owners.spans(until_ms)
+        findings = self._findings.spans(until_ms)
         cut = [each for each in self._truncations if since_ms < each.at_ms <= until_ms]
         return Chronicle(
             cluster=self._cluster,
@@ -201,7 +203,8 @@ class _Follower:
             is_connect=self._is_connect,
             points=tuple(self._points),
             partition_points=tuple(self._partition_points),
-            findings=self._findings.spans(until_ms),
+            findings=tuple([each for each in findings if each.told.scope is FindingScope.GROUP]),
+            cluster_findings=tuple([each for each in findings if each.told.scope is FindingScope.CLUSTER]),
             rebalances=tuple(sorted(ended, key=lambda each: (each.ended_ms or 0, each.generation))),
             changes=tuple(self._members.changes),
             phases=tuple(self._phases),
@@ -247,17 +250,3 @@ class _Follower:
 
 def _key(rebalance: Rebalance) -> tuple[int, int]:
     return rebalance.generation, rebalance.ended_ms or 0
-
-
-def _summary(verdict: GroupVerdict) -> GroupSummary:
-    """What the ledger of findings asks for."""
-    return GroupSummary(
-        cluster=verdict.cluster,
-        group=verdict.group,
-        kind=verdict.kind,
-        state=verdict.state,
-        assignor=verdict.assignor,
-        members=len(verdict.members),
-        lag=verdict.lag,
-        findings=verdict.findings,
-    )

@@ -12,7 +12,7 @@ from monitor.history.chronicle.grid import Steps, step_ms
 from monitor.history.chronicle.values import Chronicle
 from monitor.history.chronicle.writer import recorded_walk, write_chronicle
 from monitor.history.replay import Recording
-from monitor.history.report.facts import IncidentReport, MemberLeft
+from monitor.history.report.facts import FindingThen, IncidentReport, MemberLeft
 from monitor.history.report.findings import findings_then, is_brief
 from monitor.history.report.lag import lag_course
 from monitor.history.report.members import (
@@ -75,7 +75,7 @@ def _moments(chronicle: Chronicle) -> Iterator[tuple[TopicPartition, int]]:
         for member in change.left:
             for span in owned.before(member.member_id, change.at_ms):
                 yield place_of(span), change.at_ms
-    for finding in findings_then(chronicle):
+    for finding in findings_then(chronicle.findings):
         if finding.kind in COMMITS_MATTER:
             for place in finding.partitions:
                 yield place, finding.opened_ms
@@ -89,7 +89,7 @@ def report_of(chronicle: Chronicle, asked_until_ms: int, every_ms: int) -> Incid
 
 
 def _facts(chronicle: Chronicle, asked_until_ms: int, every_ms: int) -> IncidentReport:
-    findings, owned, gaps = findings_then(chronicle), Owned(chronicle.owners), Gaps(chronicle.gaps)
+    findings, owned, gaps = findings_then(chronicle.findings), Owned(chronicle.owners), Gaps(chronicle.gaps)
     left = tuple(members_left(chronicle, owned, gaps))
     gone = [begun.at_ms for begun in chronicle.phases[-1:] if begun.phase is Phase.GONE]
     report = IncidentReport(
@@ -125,6 +125,7 @@ def _facts(chronicle: Chronicle, asked_until_ms: int, every_ms: int) -> Incident
         unit=unit_of(chronicle.kind),
         is_connect=chronicle.is_connect,
         skips=chronicle.skips,
+        cluster_findings=findings_then(chronicle.cluster_findings),
     )
     return _with_evidence(report, chronicle)
 
@@ -155,8 +156,14 @@ def _goes_on(report: IncidentReport) -> Iterator[bool]:
     yield from (not each.is_over for each in report.unowned if not each.is_brief)
     yield from (not each.is_over for each in report.owned_twice)
     yield from (each.until_ms is None for each in report.not_committed)
-    yield from (not each.is_over for each in report.findings if each.severity is not Severity.INFO)
+    yield from (not each.is_over for each in _grave_findings(report))
     yield report.lag.rose and (report.lag.caught_up_ms is None or report.lag.rose_again)
+
+
+def _grave_findings(report: IncidentReport) -> Iterator[FindingThen]:
+    """Those of the cluster, and those of the group that are more than information."""
+    yield from report.cluster_findings
+    yield from (each for each in report.findings if each.severity is not Severity.INFO)
 
 
 def _disturbed_places(report: IncidentReport) -> Iterator[tuple[TopicPartition, ...]]:
@@ -178,7 +185,7 @@ def _beginnings(report: IncidentReport) -> Iterator[int]:
     yield from (each.from_ms for each in report.unowned)
     yield from (each.from_ms for each in report.owned_twice)
     yield from (each.from_ms for each in report.not_committed)
-    yield from (each.since_ms for each in report.findings if each.severity is not Severity.INFO)
+    yield from (each.since_ms for each in _grave_findings(report))
     if report.deleted_ms is not None:
         yield report.deleted_ms
 

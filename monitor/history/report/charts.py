@@ -54,7 +54,7 @@ def draw_lag(report: IncidentReport) -> str:
     points = tuple(LagAt(at_ms, lags[at_ms]) for at_ms in sorted(lags))
     chart = LagChart(TimeRange(report.since_ms, report.until_ms), points, unit=report.unit)
     rebalances = rebalance_lines(report.rebalances, report.kind)
-    return lag_chart(past_chart(chart, rebalances, report.findings), with_style=False)
+    return lag_chart(past_chart(chart, rebalances, (*report.cluster_findings, *report.findings)), with_style=False)
 
 
 def draw_owners(report: IncidentReport) -> str:

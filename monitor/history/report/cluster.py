@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import starmap
 from typing import Final
+
+from msgspec.structs import replace
 
 from monitor.findings.table import FINDINGS, rank
 from monitor.history.chronicle.values import MemberThen
-from monitor.history.report.facts import Departure, IncidentReport
+from monitor.history.report.facts import Departure, FindingThen, IncidentReport
 from monitor.messages.client_libraries import library_name
 from monitor.model import KINDS, Certainty, GroupKind, TopicPartition, Value
 from monitor.model.findings import Severity
@@ -52,6 +55,20 @@ class Common(Value):
     groups: int
 
 
+class ClusterFault(Value):
+    """A finding of the cluster itself, by the groups that it concerned: their number, the first time, and the last.
+
+    ``is_over``: it was over for all of them by the end of the report.
+    """
+
+    name: str
+    severity: Severity
+    since_ms: int
+    until_ms: int
+    is_over: bool
+    groups: int
+
+
 class ClusterReport(Value):
     """What happened in a cluster from one instant to another: ``hit`` of ``groups`` groups that were evaluated."""
 
@@ -61,6 +78,7 @@ class ClusterReport(Value):
     groups: int
     hit: tuple[GroupHit, ...] = ()
     common: tuple[Common, ...] = ()
+    faults: tuple[ClusterFault, ...] = ()
 
 
 def cluster_report(cluster: str, since_ms: int, until_ms: int, reports: Iterable[IncidentReport]) -> ClusterReport:
@@ -68,11 +86,15 @@ def cluster_report(cluster: str, since_ms: int, until_ms: int, reports: Iterable
     traits: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
     shared: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
     hit: list[GroupHit] = []
+    faults: defaultdict[str, list[FindingThen]] = defaultdict(list)
     count, reach_ms = 0, since_ms
     for report in reports:
         count, reach_ms = count + 1, max(reach_ms, report.until_ms)
         for trait in _traits(report):
             traits[trait].add(report.group)
+        for name, newest in {each.name: each for each in report.cluster_findings}.items():
+            first_ms = min(each.since_ms for each in report.cluster_findings if each.name == name)
+            faults[name].append(replace(newest, since_ms=first_ms))
         if report.began_ms is not None:
             hit.append(_hit(report, report.began_ms))
             for trait in _hit_traits(report):
@@ -84,6 +106,19 @@ def cluster_report(cluster: str, since_ms: int, until_ms: int, reports: Iterable
         groups=count,
         hit=tuple(sorted(hit, key=_weight)),
         common=tuple(_common(traits, shared)),
+        faults=tuple(sorted(starmap(_fault, faults.items()), key=lambda each: (each.since_ms, each.name))),
+    )
+
+
+def _fault(name: str, found: Sequence[FindingThen]) -> ClusterFault:
+    """What the reports on groups say of one finding of the cluster; one of each group."""
+    return ClusterFault(
+        name=name,
+        severity=found[0].severity,
+        since_ms=min(each.since_ms for each in found),
+        until_ms=max(each.until_ms for each in found),
+        is_over=all(each.is_over for each in found),
+        groups=len(found),
     )
 
 

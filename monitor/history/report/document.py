@@ -7,10 +7,11 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Final
 
+from monitor.findings.cluster import ROWS as CLUSTER_ROWS
 from monitor.findings.table import FINDINGS, rank
 from monitor.history.chronicle.values import GroupPoint
 from monitor.history.report.charts import draw_lag, draw_owners
-from monitor.history.report.cluster import ClusterReport, GroupHit
+from monitor.history.report.cluster import ClusterFault, ClusterReport, GroupHit
 from monitor.history.report.facts import FindingThen, IncidentReport, OffsetsInstant, OffsetsThen
 from monitor.history.report.member_table import HEADINGS, member_rows
 from monitor.history.report.notes import notes
@@ -225,9 +226,9 @@ def _number(count: int | None, row: OffsetsThen | None) -> str:
 
 
 def _findings(report: IncidentReport, clock: Clock) -> Section:
-    if not report.findings:
+    if not report.findings and not report.cluster_findings:
         return Section("Findings", text="None.")
-    chosen, more = _longest_findings(report.findings)
+    chosen, more = _longest_findings((*report.cluster_findings, *report.findings))
     text = (
         "True since: from when its condition held. Opened: when it had held for its threshold. The severity is that of "
         "a finding that lasts: alerts wait for that."
@@ -237,6 +238,8 @@ def _findings(report: IncidentReport, clock: Clock) -> Section:
             " A member that hangs stopped after its last commit (see the timeline). Its finding is true since that "
             "commit, its newest assignment or the first new record that polls show, whichever is latest."
         )
+    if report.cluster_findings:
+        text += " No owner is accused of what follows from a fault of the cluster."
     if more:
         text += f" {counted(more, 'shorter finding')} of the same kinds {_is(more)} not listed."
     return Section(
@@ -266,9 +269,10 @@ def _finding_cells(each: FindingThen, clock: Clock) -> tuple[str, ...]:
 def _actions(report: IncidentReport) -> Iterator[Section]:
     """What to do first, once for each kind of finding, the worst first."""
     is_open: dict[str, bool] = {}
-    for each in sorted(report.findings, key=lambda each: rank(each.kind, each.reason)):
+    own = sorted(report.findings, key=lambda each: rank(each.kind, each.reason))
+    for each in (*report.cluster_findings, *own):
         is_open[each.name] = is_open.get(each.name, False) or not each.is_over
-    advice = {
+    advice = {f"{spec.kind}/{spec.reason}": spec.advice for spec in CLUSTER_ROWS} | {
         f"{spec.kind}/{spec.reason}": spec.advice_for(report.kind, is_connect=report.is_connect) for spec in FINDINGS
     }
     rows = tuple(
@@ -314,6 +318,13 @@ def _cluster_summary(report: ClusterReport) -> Iterator[str]:
 
 def _cluster_sections(report: ClusterReport) -> Iterator[Section]:
     clock = Clock(report.since_ms, report.until_ms)
+    if report.faults:
+        yield Section(
+            "Faults of the cluster",
+            headings=("finding", "severity", "true since", "closed", "groups"),
+            rows=tuple(_fault_cells(each, clock) for each in report.faults),
+            numbers=(4,),
+        )
     if report.hit:
         yield Section(
             "Groups, worst first",
@@ -331,6 +342,11 @@ def _cluster_sections(report: ClusterReport) -> Iterator[Section]:
             numbers=(2, 3),
         )
     yield Section("Accuracy", notes=CLUSTER_NOTES)
+
+
+def _fault_cells(each: ClusterFault, clock: Clock) -> tuple[str, ...]:
+    closed = clock.at(each.until_ms) if each.is_over else "still open"
+    return finding_words(each.name), each.severity.value, clock.at(each.since_ms), closed, f"{each.groups:,}"
 
 
 def _hit_cells(hit: GroupHit, clock: Clock) -> tuple[str, ...]:

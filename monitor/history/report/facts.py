@@ -384,3 +384,5 @@ class IncidentReport(Value):
     """Whether the group is a Connect cluster, which has no lag of its own."""
     skips: tuple[SkipThen, ...] = ()
     """Commits that passed records, which the group did not read, or perhaps not."""
+    cluster_findings: tuple[FindingThen, ...] = ()
+    """The findings of the cluster itself that concerned the group. Findings that follow from them are left out."""

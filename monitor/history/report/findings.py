@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from monitor.history.chronicle.grid import CLOSE_STEP_MS
-from monitor.history.chronicle.values import Chronicle, FindingSpan
+from monitor.history.chronicle.values import FindingSpan
 from monitor.history.report.facts import FindingThen
 from monitor.model import TopicPartition
 
 
-def findings_then(chronicle: Chronicle) -> tuple[FindingThen, ...]:
-    """The findings with all partitions that they had, in the order of time."""
-    return tuple(sorted(map(finding_of, finding_spans(chronicle)), key=lambda each: (each.opened_ms, each.name)))
+def findings_then(spans: Iterable[FindingSpan]) -> tuple[FindingThen, ...]:
+    """The findings of a chronicle with all partitions that they had, in the order of time."""
+    return tuple(sorted(map(finding_of, finding_spans(spans)), key=lambda each: (each.opened_ms, each.name)))
 
 
-def finding_spans(chronicle: Chronicle) -> list[list[FindingSpan]]:
+def finding_spans(spans: Iterable[FindingSpan]) -> list[list[FindingSpan]]:
     """The spans of each finding, in the order of time."""
     open_now: defaultdict[str, list[FindingSpan]] = defaultdict(list)
     found: list[list[FindingSpan]] = []
-    for span in chronicle.findings:
+    for span in spans:
         open_now[span.told.id].append(span)
         if span.is_closed:
             found.append(open_now.pop(span.told.id))

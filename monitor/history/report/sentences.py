@@ -336,6 +336,9 @@ class Wording:
 
     def _findings(self) -> Iterator[ReportLine]:
         """Those that the facts do not tell, with their times. One is known to be over with the next evaluation."""
+        for each in self._report.cluster_findings:
+            until = self._until(each.since_ms, each.until_ms, each.is_over)
+            yield ReportLine(max(each.since_ms, self._report.since_ms), f"{each.sentence} This lasted {until}.")
         for each in self._report.findings:
             is_hung = (each.kind, each.reason) == (FindingKind.LAG, NOT_COMMITTING) and bool(self._report.hung)
             is_skip = each.kind == FindingKind.SKIPPED and any(map(is_told, self._report.skips))

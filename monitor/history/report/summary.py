@@ -7,7 +7,7 @@ from operator import attrgetter, itemgetter
 from typing import Final
 
 from monitor.findings.table import rank
-from monitor.history.report.facts import Departure, IncidentReport, MemberHung, MemberLeft
+from monitor.history.report.facts import Departure, FindingThen, IncidentReport, MemberHung, MemberLeft
 from monitor.history.report.members import NOT_COMMITTING
 from monitor.history.report.rebalances import moves_of
 from monitor.history.report.restarts import is_one_at_a_time, restart_departures
@@ -48,6 +48,7 @@ def _causes(report: IncidentReport, wording: Wording) -> str:
 
 
 def _each_cause(report: IncidentReport, wording: Wording) -> Iterator[str]:
+    yield from (_fault_sentence(each, wording) for each in report.cluster_findings[:1])
     gone = _hung_and_gone(report, wording)
     yield gone or _hung(report, wording)
     yield "" if gone else _departures(report, wording)
@@ -58,6 +59,12 @@ def _each_cause(report: IncidentReport, wording: Wording) -> Iterator[str]:
     for each in report.topics:
         yield f"{topic_words(each)} (seen at {wording.clock(each.at_ms)})"
     yield _arrivals(report, wording)
+
+
+def _fault_sentence(each: FindingThen, wording: Wording) -> str:
+    """What was wrong with the cluster itself, so that no member of the group is to blame."""
+    until = f"to {wording.clock(each.until_ms)}" if each.is_over else f"until at least {wording.clock(each.until_ms)}"
+    return f"A fault of the cluster, from {wording.clock(each.since_ms)} {until}: {each.sentence.rstrip('.')}"
 
 
 def _hung_and_gone(report: IncidentReport, wording: Wording) -> str:
@@ -327,7 +334,8 @@ def _members_then(report: IncidentReport, wording: Wording) -> Iterator[str]:
 
 
 def _still_open(report: IncidentReport) -> str:
-    found = [each for each in report.findings if not each.is_over and each.severity is not Severity.INFO]
+    own = [each for each in report.findings if each.severity is not Severity.INFO]
+    found = [each for each in (*report.cluster_findings, *own) if not each.is_over]
     if not found:
         return ""
     names = ", ".join(finding_words(each.name) for each in found)

@@ -23,9 +23,12 @@ from monitor.history.tables import (
 )
 from monitor.messages.names import shown
 from monitor.messages.notification import utc
-from monitor.model import FindingNews, FindingRecord, Rebalance, RebalanceCause
+from monitor.model import FindingNews, FindingRecord, FindingScope, Rebalance, RebalanceCause
+from monitor.model.cluster_findings import ClusterFindingKind
 
 MOST_POINTS: Final = 720
+
+_CLUSTER_KINDS: Final = frozenset(kind.value for kind in ClusterFindingKind)
 
 
 class ToldTables(Protocol):
@@ -68,6 +71,7 @@ def read_days(tables: ToldTables, cluster: str, group: str, since_ms: int, until
     if not rows:
         return None
     findings = tables.group_rows(FINDINGS, cluster, group, since_ms, last_ms)
+    spans = list(_spans(row for row in findings if row.until_ms > since_ms and row.from_ms < last_ms))
     rebalances = map(_rebalance, tables.group_rows(REBALANCES, cluster, group, since_ms, last_ms))
     return Chronicle(
         cluster=cluster,
@@ -76,7 +80,8 @@ def read_days(tables: ToldTables, cluster: str, group: str, since_ms: int, until
         since_ms=since_ms,
         until_ms=last_ms,
         points=tuple(_highest_points([build_from(GroupPoint, row) for row in rows], since_ms, last_ms)),
-        findings=tuple(_spans(row for row in findings if row.until_ms > since_ms and row.from_ms < last_ms)),
+        findings=tuple([each for each in spans if each.told.scope is FindingScope.GROUP]),
+        cluster_findings=tuple([each for each in spans if each.told.scope is FindingScope.CLUSTER]),
         rebalances=tuple(
             sorted(
                 (each for each in rebalances if since_ms < (each.ended_ms or 0) <= last_ms),
@@ -122,7 +127,7 @@ def _spans(rows: Iterable[FindingsRow]) -> Iterator[FindingSpan]:
 
 
 def _span(row: FindingsRow) -> FindingSpan:
-    continues = row.event == CONTINUES
+    continues, is_of_cluster = row.event == CONTINUES, row.kind in _CLUSTER_KINDS
     told = build_from(
         FindingRecord,
         row,
@@ -131,6 +136,7 @@ def _span(row: FindingsRow) -> FindingSpan:
         at_ms=row.from_ms,
         partitions=(),
         members=(),
+        scope=FindingScope.CLUSTER if is_of_cluster else FindingScope.GROUP,
     )
     return build_from(FindingSpan, row, told=told, was_open=continues)
 

@@ -49,7 +49,7 @@ def _place(chronicle: Chronicle, at_ms: int) -> dict[str, str]:
 
 
 def _findings(chronicle: Chronicle) -> Iterator[FindingsRow]:
-    for span in chronicle.findings:
+    for span in (*chronicle.findings, *chronicle.cluster_findings):
         yield build_from(
             FindingsRow,
             span.told,

@@ -125,7 +125,7 @@ def _chart(address: GroupAddress, chronicle: Chronicle, story: GroupStory, at_ms
         at_ms=at_ms,
     )
     rebalances = rebalance_lines(rebalances_then(chronicle), chronicle.kind)
-    return past_chart(chart, rebalances, findings_then(chronicle), href)
+    return past_chart(chart, rebalances, findings_then((*chronicle.cluster_findings, *chronicle.findings)), href)
 
 
 def _then_href(address: GroupAddress, at_ms: int) -> str:

@@ -18,7 +18,7 @@ from monitor.model import ALL_GROUPS, FindingRecord, Shard
 from streaming_jobs.driver import findings_publisher
 from streaming_jobs.driver.findings_publisher import FindingsPublisher
 from streaming_jobs.ingest.sharding import shard_of
-from tests.detection.test_finding_changes import IDLE, ORPHANED, summary
+from tests.detection.test_finding_changes import IDLE, NOT_WRITABLE, ORPHANED, summary
 from tests.support.brokers import SOON_BACK
 from tests.support.clients import admin
 from tests.support.job_process import eventually
@@ -78,6 +78,21 @@ def test_each_shard_closes_its_own(cluster: ClusterSettings):
         groups[1]: "closed",
         groups[2]: "opened",
     }
+
+
+def test_findings_of_a_cluster_are_closed_by_the_shard_that_takes_over(cluster: ClusterSettings):
+    """Two shards publish one each, and then one job watches all groups."""
+    for number in (1, 2):
+        way = FindingsPublisher(cluster, Shard(number=number, of=2))
+        way.publish([], number, [NOT_WRITABLE])
+        way.close()
+    found = {record.shard: (record.event.value, record.group, record.kind) for record in FindingsTopic(cluster).read()}
+    assert found == dict.fromkeys((1, 2), ("opened", "", "offsets_topic"))
+    alone = FindingsPublisher(cluster, ALL_GROUPS)
+    alone.publish([], 3, [NOT_WRITABLE])
+    alone.close()
+    left = {record.shard: record.event.value for record in FindingsTopic(cluster).read()}
+    assert left == {1: "opened", 2: "closed"}
 
 
 def test_without_a_topic_nothing_is_told(broker: EmbeddedKafka):
