@@ -28,6 +28,7 @@ from monitor.detection.lag.lag import (
 from monitor.detection.lag.skips import skips_of
 from monitor.detection.lag.throughput import lag_status, last_catch_up_ms, pace_of, paced_rows, progress_of, total_pace
 from monitor.detection.lag.uncommitted import invalid_places, left_behind, uncommitted_records
+from monitor.detection.lag.unprocessed import redelivery_of, unreadable_records
 from monitor.detection.moment import Moment
 from monitor.detection.offsets_topic import fault_of
 from monitor.detection.ownership.assignment_view import AssignmentView, view_assignment
@@ -42,6 +43,7 @@ from monitor.detection.rules import (
     double_owned,
     drift,
     expiry,
+    expressions,
     imbalance,
     invalid_commits,
     kept_groups,
@@ -50,6 +52,7 @@ from monitor.detection.rules import (
     open_transaction,
     orphaned,
     rebalance,
+    redelivery,
     repeated_beside,
     retention,
     skipped,
@@ -62,6 +65,7 @@ from monitor.detection.rules import (
     unattended,
     uncommitted,
     unreadable_members,
+    unreadable_queues,
 )
 from monitor.detection.rules.lag_imbalance import members_with_lag
 from monitor.detection.rules.open_transaction import records_held_back
@@ -122,11 +126,14 @@ RULES: Final[tuple[Rule, ...]] = (
     *expiry.RULES,
     *invalid_commits.RULES,
     *deliveries.RULES,
+    *redelivery.RULES,
+    *unreadable_queues.RULES,
     *open_transaction.RULES,
     *behind.RULES,
     *rebalance.RULES,
     *static_ids.RULES,
     *subscriptions.RULES,
+    *expressions.RULES,
     *unreadable_members.RULES,
     *drift.RULES,
     *imbalance.RULES,
@@ -293,6 +300,8 @@ def _verdict_of(facts: Facts, view: AssignmentView, now_ms: int) -> GroupVerdict
         short_life=short_life(group),
         subordinate=subordinate_findings(facts, found),
         hidden_topics=hidden.topics if hidden is not None else (),
+        redelivery=redelivery_of(group),
+        unreadable_records=unreadable_records(group),
     )
 
 

@@ -160,6 +160,7 @@ from monitor.model.members import (
     StreamsNotice,
     StreamsTask,
     TaskOffset,
+    TopicExpression,
     WireForm,
 )
 from monitor.model.offsets_topic import OffsetsTopicSeen, ReplicasSeen
@@ -240,6 +241,7 @@ from monitor.model.verdicts import (
     Pace,
     PartitionVerdict,
     ProcessLoad,
+    RedeliveryVerdict,
     SinkState,
     SinkVerdict,
     TaskVerdict,
@@ -398,6 +400,7 @@ __all__ = [
     "Reconciliation",
     "RecordUnread",
     "RecordingHealth",
+    "RedeliveryVerdict",
     "RegexResolved",
     "Release",
     "ReleasedPartitions",
@@ -441,6 +444,7 @@ __all__ = [
     "TaskVerdict",
     "TopicCommits",
     "TopicEvent",
+    "TopicExpression",
     "TopicLag",
     "TopicObserved",
     "TopicPartition",
