@@ -176,7 +176,7 @@ RECORDS_OVERTAKEN: Final = FindingAlert("GroupwatchRecordsOvertaken", "skipped",
 RECORDS_PERHAPS_SKIPPED: Final = FindingAlert("GroupwatchRecordsPerhapsSkipped", "skipped", "new_partition|perhaps")
 RECORDS_GIVEN_UP: Final = GivenUpAlert("GroupwatchRecordsGivenUp", window_s=600)
 RECORDS_ON_LAST_DELIVERY: Final = FindingAlert("GroupwatchRecordsOnLastDelivery", "poison", "last_try", age_s=300)
-DEAD_LETTERS: Final = FindingAlert("GroupwatchDeadLetters", "poison", "dead_letters", hold_s=0)
+DEAD_LETTERS: Final = FindingAlert("GroupwatchDeadLetters", "poison", "dead_letters")
 RECORDS_SENT_BACK: Final = FindingAlert("GroupwatchRecordsSentBack", "poison", "sent_back", age_s=300)
 SHARE_GROUP_STALLED: Final = FindingAlert("GroupwatchShareGroupStalled", "lag", "stalled", age_s=600)
 REBALANCE_STORM: Final = FindingAlert("GroupwatchRebalanceStorm", "rebalance", "storm")

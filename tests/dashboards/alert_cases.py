@@ -283,9 +283,9 @@ CASES = (
         "GroupwatchMixedExpressions",
         "critical",
         aged("subscription", "mixed_expressions"),
-        fires=2,
+        fires=1,
         gone=26,
-        summary="orders has lost records for 2m 0s: its members filter a topic by different expressions",
+        summary="orders has lost records for 1m 0s: its members filter a topic by different expressions",
         labels=GROUP | {"kind": "subscription", "reason": "mixed_expressions"},
     ),
     Case(

@@ -65,12 +65,16 @@ def test_the_order_of_tags_is_no_difference(reading: SourceSnapshot):
 
 
 def test_what_is_sent_back_and_given_up_is_counted(reading: SourceSnapshot):
-    """20 records each: two retries and then given up (``fails``), three retries so far, or no retry (``once``)."""
+    """20 records each: two retries and then given up (``fails``), three retries so far, or no retry (``once``).
+
+    apache/rocketmq #2724: a listener that always returns RECONSUME_LATER. #6461: dead letters without a retry.
+    """
     fails, waits, once = (group(reading, f"g{name}").redelivery for name in ("fails", "waits", "once"))
     assert fails is not None
     assert waits is not None
     assert once is not None
     assert (fails.sent_back, fails.given_up, fails.dead_letters) == (40, 20, 20)
+    assert (fails.waiting, waits.waiting, once.waiting) == (0, 0, 0), "all that came back was consumed"
     assert (waits.sent_back, waits.given_up, waits.dead_letters, waits.given_up_ms) == (60, 0, 0, None)
     assert (once.sent_back, once.given_up, once.dead_letters) == (0, 20, 20)
     for each in (fails, once):
@@ -86,7 +90,7 @@ def test_of_groups_without_failures_there_is_nothing(reading: SourceSnapshot):
 
 
 def test_queues_that_may_not_be_read_are_named_with_what_waits_there(reading: SourceSnapshot):
-    """alibaba/rocketmq #204: 2 read and 4 write queues; ``gsealed``: the permission to write only.
+    """alibaba/rocketmq #204: 2 read and 4 write queues. apache/rocketmq #3327: the permission to write only.
 
     40 records before, which were consumed, and 40 after, over four queues each time.
     """
