@@ -342,6 +342,24 @@ def _deliveries(pace: Pace) -> tuple[AlertRule, ...]:
             ),
         ),
         row_rule(
+            alerts.DEAD_LETTERS,
+            pace,
+            summary=f"{GROUP} gave up records within the last hour: they are in its dead-letter topic",
+            description=(
+                f"Group {GROUP} of cluster {CLUSTER} (RocketMQ) does not get these records again, and its lag does not "
+                "show them. They are in the topic %DLQ% with the name of the group."
+            ),
+        ),
+        row_rule(
+            alerts.RECORDS_SENT_BACK,
+            pace,
+            summary=f"{GROUP} has sent back most of what it consumes for {AGE}",
+            description=(
+                f"Members of group {GROUP} of cluster {CLUSTER} (RocketMQ) fail to process records. Brokers deliver "
+                "them again later, and give them up after the last retry. The lag of the topic does not show them."
+            ),
+        ),
+        row_rule(
             alerts.SHARE_GROUP_STALLED,
             pace,
             summary=f"{GROUP} has had lag without an acknowledgment for {AGE}{WAITING}",

@@ -171,4 +171,22 @@ def _shared_by_themselves(pace: Pace) -> tuple[AlertRule, ...]:
                 "subscribe to their topic. No member consumes them."
             ),
         ),
+        row_rule(
+            alerts.MIXED_EXPRESSIONS,
+            pace,
+            summary=f"{GROUP} has lost records for {AGE}: its members filter a topic by different expressions",
+            description=(
+                f"Members of group {GROUP} of cluster {CLUSTER} (RocketMQ) subscribe to a topic with different tags or "
+                "expressions. Records that not all of them select are passed over, without lag."
+            ),
+        ),
+        row_rule(
+            alerts.QUEUES_UNREADABLE,
+            pace,
+            summary=f"{GROUP} has had records in queues that may not be read for {AGE}",
+            description=(
+                f"Topics of group {GROUP} of cluster {CLUSTER} (RocketMQ) have fewer read queues than write queues, or "
+                "no permission to be read. No member is given these queues, and the lag does not show their records."
+            ),
+        ),
     )

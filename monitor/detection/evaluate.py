@@ -29,6 +29,7 @@ from monitor.detection.lag.lag import (
 from monitor.detection.lag.skips import skips_of
 from monitor.detection.lag.throughput import lag_status, last_catch_up_ms, pace_of, paced_rows, progress_of, total_pace
 from monitor.detection.lag.uncommitted import invalid_places, left_behind, uncommitted_records
+from monitor.detection.lag.unprocessed import redelivery_of, unreadable_records
 from monitor.detection.moment import Moment
 from monitor.detection.offsets_topic import fault_of
 from monitor.detection.ownership.assignment_view import AssignmentView, view_assignment
@@ -44,6 +45,7 @@ from monitor.detection.rules import (
     double_owned,
     drift,
     expiry,
+    expressions,
     imbalance,
     invalid_commits,
     kept_groups,
@@ -52,6 +54,7 @@ from monitor.detection.rules import (
     open_transaction,
     orphaned,
     rebalance,
+    redelivery,
     repeated_beside,
     retention,
     skipped,
@@ -64,6 +67,7 @@ from monitor.detection.rules import (
     unattended,
     uncommitted,
     unreadable_members,
+    unreadable_queues,
 )
 from monitor.detection.rules.lag_imbalance import members_with_lag
 from monitor.detection.rules.open_transaction import records_held_back
@@ -73,6 +77,7 @@ from monitor.detection.rules.retention import kept_waiting, lost_records
 from monitor.detection.rules.rule import Rule
 from monitor.detection.thresholds.burrow import BurrowSettings, worst_of
 from monitor.detection.thresholds.thresholds import DetectionSettings
+from monitor.detection.unknown_versions import unknown_versions
 from monitor.findings.observation import Observation
 from monitor.findings.sentences import sentence_of
 from monitor.findings.table import rank
@@ -93,9 +98,6 @@ from monitor.model import (
     Phase,
     TaskVerdict,
     TopicPartition,
-    UnknownVersion,
-    UnreadCommit,
-    UnreadRecord,
     Value,
     traits_of,
 )
@@ -124,12 +126,15 @@ RULES: Final[tuple[Rule, ...]] = (
     *expiry.RULES,
     *invalid_commits.RULES,
     *deliveries.RULES,
+    *redelivery.RULES,
+    *unreadable_queues.RULES,
     *open_transaction.RULES,
     *behind.RULES,
     *rebalance.RULES,
     *static_ids.RULES,
     *different_subscriptions.RULES,
     *subscriptions.RULES,
+    *expressions.RULES,
     *unreadable_members.RULES,
     *drift.RULES,
     *imbalance.RULES,
@@ -137,9 +142,6 @@ RULES: Final[tuple[Rule, ...]] = (
     *lag_imbalance.RULES,
 )
 """All rules. Which of their findings is worse is monitor.findings.order's to say, not this order."""
-
-COMMITS: Final = "OffsetCommit"
-"""Kafka's name for the records of committed offsets."""
 
 _APPLICABLE: Final = {
     (is_settling, has_lag): tuple(
@@ -303,6 +305,8 @@ def _verdict_of(facts: Facts, view: AssignmentView, now_ms: int) -> GroupVerdict
         subordinate=subordinate_findings(facts, found),
         hidden_topics=hidden.topics if hidden is not None else (),
         blocked_since_ms=_block_start_ms(facts, lag_at_least_ms(facts, at_least_ms)),
+        redelivery=redelivery_of(group),
+        unreadable_records=unreadable_records(group),
     )
 
 
@@ -317,29 +321,6 @@ def _block_start_ms(facts: Facts, lag_age_ms: int | None) -> int | None:
     if fault.before_ms is not None:
         return fault.before_ms
     return min(fault.since_ms, facts.now_ms - (lag_age_ms or 0))
-
-
-def unknown_versions(group: GroupState) -> tuple[UnknownVersion, ...]:
-    """What the brokers write of the group in versions that are not known: each type of record, the members first."""
-    found: dict[str, UnknownVersion] = {}
-    for record in group.unread.records if group.unread is not None else ():
-        found[record.record] = _with_record(found.get(record.record), record, partitions=0)
-    for commit in group.unread_commits:
-        found[COMMITS] = _with_record(found.get(COMMITS), commit, partitions=1)
-    return tuple(found.values())
-
-
-def _with_record(known: UnknownVersion | None, each: UnreadRecord | UnreadCommit, partitions: int) -> UnknownVersion:
-    record = each.record if isinstance(each, UnreadRecord) else COMMITS
-    if known is None:
-        return UnknownVersion(record, each.version, each.newest, each.since_ms, partitions)
-    return UnknownVersion(
-        record,
-        max(known.version, each.version),
-        each.newest,
-        min(known.since_ms, each.since_ms),
-        known.partitions + partitions,
-    )
 
 
 def _status(facts: Facts, lag: int | None) -> LagStatus | None:

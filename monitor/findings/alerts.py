@@ -135,6 +135,10 @@ DUPLICATE_CLIENT_ID: Final = FindingAlert(
 )
 MIXED_STRATEGY: Final = FindingAlert("GroupwatchMixedStrategy", "double_owned|orphaned", "mixed_strategy", age_s=300)
 MIXED_SUBSCRIPTION: Final = FindingAlert("GroupwatchMixedSubscription", "orphaned", "mixed_subscription", age_s=300)
+MIXED_EXPRESSIONS: Final = FindingAlert("GroupwatchMixedExpressions", "subscription", "mixed_expressions")
+"""Records are lost from the first second on."""
+
+QUEUES_UNREADABLE: Final = FindingAlert("GroupwatchQueuesUnreadable", "lag", "unreadable", age_s=300)
 LAG_OLD: Final = LagAlert("GroupwatchLagOld", Severity.WARNING, age_s=600)
 LAG_VERY_OLD: Final = LagAlert("GroupwatchLagVeryOld", Severity.CRITICAL, age_s=3600)
 LAG_WITHOUT_AGE: Final = LagAlert("GroupwatchLagWithoutAge", Severity.WARNING, records=10_000, hold_s=1800)
@@ -172,6 +176,8 @@ RECORDS_OVERTAKEN: Final = FindingAlert("GroupwatchRecordsOvertaken", "skipped",
 RECORDS_PERHAPS_SKIPPED: Final = FindingAlert("GroupwatchRecordsPerhapsSkipped", "skipped", "new_partition|perhaps")
 RECORDS_GIVEN_UP: Final = GivenUpAlert("GroupwatchRecordsGivenUp", window_s=600)
 RECORDS_ON_LAST_DELIVERY: Final = FindingAlert("GroupwatchRecordsOnLastDelivery", "poison", "last_try", age_s=300)
+DEAD_LETTERS: Final = FindingAlert("GroupwatchDeadLetters", "poison", "dead_letters")
+RECORDS_SENT_BACK: Final = FindingAlert("GroupwatchRecordsSentBack", "poison", "sent_back", age_s=300)
 SHARE_GROUP_STALLED: Final = FindingAlert("GroupwatchShareGroupStalled", "lag", "stalled", age_s=600)
 REBALANCE_STORM: Final = FindingAlert("GroupwatchRebalanceStorm", "rebalance", "storm")
 REBALANCE_LONG: Final = FindingAlert("GroupwatchRebalanceLong", "rebalance", "long", age_s=240)
@@ -211,6 +217,8 @@ GROUP_ALERTS: Final[tuple[GroupAlert, ...]] = (
     DUPLICATE_CLIENT_ID,
     MIXED_STRATEGY,
     MIXED_SUBSCRIPTION,
+    MIXED_EXPRESSIONS,
+    QUEUES_UNREADABLE,
     LAG_OLD,
     LAG_VERY_OLD,
     LAG_WITHOUT_AGE,
@@ -236,6 +244,8 @@ GROUP_ALERTS: Final[tuple[GroupAlert, ...]] = (
     RECORDS_PERHAPS_SKIPPED,
     RECORDS_GIVEN_UP,
     RECORDS_ON_LAST_DELIVERY,
+    DEAD_LETTERS,
+    RECORDS_SENT_BACK,
     SHARE_GROUP_STALLED,
     REBALANCE_STORM,
     REBALANCE_LONG,

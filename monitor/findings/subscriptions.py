@@ -1,20 +1,33 @@
-"""Members that subscribe to topics that do not exist."""
+"""Members that subscribe to topics that do not exist, or to one topic with different expressions."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Final
 
-from monitor.findings.advice import CLASSIC, CONSUMER, Advice
+from monitor.findings.advice import CLASSIC, CONSUMER, ROCKETMQ, Advice
 from monitor.findings.observation import Evidence, Observation
 from monitor.findings.order import Rank
 from monitor.findings.sentences import sentence
 from monitor.findings.spec import FindingSpec
-from monitor.messages.formatting import clock_time
+from monitor.messages.formatting import clock_time, counted
 from monitor.messages.names import LISTED, listed, people, shown
 from monitor.model import FindingKind, GroupState, Value
 
 ROWS: Final = (
+    FindingSpec(
+        FindingKind.SUBSCRIPTION,
+        "mixed_expressions",
+        Rank.LOST,
+        advice=(
+            Advice(
+                "Give all clients of the group the same expression for a topic, or groups of their own. What was "
+                "passed over stays in the topic until retention removes it: reset the offsets to read it again.",
+                ROCKETMQ,
+            ),
+        ),
+        jitters=True,
+    ),
     FindingSpec(
         FindingKind.SUBSCRIPTION,
         "nothing_to_read",
@@ -42,6 +55,33 @@ ROWS: Final = (
         jitters=True,
     ),
 )
+
+
+class TopicExpressions(Value):
+    """A topic, and the clients by the expression with which they subscribe to it."""
+
+    topic: str
+    clients: dict[str, tuple[str, ...]]
+
+
+class MixedExpressions(Evidence):
+    """Clients of RocketMQ subscribe to these topics with different expressions."""
+
+    topics: tuple[TopicExpressions, ...]
+
+
+@sentence.register
+def _mixed_expressions(evidence: MixedExpressions, found: Observation, group: GroupState) -> str:
+    first, *others = evidence.topics
+    texts = [f"{shown(text)} ({people(names, group)})" for text, names in list(first.clients.items())[:LISTED]]
+    rest = len(first.clients) - len(texts)
+    more = f" and {counted(rest, 'more expression')}" if rest else ""
+    also = f" That is also true of {listed([each.topic for each in others])}." if others else ""
+    return (
+        f"Members of the group subscribe to {shown(first.topic)} with different expressions: {', '.join(texts)}{more}."
+        f"{also} RocketMQ filters for all of them by the newest heartbeat. So the group loses records that not all of "
+        "these expressions select: the offsets pass them."
+    )
 
 
 class AbsentTopic(Value):

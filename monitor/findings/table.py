@@ -16,6 +16,7 @@ from monitor.findings import (
     orphaned,
     rebalances,
     retention,
+    rocketmq,
     share,
     skipped,
     streams,
@@ -43,6 +44,7 @@ FAMILIES: Final[tuple[tuple[FindingSpec, ...], ...]] = (
     streams.ROWS,
     connect.ROWS,
     share.ROWS,
+    rocketmq.ROWS,
 )
 """The rows by family: those that every group can have, then those of one kind. Rows of one rank have this order."""
 

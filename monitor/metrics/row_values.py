@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import attrgetter
 from typing import Final
 
 from monitor.model import (
@@ -213,6 +214,17 @@ def rejected_records(verdict: GroupVerdict) -> int | None:
 def accepted_records(verdict: GroupVerdict) -> int | None:
     """How many records its members have accepted."""
     return verdict.delivery_totals.accepted if verdict.delivery_totals else None
+
+
+def is_redelivered(verdict: GroupVerdict) -> bool:
+    """It is a group of RocketMQ of which records were sent back or given up, or that reads by POP."""
+    return verdict.redelivery is not None
+
+
+def redelivery_number(name: str) -> Callable[[GroupVerdict], int | None]:
+    """Reads a number of what became of these records."""
+    read = attrgetter(name)
+    return lambda verdict: None if verdict.redelivery is None else read(verdict.redelivery)
 
 
 def last_answer_ms(verdict: GroupVerdict) -> int | None:

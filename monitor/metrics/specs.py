@@ -38,6 +38,7 @@ from monitor.metrics.row_values import (
     is_answered,
     is_connect_cluster,
     is_rebalanced,
+    is_redelivered,
     last_answer_ms,
     last_tries,
     max_deliveries,
@@ -45,6 +46,7 @@ from monitor.metrics.row_values import (
     produced_per_s,
     recording_value,
     records_given_up,
+    redelivery_number,
     rejected_records,
     task_imbalance,
     tasks_without_owner,
@@ -91,6 +93,7 @@ _BY_THE_LOG: Final = f"{_NO_MOVES}; the group is not read from a log"
 _IF_KAFKA: Final = "the group belongs to MetaQ, whose offsets are bytes"
 _ONLY_METAQ: Final = "the group does not belong to MetaQ"
 _NO_SHARE: Final = "the group is not a share group, or its share state is not read"
+_NO_REDELIVERY: Final = "the group is none of RocketMQ; nothing was sent back or given up so far"
 _NO_CONNECT: Final = "the group is no Connect cluster"
 _NONE: Final = "there are none"
 _READY: Final = "the cluster is ready"
@@ -425,6 +428,55 @@ GROUP_SHARE_LAST_ANSWER: Final = GroupMetric(
     value=last_answer_ms,
     when=is_answered,
     absent=f"{_NO_SHARE}; no record was ever acknowledged",
+)
+GROUP_SENT_BACK_TOTAL: Final = GroupMetric(
+    "groupwatch_group_sent_back_records_total",
+    "Records that came into the retry topics of a RocketMQ group, each once for every attempt.",
+    value=redelivery_number("sent_back"),
+    when=is_redelivered,
+    absent=_NO_REDELIVERY,
+)
+GROUP_RETRY_WAITING: Final = GroupMetric(
+    "groupwatch_group_retry_waiting_records",
+    "Records in the retry topics of a RocketMQ group that it has not consumed.",
+    value=redelivery_number("waiting"),
+    when=is_redelivered,
+    absent=_NO_REDELIVERY,
+)
+GROUP_RETRY_WAITING_SINCE: Final = GroupMetric(
+    "groupwatch_group_retry_waiting_since_timestamp_seconds",
+    "A time at which one of these records waited already.",
+    value=redelivery_number("waiting_since_ms"),
+    when=is_redelivered,
+    absent=f"{_NO_REDELIVERY}; none waits",
+)
+GROUP_DEAD_LETTERS_TOTAL: Final = GroupMetric(
+    "groupwatch_group_dead_letter_records_total",
+    "Records that came into the dead-letter topic of a RocketMQ group.",
+    value=redelivery_number("given_up"),
+    when=is_redelivered,
+    absent=_NO_REDELIVERY,
+)
+GROUP_DEAD_LETTERS: Final = GroupMetric(
+    "groupwatch_group_dead_letter_records",
+    "Records that are still in the dead-letter topic of a RocketMQ group.",
+    value=redelivery_number("dead_letters"),
+    when=is_redelivered,
+    absent=_NO_REDELIVERY,
+)
+GROUP_IN_FLIGHT: Final = GroupMetric(
+    "groupwatch_group_in_flight_records",
+    "Records that members of a RocketMQ group took by POP and have not acknowledged.",
+    value=redelivery_number("in_flight"),
+    when=is_redelivered,
+    absent="no member reports them: it does not read by POP, or uses RocketMQ's proxy",
+)
+GROUP_UNREADABLE: Final = GroupMetric(
+    "groupwatch_group_unreadable_records",
+    "Records that a RocketMQ group has not consumed, in queues of its topics that may not be read.",
+    value=attrgetter("unreadable_records"),
+    when=attrgetter("unreadable_records"),
+    absent=_NONE,
 )
 GROUP_INFO: Final = MetricSpec(
     "groupwatch_group_info",

@@ -163,6 +163,7 @@ from monitor.model.members import (
     StreamsNotice,
     StreamsTask,
     TaskOffset,
+    TopicExpression,
     WireForm,
 )
 from monitor.model.offsets_topic import OffsetsTopicSeen, ReplicasSeen
@@ -243,6 +244,7 @@ from monitor.model.verdicts import (
     Pace,
     PartitionVerdict,
     ProcessLoad,
+    RedeliveryVerdict,
     SinkState,
     SinkVerdict,
     TaskVerdict,
@@ -402,6 +404,7 @@ __all__ = [
     "Reconciliation",
     "RecordUnread",
     "RecordingHealth",
+    "RedeliveryVerdict",
     "RegexResolved",
     "Release",
     "ReleasedPartitions",
@@ -447,6 +450,7 @@ __all__ = [
     "TaskVerdict",
     "TopicCommits",
     "TopicEvent",
+    "TopicExpression",
     "TopicLag",
     "TopicObserved",
     "TopicPartition",

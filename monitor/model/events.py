@@ -10,6 +10,7 @@ from monitor.model.expiry import OffsetsRetention
 from monitor.model.kinds import DEFAULT_KIND, GroupKind, Sharing, Source
 from monitor.model.members import Member, Reconciliation, SpareTasks
 from monitor.model.offsets_topic import OffsetsTopicSeen
+from monitor.model.rocketmq import RedeliveryObserved, UnreadableQueue
 from monitor.model.share import ListedShareOffset, ShareBatch, ShareConfig, SharedTopic
 from monitor.model.streams import Topology
 from monitor.model.transactions import PendingOffsets
@@ -95,11 +96,11 @@ class GroupObserved(Event):
     """A whole group as a collector read it at ``observed_ms``, by the collector's clock.
 
     ``pass_ms`` is when the pass began that read it. ``protocol`` is the group's assignor, None where nothing tells it.
-    ``generation`` and ``target_epoch`` are the system's own (None: it counts none, and groupwatch counts the changes
-    that it sees), ``state`` is the group's state in the system's words. ``regexes`` are the expressions that a KIP-848
-    group's members subscribe to, with the topics that they seem to stand for. ``partial``: not everybody who keeps
-    offsets of the group has told them, so those that are not named are as they were. ``topology`` is that of a streams
-    group. ``invalid`` are offsets below 0 that clients have committed: to Kafka, nothing is committed there.
+    ``generation`` and ``target_epoch`` are the system's own (None: it counts none, so groupwatch counts changes), and
+    ``state`` is in the system's words. ``regexes`` are what a KIP-848 group's members subscribe to, with the topics for
+    which they seem to stand. ``partial``: offsets that are not named are as they were. ``topology`` is of a streams
+    group. ``invalid`` are committed offsets below 0, which count as none. ``redelivery`` and ``unreadable`` are of a
+    group of RocketMQ; None: a broker did not respond.
     """
 
     cluster: str
@@ -121,6 +122,8 @@ class GroupObserved(Event):
     partial: bool = False
     topology: Topology | None = None
     invalid: tuple[ObservedOffset, ...] = ()
+    redelivery: RedeliveryObserved | None = None
+    unreadable: tuple[UnreadableQueue, ...] | None = None
 
 
 class GroupsListed(Event):
@@ -140,14 +143,11 @@ class GroupsListed(Event):
 class RebalanceSampled(Event):
     """What a broker said of a classic group's state: that it rebalances, or (``state`` None) that it no longer does.
 
-    ``state`` is in the broker's words. ``since_ms`` is when it was first seen to rebalance, ``sampled_ms`` when it was
-    asked for this answer, both by the collector's clock. ``interval_ms``: so long before ``since_ms`` it was seen not
-    to rebalance; None: it was not looked at before.
-
-    Only once it is over: ``seen_ms`` is when the broker was last asked and it still rebalanced, ``gap_ms`` the longest
-    time from one question in between to the next, ``took_ms`` the longest that an answer took, from the one before the
-    first observation to this one, and ``broker`` the id of the broker. None and 0 from a collector that did not tell
-    them.
+    ``state`` is in the broker's words. ``since_ms`` is when it was first seen to rebalance, ``sampled_ms`` when this
+    was requested, both by the collector's clock. It did not rebalance ``interval_ms`` before ``since_ms`` (None: not
+    known). Only once it is over: ``seen_ms`` is the last request at which it still rebalanced, ``gap_ms`` the longest
+    time between two requests, ``took_ms`` the longest that a response took, from the one before the first observation
+    to this one, and ``broker`` the id of the broker. None and 0 from older collectors.
     """
 
     cluster: str

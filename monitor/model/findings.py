@@ -37,11 +37,11 @@ class FindingKind(StrEnum):
     TRANSACTIONS = "transactions"
     """Transactions that keep a group from going on: its own are not committed, or an open one holds its offsets."""
     POISON = "poison"
-    """Records of a share group that its members do not accept, however often they get them."""
+    """Records that members of a share group or of RocketMQ do not accept, however often they get them."""
     UNREADABLE_MEMBERS = "unreadable_members"
     """Members sent bytes that cannot be decoded, so what is wrong with the group may not be seen."""
     SUBSCRIPTION = "subscription"
-    """Members subscribe to topics that do not exist."""
+    """Members subscribe to topics that do not exist, or to one topic with different expressions."""
     CONFIG_BEHIND = "config_behind"
     """A worker of Connect has read less of the configurations than its leader."""
 

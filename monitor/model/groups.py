@@ -13,6 +13,7 @@ from monitor.model.expiry import DeletedOffset, ExplicitExpiry
 from monitor.model.jumps import Jump
 from monitor.model.kinds import DEFAULT_KIND, GroupKind, Phase, Sharing, Source
 from monitor.model.members import Member
+from monitor.model.rocketmq import RocketMQGroupState
 from monitor.model.share import ShareGroupState
 from monitor.model.static_ids import StaticIdRun
 from monitor.model.streams import AssignorInput, StreamsGroupState
@@ -329,6 +330,7 @@ class GroupState(Value):
     ``lacks_state_time``: the broker did not write when the group became empty (before Kafka 2.1).
 
     ``static_ids`` are the static members that were replaced of late, sorted (monitor.tracking.rebalances.static_ids).
+    ``rocketmq`` is what only groups of RocketMQ have; None: there is nothing of it.
     """
 
     cluster: str
@@ -387,6 +389,7 @@ class GroupState(Value):
     lacks_state_time: bool = False
     invalid_commits: tuple[InvalidCommit, ...] = ()
     static_ids: tuple[StaticIdRun, ...] = ()
+    rocketmq: RocketMQGroupState | None = None
 
 
 def topics_beside_members(group: GroupState) -> frozenset[str]:

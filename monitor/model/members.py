@@ -163,6 +163,13 @@ class WireForm(Value):
     repeats_topic: bool = False
 
 
+class TopicExpression(Value, array_like=True):
+    """Which records of a topic a client of RocketMQ subscribes to: tags, sorted, or ``SQL92:`` and a condition."""
+
+    topic: str
+    expression: str
+
+
 class Member(Value):
     """A group member: what it asked for (its subscription) and what it was given (its assignment).
 
@@ -189,6 +196,9 @@ class Member(Value):
 
     ``copies`` are of a member of a group of Faust: the assigned partitions of which it only keeps a copy (None: not
     known).
+
+    ``expressions`` are of a client of RocketMQ: those topics, sorted, of which it does not subscribe to all records
+    (None: not known).
     """
 
     member_id: str
@@ -220,6 +230,7 @@ class Member(Value):
     joined_as: str | None = None
     returned_ms: int = 0
     copies: tuple[TopicPartitions, ...] | None = None
+    expressions: tuple[TopicExpression, ...] | None = None
 
 
 def batch_limit_ms(member: Member | None) -> int | None:

@@ -188,6 +188,25 @@ class DeliveryTotals(Value):
     """Records that were archived at the delivery limit."""
 
 
+class RedeliveryVerdict(Value):
+    """What became of records of a RocketMQ group that its members did not process."""
+
+    sent_back: int = 0
+    """Records that came into the retry topics of the group, each once for every attempt."""
+    waiting: int = 0
+    """Records in the retry topics that the group has not consumed."""
+    waiting_since_ms: int | None = None
+    """A time at which one of these waited already (ms since the epoch); absent: none waits."""
+    given_up: int = 0
+    """Records that came into the dead-letter topic of the group."""
+    given_up_ms: int | None = None
+    """When the newest of them came (ms since the epoch, by the broker's clock); absent: none is kept."""
+    dead_letters: int = 0
+    """Records that are still in the dead-letter topic."""
+    in_flight: int | None = None
+    """Records that members took by POP and have not acknowledged; absent: no member reports it."""
+
+
 class TaskVerdict(Value):
     """A task of Kafka Streams or Kafka Connect: who runs it, or why nobody does."""
 
@@ -487,6 +506,10 @@ class GroupVerdict(Value):
     blocked_since_ms: int | None = None
     """When a poll last saw that the brokers take commits of the group (ms since the epoch): its partition of
     `__consumer_offsets` takes no records now. If none saw that, since its lag. Absent: they take them."""
+    redelivery: RedeliveryVerdict | None = None
+    """RocketMQ: records that members sent back, and that the group gave up; absent: none so far, or unknown."""
+    unreadable_records: int = 0
+    """RocketMQ: records that the group has not consumed, in queues of its topics that may not be read."""
 
     @property
     def is_connect(self) -> bool:

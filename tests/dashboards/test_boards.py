@@ -31,11 +31,18 @@ from monitor.metrics.specs import (
     CLUSTER_UNREADABLE_GROUPS,
     CONNECT_WORKER_TASKS,
     GROUP_COMMITS_BLOCKED_SECONDS,
+    GROUP_DEAD_LETTERS,
+    GROUP_DEAD_LETTERS_TOTAL,
     GROUP_EXPIRED_PARTITIONS,
     GROUP_FINDING_SINCE,
+    GROUP_IN_FLIGHT,
     GROUP_LAG_SINCE,
     GROUP_OFFSETS_EXPIRE,
+    GROUP_RETRY_WAITING,
+    GROUP_RETRY_WAITING_SINCE,
+    GROUP_SENT_BACK_TOTAL,
     GROUP_UNCOMMITTED_PARTITIONS,
+    GROUP_UNREADABLE,
     MEMBER_LAG,
     MEMBER_TASKS,
     METRICS,
@@ -80,6 +87,18 @@ ON_NO_DASHBOARD: Final = (
         GROUP_UNCOMMITTED_PARTITIONS.name: "the board has their records, and the findings and pages name them",
         TOPIC_TRUNCATED_RECORDS.name: "the page of the topic shows it, with when and where it was",
     }
+    | dict.fromkeys(
+        (
+            GROUP_SENT_BACK_TOTAL.name,
+            GROUP_RETRY_WAITING.name,
+            GROUP_RETRY_WAITING_SINCE.name,
+            GROUP_DEAD_LETTERS_TOTAL.name,
+            GROUP_DEAD_LETTERS.name,
+            GROUP_IN_FLIGHT.name,
+            GROUP_UNREADABLE.name,
+        ),
+        "RocketMQ only: the findings and the page of the group have them",
+    )
 )
 """Families that no dashboard shows, with the reason."""
 

@@ -222,7 +222,7 @@ def test_other_partitions_are_news_of_what_does_not_move_with_the_traffic(spec: 
     ledger.news([summary(found)], 1)
     elsewhere = msgspec.structs.replace(found, partitions=places("t", 2, 3))
     moving = {("poison", "last_try"), ("transactions", "uncommitted"), ("rebalance", "static_replacements")}
-    moving |= {("rebalance", "different_subscriptions")}
+    moving |= {("rebalance", "different_subscriptions"), ("poison", "sent_back")}
     kinds = {"lag", "uncommitted", "retention", "unattended", "abandoned", "offsets", "subscription"}
     moves = spec.kind.value in kinds or (spec.kind.value, spec.reason) in moving
     news = [record.event.value for record in ledger.news([summary(elsewhere)], 2)]

@@ -66,6 +66,7 @@ from monitor.model import (
     SubscriptionChange,
     SubscriptionChanges,
     Subtopology,
+    TopicExpression,
     TopicPartitions,
     TopicState,
     Topology,
@@ -77,6 +78,13 @@ from monitor.model.commit_history import extend
 from monitor.model.departures import Departure, Departures
 from monitor.model.expiry import DeletedOffset, OffsetsRetention
 from monitor.model.jumps import Jump
+from monitor.model.rocketmq import (
+    ConsumptionPoint,
+    Redelivery,
+    RedeliveryObserved,
+    RocketMQGroupState,
+    UnreadableQueue,
+)
 from monitor.model.static_ids import StaticIdRun
 from tests.assignors.kafka_client.sticky.written import user_data
 from tests.support.builders import JAVA, as_java_joins
@@ -1711,6 +1719,67 @@ def _mixed(w: World) -> Iterator[Example]:
         "02:40:00",
         ("2 partitions of orders (broker-a-2, broker-a-3)", "10.0.0.2@app at 10.0.0.2 does not subscribe to orders"),
         _rocketmq(w, _client(w, 1, 0, 1), _client(w, 2, topic="refunds")),
+        four,
+    )
+    one = _client(w, 1, 0, 1, expressions=(TopicExpression(w.name("orders"), w.name("paid || sent")),))
+    two = _client(w, 2, 2, 3, expressions=(TopicExpression(w.name("orders"), w.name("SQL92: amount = 9")),))
+    yield Example(
+        "members filter by different expressions",
+        Kind.SUBSCRIPTION,
+        "mixed_expressions",
+        "02:45:00",
+        (
+            "orders with different expressions",
+            "* (10.0.0.3@app at 10.0.0.3)",
+            "SQL92: amount = 9 (10.0.0.2@app at 10.0.0.2), paid || sent (10.0.0.1@app at 10.0.0.1)",
+        ),
+        _rocketmq(w, one, two, _client(w, 3, expressions=()), rocketmq=RocketMQGroupState(at("02:45:00"))),
+        four,
+    )
+    failing = Redelivery(
+        newest=RedeliveryObserved(440, 7, 20, at("02:58:00"), 18, 1_060),
+        waiting_since_ms=at("02:59:10"),
+        given_up_since_ms=at("02:20:00"),
+        sent_back_since_ms=at("02:10:00"),
+        sent_back_ms=at("02:59:50"),
+        points=(ConsumptionPoint(at("02:52:00"), 400, 1_000), ConsumptionPoint(at("02:57:00"), 420, 1_030)),
+    )
+    fails = _rocketmq(w, _client(w, 1, 0, 1), _client(w, 2, 2, 3), rocketmq=RocketMQGroupState(redelivery=failing))
+    narrow = tuple(
+        UnreadableQueue(w.name("orders"), f"broker-a-{number}", 10, 2, 4, at("02:30:00")) for number in (2, 3)
+    )
+    yield Example(
+        "fewer read queues than write queues",
+        Kind.LAG,
+        "unreadable",
+        "02:30:00",
+        (
+            "2 partitions of orders (broker-a-2, broker-a-3) are not readable",
+            "20 records",
+            "broker-a lets 2 queues be read and 4 be written",
+        ),
+        _rocketmq(w, _client(w, 1, 0), _client(w, 2, 1), rocketmq=RocketMQGroupState(unreadable=narrow)),
+        w.catalog(_queues(w, 2)),
+    )
+    yield Example(
+        "dead letters",
+        Kind.POISON,
+        "dead_letters",
+        "02:20:00",
+        ("has given up 20 records, the newest at 02:58:00 UTC", "18 of them are in %DLQ%checkout"),
+        fails,
+        four,
+    )
+    yield Example(
+        "most of what is consumed is sent back",
+        Kind.POISON,
+        "sent_back",
+        "02:10:00",
+        (
+            "Since 02:52:00 UTC, members have sent back 40 records, and the group has consumed 60",
+            "7 records wait in the retry topic, the oldest since 02:59:10 UTC at the latest",
+        ),
+        fails,
         four,
     )
     yield Example(

@@ -87,6 +87,7 @@ from tests.web.examples import (
     offsets_only,
     orders,
     ready_cluster,
+    sent_back,
     shared,
     streams,
     unattended,
@@ -414,6 +415,16 @@ def test_what_became_of_the_records_of_a_share_group_is_counted():
     assert values(orders(), "groupwatch_group_share_accepted_records_total") == {}
 
 
+def test_what_a_group_of_rocketmq_sent_back_and_gave_up_is_counted():
+    names = ("sent_back_records_total", "retry_waiting_records", "retry_waiting_since_timestamp_seconds")
+    names += ("dead_letter_records_total", "dead_letter_records", "in_flight_records")
+    found = [values(sent_back(), f"groupwatch_group_{name}") for name in names]
+    assert found == [{(): value} for value in (44, 7, (NOW_MS - 50_000) / 1000, 20, 18, 3)]
+    assert values(orders(), "groupwatch_group_sent_back_records_total") == {}
+    assert values(sent_back(), "groupwatch_group_unreadable_records") == {(): 30}
+    assert values(orders(), "groupwatch_group_unreadable_records") == {}
+
+
 def test_every_metric_of_the_table_is_rendered_and_no_other():
     everything = msgspec.structs.replace(
         warming_up(),
@@ -430,7 +441,7 @@ def test_every_metric_of_the_table_is_rendered_and_no_other():
                 *render_groups([orders("who"), streams()], SeriesRules(member_info=True, owner_info=True)),
                 *render_groups([unreadable("z"), uncommitted(), expired("e"), blocked()]),
                 *render_groups([connect_cluster()], SeriesRules(member_info=True)),
-                *render_groups([shared()]),
+                *render_groups([shared(), sent_back()]),
                 *render_catalog(catalog()),
                 *render_catalog(busy_catalog()),
                 *render_commits(committed_group(), SeriesRules(commit_times=True)),

@@ -132,7 +132,10 @@ class RocketMQStory(Story):
     settling_s = SETTINGS.rocketmq_settling_ms / 1000
     awaited = ("stuck", "paused")
     takes_over_from_paused = False
-    healthy = ("calm", "circle", "ordered", "everyone", "killed", "joined", "paused")
+    healthy = ("calm", "circle", "ordered", "everyone", "killed", "joined", "paused", "alike")
+
+    tagged = ("tagged", "alike")
+    """Topics of which all records have the tag ``one``."""
 
     def __init__(self, servers: EmbeddedRocketMQ) -> None:
         super().__init__()
@@ -145,9 +148,9 @@ class RocketMQStory(Story):
         return RocketMQReader(RocketMQSettings(name=CLUSTER, name_servers=self._servers.name_servers))
 
     def start_consumers(self) -> None:
-        for topic in (*self.healthy, "stuck", "mixed", "one", "other", "twin"):
+        for topic in (*self.healthy, "stuck", "mixed", "one", "other", "twin", "tagged", "narrow", "failing"):
             self.jvms["producer"].create_topic(topic, self.QUEUES)
-            self.jvms["producer"].produce(topic, 2 * self.QUEUES)
+            self.jvms["producer"].produce(f"{topic}=one" if topic in self.tagged else topic, 2 * self.QUEUES)
         for group, other in {"calm": "second", "killed": "victim", "paused": "sleeper", "stuck": "second"}.items():
             self._consume("first", group)
             self._consume(other, group)
@@ -161,6 +164,13 @@ class RocketMQStory(Story):
         self._consume("second", "mixed", strategy="AveragelyByCircle")
         self._consume("first", "split", "one")
         self._consume("second", "split", "other")
+        self.jvms["producer"].change_queues("narrow", read=2, write=self.QUEUES)
+        self._consume("first", "narrow")
+        self._consume("second", "failing", how="failing 1")
+        for tag, jvm in {"one": "first", "two": "second"}.items():
+            self._consume(jvm, "tagged", f"tagged={tag}")
+        for tags, jvm in {"one || two": "first", "two||one": "second"}.items():
+            self._consume(jvm, "alike", f"alike={tags}")
 
     def join(self) -> None:
         self._consume("second", "joined")

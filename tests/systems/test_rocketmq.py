@@ -65,6 +65,33 @@ def test_different_subscriptions_in_a_group_are_told_with_what_they_leave_out(st
     assert not expected & frozenset().union(*found.values())
 
 
+def test_different_tags_in_a_group_are_told_with_both_members(story: Story):
+    """apache/rocketmq #2954: the brokers filter for all members by the newest heartbeat, so records are lost.
+
+    The tags of ``alike`` are the same in another order, which some vendors forbid: brokers compare them as a set.
+    """
+    (found,) = [each for each in story.alone if each.group == "tagged"]
+    assert (found.kind, found.reason) == (FindingKind.SUBSCRIPTION, "mixed_expressions")
+    assert found.members == {"127.0.0.1@tagged-first", "127.0.0.1@tagged-second"}
+    assert "one (127.0.0.1@tagged-first at 127.0.0.1), two (127.0.0.1@tagged-second at 127.0.0.1)" in found.sentence
+    assert found.closed_ms is None
+
+
+def test_records_that_a_listener_does_not_process_are_told(story: Story):
+    """apache/rocketmq #5439: one retry, and then they are dead letters. The lag of the topic stays little."""
+    assert (FindingKind.POISON, "dead_letters") in kinds(story.alone, "failing")
+    redelivery = story.before["failing"].redelivery
+    assert redelivery is not None
+    assert 0 < redelivery.given_up <= redelivery.sent_back
+    assert redelivery.dead_letters == redelivery.given_up
+
+
+def test_queues_that_are_written_and_may_not_be_read_are_told(story: Story):
+    (found,) = [each for each in story.alone if (each.group, each.reason) == ("narrow", "unreadable")]
+    assert found.partitions == {f"narrow {broker}-{number}" for broker in ("broker-a", "broker-b") for number in (2, 3)}
+    assert found.closed_ms is None
+
+
 def test_two_clients_with_one_id_are_told(story: Story):
     assert (FindingKind.DOUBLE_OWNED, "duplicate_client_id") in kinds(story.alone, "twin")
 

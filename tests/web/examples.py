@@ -28,6 +28,7 @@ from monitor.model import (
     PartitionVerdict,
     Phase,
     ProcessLoad,
+    RedeliveryVerdict,
     Snapshot,
     TaskVerdict,
     TopicLag,
@@ -167,6 +168,33 @@ def shared(group: str = "pool") -> GroupVerdict:
         deliveries=(delivery,),
         delivery_totals=DeliveryTotals(accepted=10, returned=8, rejected=1, given_up=1),
         delivery_limit=5,
+    )
+
+
+def sent_back(group: str = "pay") -> GroupVerdict:
+    """A group of RocketMQ of which records were sent back and given up."""
+    redelivery = RedeliveryVerdict(
+        sent_back=44,
+        waiting=7,
+        waiting_since_ms=NOW_MS - 50_000,
+        given_up=20,
+        given_up_ms=NOW_MS - 90_000,
+        dead_letters=18,
+        in_flight=3,
+    )
+    return GroupVerdict(
+        cluster="main",
+        group=group,
+        kind="rocketmq",
+        state=Phase.STABLE,
+        evaluated_ms=NOW_MS,
+        assignor=None,
+        expectation="none",
+        generation=2,
+        generation_ms=NOW_MS - 600_000,
+        lag=0,
+        redelivery=redelivery,
+        unreadable_records=30,
     )
 
 

@@ -200,6 +200,7 @@ def _member(
         assignor=told.assignor,
         answers=told.answers or is_proxy_client(seen.client_id),
         connections=seen.connections,
+        expressions=told.expressions,
     )
 
 

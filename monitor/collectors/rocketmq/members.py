@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from monitor.collectors.errors import ConnectionFailed
 from monitor.collectors.rocketmq.connection import NoResponse, RocketMQConnection
-from monitor.model import Value
+from monitor.model import TopicExpression, Value
 from monitor.protocol.rocketmq.frame import Frame
 from monitor.protocol.rocketmq.names import class_name, is_topic
 from monitor.protocol.rocketmq.requests import running_info
@@ -62,8 +62,10 @@ class MemberInfo(Value):
     """
 
     topics: tuple[str, ...] | None = None
+    expressions: tuple[TopicExpression, ...] | None = None
     held: tuple[Queue, ...] = ()
     pops: bool = False
+    in_flight: int | None = None
     chooses: bool = False
     is_broadcasting: bool = False
     assignor: str | None = None
@@ -198,9 +200,11 @@ def _member_info(info: RunningInfo) -> MemberInfo:
     held = tuple(queue for queue in info.held if is_topic(queue.topic))
     return MemberInfo(
         topics=topics,
+        expressions=tuple(each for each in info.expressions if is_topic(each.topic)),
         held=held,
         pops=any(is_topic(queue.topic) for queue in info.popped) or any(queue.number < 0 for queue in held),
         chooses=PULL_ONLY in info.properties or bool(info.held and not info.topics),
+        in_flight=info.in_flight,
         is_broadcasting=info.properties.get("messageModel") == "BROADCASTING",
         assignor=class_name(info.properties.get("allocateMessageQueueStrategy")),
     )

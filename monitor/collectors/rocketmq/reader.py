@@ -36,20 +36,31 @@ from monitor.collectors.rocketmq.groups import (
     topics_of,
 )
 from monitor.collectors.rocketmq.members import MemberInfo, MemberInfoReader, MemberKey, MemberRequest
+from monitor.collectors.rocketmq.redelivery import records_in_flight, redelivery_by_group, redelivery_topics
 from monitor.collectors.rocketmq.requests import Survey
+from monitor.collectors.rocketmq.unreadable import committed_offsets, unreadable_queues
 from monitor.collectors.snapshot import SourceSnapshot
 from monitor.config import RocketMQSettings
 from monitor.config.errors import ConfigError
 from monitor.model import GroupObserved, Source, TopicObserved
 from monitor.model.patterns import NamePattern
+from monitor.model.rocketmq import RedeliveryObserved, UnreadableQueue
 from monitor.protocol.rocketmq.acl import Signer
 from monitor.protocol.rocketmq.names import is_group, is_proxy_client, is_topic
-from monitor.protocol.rocketmq.responses import BrokerAddress, CommittedOffset, QueueRange, RequestMode, RouteQueues
+from monitor.protocol.rocketmq.responses import (
+    BrokerAddress,
+    CommittedOffset,
+    Queue,
+    QueueRange,
+    RequestMode,
+    RouteQueues,
+)
 
 MOST_THREADS: Final = 32
 """Brokers that are queried at the same time, including those queried about silent clients."""
 
 Routes = Mapping[str, Sequence[RouteQueues]]
+Ranges = Mapping[Queue, QueueRange]
 Members = Mapping[MemberKey, MemberInfo]
 Offsets = Mapping[str, tuple[CommittedOffset, ...]]
 """Committed offsets by the broker that keeps them."""
@@ -87,11 +98,20 @@ class RocketMQReader:
         offsets = brokers.ask_all(lambda broker, _: requests.offsets(broker), None)
         routes = self._routes(server, _topics(seen, told, offsets))
         moment = replace(moment, partial=bool(brokers.failures or brokers.slaves))
+        redelivery = _redelivery(brokers, seen, told, offsets)
+        ends_ms = self._clock()
+        ranges = self._ranges(brokers, routes)
+        wanted = {each.group: topics_of(each, told) for each in seen if each.members}
+        is_whole = not brokers.failures and not brokers.slaves
+        closed = _unreadable(wanted, routes, ranges, offsets) if is_whole else {}
         told_of = [each for each in seen if each.members or has_all]
-        groups = _groups_observed(told_of, told, _by_group(offsets, routes, brokers.slaves), modes, moment)
+        groups = [
+            replace(each, redelivery=redelivery.get(each.group), unreadable=closed.get(each.group))
+            for each in _groups_observed(told_of, told, _by_group(offsets, routes, brokers.slaves), modes, moment)
+        ]
         return SourceSnapshot(
             source=Source.SYSTEM,
-            topics=self._topics_observed(brokers, routes, moment),
+            topics=_topics_observed(routes, ranges, moment, ends_ms),
             groups=tuple(groups),
             complete=not brokers.failures,
             problems=tuple(brokers.problems),
@@ -153,18 +173,9 @@ class RocketMQReader:
         ]
         return self._members.read(asked, self._threads())
 
-    def _topics_observed(self, brokers: Brokers, routes: Routes, moment: Moment) -> tuple[TopicObserved, ...]:
-        observed_ms = self._clock()
-        ranges: dict[str, list[QueueRange]] = defaultdict(list)
+    def _ranges(self, brokers: Brokers, routes: Routes) -> Ranges:
         wanted = {broker: of for broker, of in _topics_by_broker(routes).items() if broker not in brokers.slaves}
-        for found in brokers.ask(requests.ranges, wanted).values():
-            for each in found:
-                ranges[each.queue.topic].append(each)
-        return tuple(
-            observed_topic(topic, route, ranges[topic], moment, observed_ms)
-            for topic, route in sorted(routes.items())
-            if any(each.readable for each in route)
-        )
+        return {each.queue: each for found in brokers.ask(requests.ranges, wanted).values() for each in found}
 
     def _is_watched(self, group: str) -> bool:
         return is_group(group) and self._groups.matches(group)
@@ -234,6 +245,29 @@ def _is_silent(group: str, client_id: str, told: Members) -> bool:
     return said is not None and not said.answers
 
 
+def _redelivery(
+    brokers: Brokers, seen: Sequence[GroupSeen], told: Members, offsets: Offsets
+) -> Mapping[str, RedeliveryObserved]:
+    """What brokers keep of records that groups sent back.
+
+    Nothing if one of them is away, or refuses: a part of a sum is no sum.
+    """
+    groups = [each.group for each in seen]
+    topics = redelivery_topics(groups, offsets)
+    ranges = {
+        broker: found
+        for broker, found in brokers.ask_all(requests.ranges_if_allowed, topics).items()
+        if found is not None
+    }
+    if len(ranges) < len(brokers.addresses) or brokers.slaves:
+        return {}
+    by_group: dict[str, list[MemberInfo]] = defaultdict(list)
+    for key, info in told.items():
+        by_group[key.group].append(info)
+    in_flight = {group: records_in_flight(infos) for group, infos in by_group.items()}
+    return redelivery_by_group(groups, offsets, ranges, in_flight)
+
+
 def _topics(seen: Sequence[GroupSeen], told: Members, offsets: Offsets) -> set[str]:
     """The topics that a group reads, or has read."""
     groups = {each.group for each in seen}
@@ -266,6 +300,25 @@ def _groups_observed(
     for each in seen:
         if each.members or each.group in offsets:
             yield group_observed(each, told, offsets.get(each.group, ()), modes, moment)
+
+
+def _unreadable(
+    wanted: Mapping[str, Iterable[str]], routes: Routes, ranges: Ranges, offsets: Offsets
+) -> Mapping[str, tuple[UnreadableQueue, ...]]:
+    """The queues that the members of each group may not read, of the topics to which they subscribe."""
+    committed = committed_offsets(offsets)
+    return {group: unreadable_queues(group, topics, routes, ranges, committed) for group, topics in wanted.items()}
+
+
+def _topics_observed(routes: Routes, ranges: Ranges, moment: Moment, observed_ms: int) -> tuple[TopicObserved, ...]:
+    of_topic: dict[str, list[QueueRange]] = defaultdict(list)
+    for each in ranges.values():
+        of_topic[each.queue.topic].append(each)
+    return tuple(
+        observed_topic(topic, route, of_topic[topic], moment, observed_ms)
+        for topic, route in sorted(routes.items())
+        if any(each.readable for each in route)
+    )
 
 
 def _topics_by_broker(routes: Routes) -> dict[str, list[str]]:

@@ -91,6 +91,20 @@ def ranges(broker: RocketMQConnection, topics: Sequence[str]) -> list[QueueRange
     return [each for answer in answers if answer is not None for each in answer]
 
 
+def ranges_if_allowed(broker: RocketMQConnection, topics: Sequence[str]) -> list[QueueRange] | None:
+    """As ``ranges``, of topics without which the rest is known; None: the broker refuses one of the requests.
+
+    With ACL, a retry topic belongs to its group, so a user may see the topics of a cluster and not these.
+    """
+    answers = broker.ask([requests.topic_stats(topic) for topic in topics])
+    if any(answer.code not in (0, _NO_TOPIC) for answer in answers):
+        return None
+    try:
+        return [each for answer in answers if not answer.code for each in topic_stats_in(answer.body)]
+    except DecodeError:
+        return None
+
+
 def _request_one(connection: RocketMQConnection, request: Request, decode: Callable[[bytes], Decoded]) -> Decoded:
     return _decode_response(connection, request, connection.ask([request])[0], decode)
 

@@ -167,6 +167,14 @@ class JavaClients:
         """Send so many records, to the topic's partitions in turn, and wait until the brokers have them."""
         self._order("send", topic, str(count))
 
+    def change_queues(self, topic: str, *, read: int, write: int, permission: int = 6) -> None:
+        """Change how many queues of a topic of RocketMQ may be read and written at each broker; 4 reads, 2 writes."""
+        self._order("queues", topic, str(read), str(write), str(permission))
+
+    def taken_records(self, name: str) -> int:
+        """How many records a consumer of RocketMQ was given so far."""
+        return int(self._order("taken", name)[0])
+
     def produce(self, topic: str, per_second: int) -> None:
         """Send so many records a second from now on."""
         self._order("produce", topic, str(per_second))

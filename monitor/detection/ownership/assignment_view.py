@@ -167,6 +167,7 @@ def without_offsets(group: GroupState) -> GroupState:
         observed_ms=0,
         share=None,
         static_ids=(),
+        rocketmq=None,
     )
 
 

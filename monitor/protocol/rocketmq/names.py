@@ -7,6 +7,9 @@ from typing import Final
 RETRY_PREFIX: Final = "%RETRY%"
 """Records that a group could not process come back in a topic of its own, which every member subscribes."""
 
+DEAD_LETTER_PREFIX: Final = "%DLQ%"
+"""Records that a group gave up are in a topic of its own, which no member subscribes by itself."""
+
 _SYSTEM_TOPICS: Final = frozenset(
     {
         "TBW102",

@@ -7,7 +7,7 @@ from typing import Annotated, Final, TypeVar
 
 import msgspec
 
-from monitor.model import Value
+from monitor.model import TopicExpression, Value
 from monitor.protocol.rocketmq.json import decode_json
 from monitor.protocol.wire.errors import DecodeError
 
@@ -18,9 +18,13 @@ MASTER: Final = "0"
 """The id of a broker that takes writes; others are its slaves."""
 
 READABLE: Final = 4
-"""The bit of a topic's permission at a broker that lets it be read (PermName)."""
+WRITABLE: Final = 2
+"""The bits of a topic's permission at a broker that let it be read and written (PermName)."""
 
 POP: Final = "POP"
+
+ALL_TAGS: Final = "*"
+"""The expression that selects every record (SubscriptionData.SUB_ALL)."""
 
 _QueueId = Annotated[int, msgspec.Meta(ge=-1, le=MAX_QUEUES)]
 _QueueCount = Annotated[int, msgspec.Meta(ge=0, le=MAX_QUEUES)]
@@ -49,10 +53,11 @@ class BrokerAddress(Value):
 
 
 class RouteQueues(Value):
-    """A topic's queues at one broker, numbered from 0; ``readable`` 0: consumers may read none."""
+    """A topic's queues at one broker, numbered from 0: how many consumers may read, and producers write."""
 
     broker: str
     readable: int
+    writable: int = 0
 
 
 class Connection(Value):
@@ -79,21 +84,30 @@ class GroupConnections(Value):
 class RunningInfo(Value):
     """What a member says of itself: ``topics`` it subscribes to (sorted), queues it holds and pops from (sorted).
 
+    ``expressions`` are of the topics of which it does not want all records. ``in_flight`` are the records that it has
+    taken by POP and not acknowledged; None: it reads no topic by POP.
+
     ``properties`` are those of the consumer, by their Java names.
     """
 
     topics: tuple[str, ...] = ()
+    expressions: tuple[TopicExpression, ...] = ()
     held: tuple[Queue, ...] = ()
     popped: tuple[Queue, ...] = ()
+    in_flight: int | None = None
     properties: Mapping[str, str] = {}
 
 
 class QueueRange(Value):
-    """The first offset that a queue still has and the one that its next record gets."""
+    """The first offset that a queue still has and the one that its next record gets.
+
+    ``updated_ms`` is when its newest record was stored, by the broker's clock; 0: it has none.
+    """
 
     queue: Queue
     earliest: int
     end: int
+    updated_ms: int = 0
 
 
 class CommittedOffset(Value):
@@ -139,6 +153,7 @@ class _QueueData(_Camel):
     broker_name: str
     read_queue_nums: _QueueCount
     perm: int
+    write_queue_nums: _QueueCount = 0
 
 
 class _Route(_Camel):
@@ -162,6 +177,9 @@ class _Connection(_Camel):
 
 class _Subscription(_Camel):
     topic: str
+    sub_string: str | None = None
+    tags_set: list[str] | None = None
+    expression_type: str | None = None
 
 
 class _Connections(_Camel):
@@ -173,6 +191,7 @@ class _Connections(_Camel):
 
 class _HeldQueue(_Camel):
     droped: bool = False  # as RocketMQ spells it
+    wait_ack_count: _Long = 0
 
 
 class _RunningInfo(_Camel):
@@ -185,6 +204,7 @@ class _RunningInfo(_Camel):
 class _TopicOffset(_Camel):
     min_offset: _Long
     max_offset: _Long
+    last_update_timestamp: _Long = 0
 
 
 class _TopicStats(_Camel):
@@ -215,7 +235,14 @@ def brokers_in(body: bytes) -> tuple[BrokerAddress, ...]:
 def route_in(body: bytes) -> tuple[RouteQueues, ...]:
     """105: a topic's queues, broker by broker, sorted by the broker's name."""
     queues = _read(body, _Route).queue_datas
-    found = [RouteQueues(broker=q.broker_name, readable=q.read_queue_nums if q.perm & READABLE else 0) for q in queues]
+    found = [
+        RouteQueues(
+            broker=each.broker_name,
+            readable=each.read_queue_nums if each.perm & READABLE else 0,
+            writable=each.write_queue_nums if each.perm & WRITABLE else 0,
+        )
+        for each in queues
+    ]
     return tuple(sorted(found, key=lambda each: each.broker))
 
 
@@ -244,10 +271,25 @@ def running_info_in(body: bytes) -> RunningInfo:
     found = _read(body, _RunningInfo)
     return RunningInfo(
         topics=tuple(sorted({each.topic for each in found.subscription_set})),
+        expressions=_expressions(found.subscription_set),
         held=_held_queues(found.mq_table),
         popped=_held_queues(found.mq_pop_table),
+        in_flight=_in_flight(found.mq_pop_table),
         properties={name: value for name, value in found.properties.items() if isinstance(value, str)},
     )
+
+
+def _expressions(subscriptions: list[_Subscription]) -> tuple[TopicExpression, ...]:
+    """The expressions by topic. Tags are a set, so their order is none of the client's; ``*`` selects everything."""
+    named = {each.topic: _expression(each) for each in subscriptions}
+    return tuple(TopicExpression(topic, text) for topic, text in sorted(named.items()) if text not in ("", ALL_TAGS))
+
+
+def _expression(subscription: _Subscription) -> str:
+    text = (subscription.sub_string or "").strip()
+    if subscription.expression_type not in (None, "", "TAG"):
+        return f"{subscription.expression_type}: {text}"
+    return " || ".join(sorted(set(subscription.tags_set or ()))) or text
 
 
 def topic_stats_in(body: bytes) -> tuple[QueueRange, ...]:
@@ -257,6 +299,7 @@ def topic_stats_in(body: bytes) -> tuple[QueueRange, ...]:
             queue=_queue(key),
             earliest=max(found.min_offset, 0),
             end=max(found.max_offset, 0),
+            updated_ms=max(found.last_update_timestamp, 0),
         )
         for key, found in _entries(_read(body, _TopicStats).offset_table)
     ]
@@ -305,6 +348,11 @@ def _entries(table: list[tuple[_QueueKey, Entry]] | dict[str, Entry]) -> list[tu
     if table:
         raise DecodeError("bad_event", 0, "body")
     return []
+
+
+def _in_flight(table: list[tuple[_QueueKey, _HeldQueue]] | dict[str, _HeldQueue]) -> int | None:
+    counts = [max(held.wait_ack_count, 0) for _, held in _entries(table)]
+    return sum(counts) if counts else None
 
 
 def _held_queues(table: list[tuple[_QueueKey, _HeldQueue]] | dict[str, _HeldQueue]) -> tuple[Queue, ...]:

@@ -33,6 +33,7 @@ from monitor.model import (
 from monitor.model.silent_members import answered_holdings, presumed_holdings
 from monitor.tracking.offsets.commits import OffsetsDraft
 from monitor.tracking.polled.kafka import MemberFingerprint, apply_kafka_poll
+from monitor.tracking.polled.rocketmq import with_poll
 from monitor.tracking.rebalances.generation import Generation
 from monitor.tracking.rebalances.membership import with_rebalance
 from monitor.tracking.topic import CLOCK_SET_BACK_MS
@@ -74,6 +75,7 @@ def apply_poll(state: GroupState, event: GroupObserved) -> GroupState:
         members=event.members,
         protocol=event.protocol,
         sharing=event.sharing,
+        rocketmq=with_poll(before, event),
     )
 
 

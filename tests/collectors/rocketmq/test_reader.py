@@ -21,6 +21,7 @@ from monitor.model import (
     Source,
     TopicPartitions,
 )
+from monitor.model.rocketmq import RedeliveryObserved
 from tests.collectors.rocketmq.server import Client, Cluster, Reply, Request, Server, held, replaying, serving
 from tests.support.rocketmq_captures import exchange
 
@@ -77,6 +78,7 @@ def test_a_captured_cluster_of_5_5_is_read_as_it_was(reader):
                 assigned=(queues("LabTopic", *numbers),),
                 host="127.0.0.1",
                 assignor=AVERAGELY,
+                expressions=(),
             )
             for number, numbers in ((1, (0, 1, 2)), (2, (3, 4, 5)), (3, (6, 7)))
         ),
@@ -85,6 +87,7 @@ def test_a_captured_cluster_of_5_5_is_read_as_it_was(reader):
             for number, offset in enumerate((595, 595, 595, 595, 596, 596, 595, 595))
         ),
         protocol=AVERAGELY,
+        unreadable=(),
     )
     circle = group(reading, "lab-circle")
     assert circle.protocol == BY_CIRCLE
@@ -396,6 +399,17 @@ def test_readings_are_partial_while_a_broker_does_not_answer(reader):
         before = group(reads.read(NOW_MS), "g").partial
         cluster.servers["broker-b"].close()
         assert (before, group(reads.read(NOW_MS), "g").partial) == (False, True)
+
+
+def test_while_a_broker_does_not_answer_it_is_unknown_what_was_sent_back_and_may_not_be_read(reader):
+    cluster = Cluster(TWO, {"g": pair()}, {"broker-a": {("T", "g", 0): 7}})
+    with cluster.serving() as server:
+        reads = reader(server)
+        before = group(reads.read(NOW_MS), "g")
+        cluster.servers["broker-b"].close()
+        after = group(reads.read(NOW_MS), "g")
+    assert (before.redelivery, before.unreadable) == (RedeliveryObserved(consumed=7), ())
+    assert (after.redelivery, after.unreadable) == (None, None)
 
 
 def test_a_group_whose_members_may_all_be_at_a_broker_that_does_not_answer_is_not_told(reader):

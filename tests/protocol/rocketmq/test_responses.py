@@ -1,3 +1,4 @@
+import json
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -206,3 +207,42 @@ def test_names_with_odd_characters_come_through():
         b'"LabTopic"', b'"a}:{\\"b\\\\ \\u2603\\u202E"'
     )
     assert {each.queue.topic for each in responses.topic_stats_in(written)} == {name}
+
+
+def test_records_that_members_took_by_pop_and_did_not_acknowledge_are_added_up():
+    """Two members of ``lab-pop`` had acknowledged everything; a member that pulls reports none."""
+    popped = [
+        responses.running_info_in(exchange(f"5.5.0-modes/307-running-info-lab-pop-{name}").response_body)
+        for name in ("pop1", "pop2")
+    ]
+    assert [each.in_flight for each in popped] == [0, 0]
+    pulled = responses.running_info_in(exchange("5.5.0/307-running-info-lab-group-c1").response_body)
+    assert pulled.in_flight is None
+    keys = [f'{{"brokerName":"{broker}","queueId":-1,"topic":"t"}}' for broker in "ab"]
+    table = f'{{{keys[0]}:{{"waitAckCount":5}},{keys[1]}:{{"waitAckCount":2}}}}'
+    assert responses.running_info_in(f'{{"mqPopTable":{table}}}'.encode()).in_flight == 7
+
+
+@pytest.mark.parametrize(
+    ("subscription", "expected"),
+    [
+        ({"topic": "t", "subString": "*", "expressionType": "TAG", "tagsSet": []}, ()),
+        ({"topic": "t", "subString": ""}, ()),
+        ({"topic": "t"}, ()),
+        ({"topic": "t", "subString": "b||a", "tagsSet": ["b", "a"], "expressionType": "TAG"}, ("a || b",)),
+        ({"topic": "t", "subString": "a", "tagsSet": None, "expressionType": None}, ("a",)),
+        ({"topic": "t", "subString": "x > 1", "expressionType": "SQL92", "tagsSet": []}, ("SQL92: x > 1",)),
+    ],
+)
+def test_an_expression_is_what_it_selects(subscription: dict[str, object], expected: tuple[str, ...]):
+    info = responses.running_info_in(json.dumps({"subscriptionSet": [subscription]}).encode())
+    assert tuple(each.expression for each in info.expressions) == expected
+
+
+def test_a_topic_that_may_not_be_written_or_read_has_no_such_queues():
+    def route(permission: int) -> tuple[responses.RouteQueues, ...]:
+        data = {"brokerName": "b", "readQueueNums": 2, "writeQueueNums": 4, "perm": permission}
+        return responses.route_in(json.dumps({"queueDatas": [data]}).encode())
+
+    found = {permission: [(each.readable, each.writable) for each in route(permission)] for permission in (0, 2, 4, 6)}
+    assert found == {0: [(0, 0)], 2: [(0, 4)], 4: [(2, 0)], 6: [(2, 4)]}

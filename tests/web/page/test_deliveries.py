@@ -10,7 +10,7 @@ from monitor.web.page.group import group_page
 from monitor.web.page.on_demand import Asked
 from monitor.web.page.options import PageOptions
 from monitor.web.page.what_if_form import what_if_form
-from tests.web.examples import shared
+from tests.web.examples import sent_back, shared
 from tests.web.page.test_connect import CLUSTER, PAGES, shown, words
 
 
@@ -75,3 +75,9 @@ def test_where_share_state_is_not_read_nothing_is_said_of_records():
     page = words(shown(replace(shared(), delivery_totals=None)))
     assert "Share state is not read, so it is unknown what became of the records." in page
     assert "rejected or given up" not in page
+
+
+def test_the_page_of_a_group_of_rocketmq_has_what_was_sent_back():
+    page = words(shown(sent_back()))
+    assert "Records sent back Sent back 44 Waiting 7 Given up 20, 18 of them kept In flight 3" in page
+    assert "Records sent back" not in shown(shared())

@@ -26,6 +26,7 @@ from tests.web.examples import NOW_MS, offsets_only, ready_cluster, snapshot
 CRITICAL = (
     ("retention", "records_lost"),
     ("skipped", "retention"),
+    ("subscription", "mixed_expressions"),
     ("retention", "close_to_loss"),
     ("double_owned", "same_generation"),
     ("double_owned", "mixed_strategy"),
@@ -42,7 +43,9 @@ CRITICAL = (
     ("orphaned", "not_assigned"),
     ("orphaned", "revoked"),
     ("orphaned", "not_initialized"),
+    ("lag", "unreadable"),
     ("poison", "given_up"),
+    ("poison", "dead_letters"),
     ("lag", "beyond_end"),
     ("unattended", "no_members"),
     ("dead_member", "silent"),
@@ -70,6 +73,7 @@ WARNING = (
     ("subscription", "nothing_to_read"),
     ("lag", "stalled"),
     ("poison", "last_try"),
+    ("poison", "sent_back"),
     ("lag", "behind"),
     ("rebalance", "storm"),
     ("rebalance", "static_replacements"),
@@ -151,12 +155,16 @@ JITTERING = {"retention", "unattended", "lag", "uncommitted", "offsets", "abando
 
 JITTERING_ALONE = {
     ("poison", "last_try"),
+    ("poison", "sent_back"),
     ("transactions", "uncommitted"),
     ("rebalance", "static_replacements"),
     ("rebalance", "different_subscriptions"),
 }
 
-REMEMBERED = {("rebalance", "storm"), ("rebalance", "different_subscriptions"), ("poison", "given_up")}
+REMEMBERED = {
+    *(("rebalance", reason) for reason in ("storm", "different_subscriptions")),
+    *(("poison", reason) for reason in ("given_up", "dead_letters")),
+}
 """They begin with the oldest that happened within some time."""
 
 
@@ -173,6 +181,9 @@ def test_the_page_marks_partitions_where_the_row_of_a_partition_does_not_say_it_
         ("double_owned", "mixed_strategy"),
         ("rebalance", "long"),
         ("lag", "behind"),
+        ("subscription", "mixed_expressions"),
+        ("poison", "dead_letters"),
+        ("poison", "sent_back"),
         ("subscription", "nothing_to_read"),
         ("subscription", "missing_topics"),
         ("double_owned", "run_twice"),
@@ -224,8 +235,8 @@ def test_the_page_lists_groups_in_this_order_and_those_without_findings_last():
 
 def test_the_page_counts_kinds_in_the_order_of_the_worst_of_each():
     kinds = [
-        "retention", "skipped", "double_owned", "orphaned", "poison", "lag", "unattended", "dead_member",
-        "transactions", "uncommitted", "offsets", "rebalance", "subscription",
+        "retention", "skipped", "subscription", "double_owned", "orphaned", "lag", "poison", "unattended",
+        "dead_member", "transactions", "uncommitted", "offsets", "rebalance",
         "config_behind", "unreadable_members",
         "drift", "imbalance", "idle_members", "abandoned",
     ]  # fmt: skip

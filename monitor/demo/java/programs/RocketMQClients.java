@@ -5,6 +5,7 @@ import java.util.List;
 
 import org.apache.rocketmq.client.consumer.AllocateMessageQueueStrategy;
 import org.apache.rocketmq.client.consumer.DefaultMQPushConsumer;
+import org.apache.rocketmq.client.consumer.MessageSelector;
 import org.apache.rocketmq.client.consumer.listener.ConsumeConcurrentlyContext;
 import org.apache.rocketmq.client.consumer.listener.ConsumeConcurrentlyStatus;
 import org.apache.rocketmq.client.consumer.listener.ConsumeOrderlyContext;
@@ -20,8 +21,12 @@ import org.apache.rocketmq.tools.admin.DefaultMQAdminExt;
 
 /**
  * Push consumers and a producer. Arguments: the name servers, then the address of every master that gets the topics.
- * STRATEGY is the end of a class name of the client, as in AveragelyByCircle; HOW is concurrently, orderly or
- * broadcasting. The client's id is 127.0.0.1@NAME.
+ * STRATEGY is the end of a class name of the client, as in AveragelyByCircle; HOW is concurrently, orderly,
+ * broadcasting, or failing COUNT: each record is sent back, at most so many times. The client's id is 127.0.0.1@NAME.
+ * A topic to consume may be TOPIC=EXPRESSION of tags, or TOPIC=sql:EXPRESSION; one to send to, TOPIC=TAG.
+ *
+ * queues TOPIC READ WRITE PERMISSION: change what may be read and written
+ * taken NAME: how many records the consumer was given
  */
 public class RocketMQClients extends Orders {
     private static final String STRATEGIES = "org.apache.rocketmq.client.consumer.rebalance.AllocateMessageQueue";
@@ -50,7 +55,11 @@ public class RocketMQClients extends Orders {
         return new Push(name, group, topics, strategy, how);
     }
 
-    synchronized void createTopic(String topic, int queues) throws Exception {
+    void createTopic(String topic, int queues) throws Exception {
+        changeTopic(new TopicConfig(topic, queues, queues, 6));
+    }
+
+    private synchronized void changeTopic(TopicConfig topic) throws Exception {
         if (admin == null) {
             admin = new DefaultMQAdminExt(10000L);
             admin.setNamesrvAddr(nameServers);
@@ -58,7 +67,7 @@ public class RocketMQClients extends Orders {
             admin.start();
         }
         for (Iterator each = masters.iterator(); each.hasNext();) {
-            admin.createAndUpdateTopicConfig((String) each.next(), new TopicConfig(topic, queues, queues, 6));
+            admin.createAndUpdateTopicConfig((String) each.next(), topic);
         }
     }
 
@@ -73,14 +82,30 @@ public class RocketMQClients extends Orders {
                 producer.start();
             }
         }
+        String[] named = topic.split("=", 2);
         for (int i = 0; i < count; i++) {
-            producer.send(new Message(topic, ("record " + i).getBytes("UTF-8")));
+            byte[] body = ("record " + i).getBytes("UTF-8");
+            producer.send(named.length == 1 ? new Message(topic, body) : new Message(named[0], named[1], body));
         }
+    }
+
+    String obeyedHere(String[] words) throws Exception {
+        if (words[0].equals("taken")) {
+            return "\t" + ((Push) named(words[1])).taken;
+        }
+        if (!words[0].equals("queues")) {
+            return super.obeyedHere(words);
+        }
+        int read = Integer.parseInt(words[2]);
+        changeTopic(new TopicConfig(words[1], read, Integer.parseInt(words[3]), Integer.parseInt(words[4])));
+        return "";
     }
 
     /** A push consumer: the client pulls, and calls the listener. */
     class Push extends Consumer implements MessageListenerConcurrently {
         private final DefaultMQPushConsumer client;
+        private boolean fails;
+        private int taken;
 
         Push(String name, String group, String[] topics, String strategy, String how) throws Exception {
             client = started(name, group, topics, strategy, how);
@@ -118,8 +143,12 @@ public class RocketMQClients extends Orders {
             if (how.equals("broadcasting")) {
                 broadcast(made);
             }
+            if (how.startsWith("failing ")) {
+                fails = true;
+                made.setMaxReconsumeTimes(Integer.parseInt(how.substring("failing ".length())));
+            }
             for (int i = 0; i < topics.length; i++) {
-                made.subscribe(topics[i], "*");
+                subscribe(made, topics[i].split("=", 2));
             }
             if (how.equals("orderly")) {
                 made.registerMessageListener(new Ordered(this));
@@ -127,6 +156,14 @@ public class RocketMQClients extends Orders {
                 made.registerMessageListener((MessageListenerConcurrently) this);
             }
             return made;
+        }
+
+        private void subscribe(DefaultMQPushConsumer made, String[] topic) throws Exception {
+            if (topic.length > 1 && topic[1].startsWith("sql:")) {
+                made.subscribe(topic[0], MessageSelector.bySql(topic[1].substring("sql:".length())));
+            } else {
+                made.subscribe(topic[0], topic.length > 1 ? topic[1] : "*");
+            }
         }
 
         private void broadcast(DefaultMQPushConsumer made) throws Exception {
@@ -148,7 +185,10 @@ public class RocketMQClients extends Orders {
             } catch (InterruptedException ended) {
                 return ConsumeConcurrentlyStatus.RECONSUME_LATER;
             }
-            return ConsumeConcurrentlyStatus.CONSUME_SUCCESS;
+            synchronized (this) {
+                taken += messages.size();
+            }
+            return fails ? ConsumeConcurrentlyStatus.RECONSUME_LATER : ConsumeConcurrentlyStatus.CONSUME_SUCCESS;
         }
 
         List holds() {
