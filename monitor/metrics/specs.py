@@ -458,7 +458,7 @@ GROUP_DEAD_LETTERS_TOTAL: Final = GroupMetric(
     absent=_NO_REDELIVERY,
 )
 GROUP_DEAD_LETTERS: Final = GroupMetric(
-    "groupwatch_group_dead_letter_records",
+    "groupwatch_group_kept_dead_letter_records",
     "Records that are still in the dead-letter topic of a RocketMQ group.",
     value=redelivery_number("dead_letters"),
     when=is_redelivered,

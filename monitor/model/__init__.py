@@ -167,6 +167,7 @@ from monitor.model.members import (
     WireForm,
 )
 from monitor.model.offsets_topic import OffsetsTopicSeen, ReplicasSeen
+from monitor.model.rocketmq import RedeliveryObserved, UnreadableQueue
 from monitor.model.share import (
     TERMINAL,
     ArchivedRecords,
@@ -404,6 +405,7 @@ __all__ = [
     "Reconciliation",
     "RecordUnread",
     "RecordingHealth",
+    "RedeliveryObserved",
     "RedeliveryVerdict",
     "RegexResolved",
     "Release",
@@ -465,6 +467,7 @@ __all__ = [
     "UnreadEvent",
     "UnreadMembership",
     "UnreadRecord",
+    "UnreadableQueue",
     "Value",
     "WarmUpProgress",
     "WireForm",

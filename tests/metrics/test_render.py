@@ -417,7 +417,7 @@ def test_what_became_of_the_records_of_a_share_group_is_counted():
 
 def test_what_a_group_of_rocketmq_sent_back_and_gave_up_is_counted():
     names = ("sent_back_records_total", "retry_waiting_records", "retry_waiting_since_timestamp_seconds")
-    names += ("dead_letter_records_total", "dead_letter_records", "in_flight_records")
+    names += ("dead_letter_records_total", "kept_dead_letter_records", "in_flight_records")
     found = [values(sent_back(), f"groupwatch_group_{name}") for name in names]
     assert found == [{(): value} for value in (44, 7, (NOW_MS - 50_000) / 1000, 20, 18, 3)]
     assert values(orders(), "groupwatch_group_sent_back_records_total") == {}

@@ -51,6 +51,7 @@ def test_the_texts_outside_of_from_cluster_are_these_and_each_is_of_a_table_of_g
         *("MemberHung.reason", "Unowned.reason", "GroupSummary.kind", "ClientLibrary.versions"),
         *("GroupStory.unit", "IncidentReport.unit"),
         *("ClusterFinding.reason", "ClusterFinding.advice", "SubordinateFinding.reason"),
+        *("AlikeGroups.reason", "AlikeGroups.advice"),
     }
 
 
