@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import urllib.request
@@ -44,11 +45,16 @@ def test_two_clusters_in_one_job_and_one_that_is_away(bootstrap: str, topic: str
             "near": {"bootstrap_servers": bootstrap, "collect_interval_s": 0.5},
             "far": {"bootstrap_servers": other.bootstrap_servers, "collect_interval_s": 0.5},
         }
-        with running(JobProcess(tmp_path, clusters)) as job:
-            job.await_metric("groupwatch_partition_committed_offset", 0, cluster="far", group="far", partition="0")
+        named = {"cluster_label": "kafka_cluster"}
+        with running(JobProcess(tmp_path, clusters, metrics=named)) as job:
+            job.await_metric(
+                "groupwatch_partition_committed_offset", 0, kafka_cluster="far", group="far", partition="0"
+            )
             other.kill()
             commit(bootstrap, topic, topic, {1: 0})
-            job.await_metric("groupwatch_partition_committed_offset", 0, cluster="near", group=topic, partition="1")
+            own = {"kafka_cluster": "near", "group": topic, "partition": "1"}
+            job.await_metric("groupwatch_partition_committed_offset", 0, **own)
+            assert re.search(r'[{,]cluster="', job.metrics().text) is None
             assert job.group("far", "far")["group"] == "far"
 
 
