@@ -51,6 +51,9 @@ REQUIRED: Final = {
         "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
     ),
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+    # A first start may end after the state is described, and before its first offsets are written. Each later start
+    # would be refused (STATE_STORE_CHECKPOINT_LOCATION_NOT_EMPTY). Lock and layout show whether a folder is another's.
+    "spark.sql.streaming.verifyCheckpointDirectoryEmptyOnStart": "false",
     "spark.sql.session.timeZone": "UTC",
     "spark.python.daemon.module": "streaming_jobs.runtime.worker_daemon",
 }

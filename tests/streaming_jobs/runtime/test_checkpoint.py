@@ -430,6 +430,16 @@ def test_a_machine_with_other_cores_goes_on_with_the_partitions_of_the_checkpoin
     assert sorted(part.name for part in (root / "test/state/0").glob("[0-9]*")) == ["0", "1"]
 
 
+def test_a_start_that_ended_before_its_first_offsets_were_written_is_repeated(
+    spark: SparkSession, broker: EmbeddedKafka, root: Path
+):
+    """The description of the state is there by then, as where the brokers did not answer in time."""
+    for part in ("offsets", "commits", "state/0/0", "state/0/1"):
+        shutil.rmtree(root / "test" / part)
+    with watching(spark, broker, root):
+        eventually(lambda: newest(root / "test/commits") > 1, "micro-batches", 60)
+
+
 def test_a_torn_layout_file_is_refused_if_there_is_state_and_else_written_anew(spark: SparkSession, root: Path):
     layout = root / "test" / LAYOUT_FILE
     _replace(layout, b'{"cluster":"te')
