@@ -70,7 +70,10 @@ def _alike(common: AlikeBy, groups: list[GroupSummary]) -> AlikeGroups:
     lag = min(MOST, sum(group.known_lag or 0 for group in groups))
     many, waiting = counted(len(groups), "group"), counted(lag, "record")
     if reason == "one_off":
-        sentence = f"{many} {shown(pattern)} were used by one process each and left. {waiting} came since, in total."
+        sentence = (
+            f"{many} named {shown(pattern)} were each used by one process, which has left. "
+            f"Their lag is {waiting} in total."
+        )
         advice = _ONE_OFF_ADVICE
     else:
         sentence = f"{many} have {_KEPT[reason]}. Their lag is {waiting} in total."

@@ -27,7 +27,7 @@ def test_thirty_groups_of_one_process_are_one_line():
     assert (found.reason, found.pattern, found.severity) == ("one_off", "anonymous.*", Severity.INFO)
     assert (found.groups, found.lag, found.since_ms) == (30, 300, 8_971)
     assert found.sentence == (
-        "30 groups anonymous.* were used by one process each and left. 300 records came since, in total."
+        "30 groups named anonymous.* were each used by one process, which has left. Their lag is 300 records in total."
     )
     assert "enable.auto.commit=false" in found.advice
     assert "deny_groups" in found.advice
@@ -79,4 +79,4 @@ def test_a_lag_that_is_not_known_is_left_out_and_names_are_escaped():
     groups = [one_off(number, lag=None, pattern="a\n*") for number in range(4)]
     (found,) = alike_groups([*groups, replace(groups[0], group="z", lag=None, lag_at_least=7)]).values()
     assert found.lag == 7
-    assert found.sentence.startswith("5 groups a\\n* were")
+    assert found.sentence.startswith("5 groups named a\\n* were")
