@@ -34,6 +34,7 @@ from monitor.model import (
     PartitionState,
     Phase,
     RecordingHealth,
+    RedeliveryVerdict,
     SourceState,
     TopicState,
     WarmUpProgress,
@@ -192,24 +193,34 @@ def _summed(tick: int) -> tuple[GroupVerdict, ...]:
 
 
 def _rocketmq(tick: int) -> GroupVerdict:
-    """As _rebalancing, of queues, one of them in no member's share."""
+    """As _rebalancing, of queues, one of them in no member's share; records were sent back, or may not be read."""
     verdict = _rebalancing(tick)
     named = tuple(
         msgspec.structs.replace(row, partition=f"broker-a-{row.partition}", orphan=OrphanReason.MIXED_STRATEGY)
         for row in verdict.partitions
     )
-    kind, source = GroupKind.ROCKETMQ, KnownFrom.SYSTEM
-    return msgspec.structs.replace(verdict, group="rocketmq", kind=kind, source=source, partitions=named)
+    return msgspec.structs.replace(
+        verdict,
+        group="rocketmq",
+        kind=GroupKind.ROCKETMQ,
+        source=KnownFrom.SYSTEM,
+        partitions=named,
+        redelivery=RedeliveryVerdict(10 * tick, 7, verdict.evaluated_ms - 60_000, tick, None, 3, 2),
+        unreadable_records=5,
+    )
 
 
 def _silent() -> GroupVerdict:
-    """A member that does nothing any more, and a finding of every kind."""
+    """A member that does nothing any more, a finding of every kind, and commits that the brokers do not take."""
     now_ms = orders().evaluated_ms
     findings = tuple(
         Finding(kind=kind, reason="made_up", since_ms=now_ms - 700_000, sentence="Something.", members=("C0",))
         for kind in FindingKind
     )
-    return msgspec.structs.replace(orders("silent"), findings=findings, status=LagStatus.WARN)
+    blocked_ms = now_ms - 30_000
+    return msgspec.structs.replace(
+        orders("silent"), findings=findings, status=LagStatus.WARN, blocked_since_ms=blocked_ms
+    )
 
 
 def _moved(row, by: int):
