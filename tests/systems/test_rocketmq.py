@@ -70,8 +70,8 @@ def test_different_tags_in_a_group_are_told_with_both_members(story: Story):
 
     The tags of ``alike`` are the same in another order, which some vendors forbid: brokers compare them as a set.
     """
-    (found,) = [each for each in story.alone if each.group == "tagged"]
-    assert (found.kind, found.reason) == (FindingKind.SUBSCRIPTION, "mixed_expressions")
+    (found,) = [each for each in story.alone if (each.group, each.reason) == ("tagged", "mixed_expressions")]
+    assert found.kind is FindingKind.SUBSCRIPTION
     assert found.members == {"127.0.0.1@tagged-first", "127.0.0.1@tagged-second"}
     assert "one (127.0.0.1@tagged-first at 127.0.0.1), two (127.0.0.1@tagged-second at 127.0.0.1)" in found.sentence
     assert found.closed_ms is None
