@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import sys
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 from xml.etree import ElementTree
@@ -18,8 +18,11 @@ from xml.etree import ElementTree
 SLOWEST: Final = 20
 AGAIN: Final = "-again"
 
+Tests = dict[str, tuple[float, bool]]
+"""By test, its seconds, and whether it did not fail."""
 
-def tests_in(report: Path) -> dict[str, tuple[float, bool]]:
+
+def tests_in(report: Path) -> Tests:
     """Seconds of each test with its fixtures, and whether it did not fail; nothing of a report that was cut off."""
     try:
         root = ElementTree.parse(report).getroot()
@@ -40,22 +43,12 @@ def stages_in(table: Path) -> list[dict[str, Any]]:
     return [{"stage": name, "seconds": int(seconds), "code": int(code)} for name, seconds, code in rows]
 
 
-def flaky_in(folder: Path) -> list[str]:
-    """Tests that failed, and passed when they were repeated."""
-    return [name for name, passed_again in _failed_first(folder) if passed_again]
-
-
-def broken_in(folder: Path) -> list[str]:
-    """Tests that failed, and did not pass when they were repeated."""
-    return [name for name, passed_again in _failed_first(folder) if not passed_again]
-
-
-def _failed_first(folder: Path) -> Iterator[tuple[str, bool]]:
-    """The tests that failed in the first run of their target, and whether they passed in the second."""
-    for report in sorted(folder.glob("*.xml")):
-        if not report.stem.endswith(AGAIN):
-            again = tests_in(report.with_stem(f"{report.stem}{AGAIN}"))
-            for name, (_, passed) in tests_in(report).items():
+def failed_in(reports: Mapping[str, Tests]) -> Iterator[tuple[str, bool]]:
+    """The tests that failed in the first run of their target, and whether they passed when they were repeated."""
+    for target, tests in reports.items():
+        if not target.endswith(AGAIN):
+            again = reports.get(f"{target}{AGAIN}", {})
+            for name, (_, passed) in tests.items():
                 if not passed:
                     yield name, again.get(name, (0.0, False))[1]
 
@@ -72,12 +65,13 @@ def summary_of(folder: Path) -> dict[str, Any]:
     }
     stages = stages_in(folder / "stages.tsv")
     total = sum(stage["seconds"] for stage in stages)
+    failed = list(failed_in(reports))
     return {
         "stages": stages,
         "seconds": total,
         "slowest": slowest,
-        "flaky": flaky_in(folder),
-        "failed": broken_in(folder),
+        "flaky": [name for name, passed_again in failed if passed_again],
+        "failed": [name for name, passed_again in failed if not passed_again],
     }
 
 

@@ -71,7 +71,7 @@ def _time(pace: Pace) -> tuple[AlertRule, ...]:
             row,
             pace,
             # A measured age where there is one; else a lower bound, or the longest hang would have no alert.
-            expr=f"{_AGE} > {pace.seconds(row.age_s or 0)} {NOT_AWAY} {_outage_growth(pace.seconds(row.age_s or 0))}",
+            expr=f"{_AGE} > {limit_s} {NOT_AWAY} {_outage_growth(limit_s)}",
             summary=f"{GROUP} is {AGE} behind{WAITING}",
             description=(
                 f"The oldest record of the lag of group {GROUP} of cluster {CLUSTER} is at least that old. The "
@@ -79,6 +79,7 @@ def _time(pace: Pace) -> tuple[AlertRule, ...]:
             ),
         )
         for row in (alerts.LAG_OLD, alerts.LAG_VERY_OLD)
+        for limit_s in (pace.seconds(row.age_s or 0),)
     )
 
 

@@ -243,6 +243,7 @@ def _verdict_of(facts: Facts, view: AssignmentView, now_ms: int) -> GroupVerdict
     if uncounted or facts.uncommitted or hidden:  # the sum of the rest would look as if nothing waited there
         lag = age_ms = None
         at_least_ms = max([row.lag_ms for row in waiting if row.lag_ms is not None], default=None)
+    at_least_ms = lag_at_least_ms(facts, at_least_ms)
     paced = paced_rows(waiting) if lag is not None else ()
     pace = total_pace([row.pace for row in paced]) if paced else None
     paced_lag = total([row.lag for row in paced]) if paced else None
@@ -282,7 +283,7 @@ def _verdict_of(facts: Facts, view: AssignmentView, now_ms: int) -> GroupVerdict
         source=group.source,
         sharing=group.sharing,
         settles_ms=next_settling_ms(group, view.grown_ms, settings, facts.moment),
-        lag_at_least_ms=lag_at_least_ms(facts, at_least_ms),
+        lag_at_least_ms=at_least_ms,
         lag_since_ms=facts.now_ms - age_ms if lag and age_ms is not None else None,
         deliveries=tuple(facts.deliveries.values()) if facts.deliveries else (),
         delivery_totals=totals_of(group, facts.delivery_limit),
@@ -304,7 +305,7 @@ def _verdict_of(facts: Facts, view: AssignmentView, now_ms: int) -> GroupVerdict
         short_life=facts.losses.short_life,
         subordinate=subordinate_findings(facts, found),
         hidden_topics=hidden.topics if hidden is not None else (),
-        blocked_since_ms=_block_start_ms(facts, lag_at_least_ms(facts, at_least_ms)),
+        blocked_since_ms=_block_start_ms(facts, at_least_ms),
         redelivery=redelivery_of(group),
         unreadable_records=unreadable_records(group),
     )

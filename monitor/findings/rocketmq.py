@@ -13,6 +13,7 @@ from monitor.messages.formatting import clock_time, counted, grouped
 from monitor.messages.names import places, shown
 from monitor.model import FindingKind, GroupState
 from monitor.model.rocketmq import UnreadableQueue
+from monitor.protocol.rocketmq.names import DEAD_LETTER_PREFIX
 
 ROWS: Final = (
     FindingSpec(
@@ -92,8 +93,8 @@ def _dead_letters(evidence: DeadLetters, found: Observation, group: GroupState) 
     are = "is" if evidence.kept == 1 else "are"
     return (
         f"The group has given up {counted(evidence.records, 'record')}, the newest at "
-        f"{clock_time(evidence.newest_ms)}. {grouped(evidence.kept)} of them {are} in {shown(f'%DLQ%{group.group}')}, "
-        "which the group does not read."
+        f"{clock_time(evidence.newest_ms)}. {grouped(evidence.kept)} of them {are} in "
+        f"{shown(DEAD_LETTER_PREFIX + group.group)}, which the group does not read."
     )
 
 

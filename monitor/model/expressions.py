@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
+from typing import Final
 
 from monitor.model.members import Member
 
-ALL_RECORDS = "*"
+ALL_RECORDS: Final = "*"
 """How RocketMQ writes the expression that selects all records (``SubscriptionData.SUB_ALL``)."""
 
 

@@ -10,10 +10,13 @@ from monitor.model import (
     Catalog,
     CommittedOffset,
     EndOffsetAt,
+    GroupKind,
+    GroupObserved,
     GroupState,
     Member,
     PartitionState,
     Phase,
+    Source,
     TopicPartition,
     TopicPartitions,
     TopicState,
@@ -49,6 +52,20 @@ def topic(name: str, count: int, *, grown: int = 0, grown_ms: int = ASSIGNED + 5
         for number in range(count)
     )
     return TopicState(cluster="c", topic=name, pass_ms=NOW, partitions=tuple(partitions))
+
+
+def rocketmq_poll(at_ms: int, members: tuple[Member, ...], **more: object) -> GroupObserved:
+    """What a poll of RocketMQ saw of the group ``g`` of the cluster ``mq``."""
+    return GroupObserved(
+        cluster="mq",
+        group="g",
+        kind=GroupKind.ROCKETMQ,
+        source=Source.SYSTEM,
+        pass_ms=at_ms,
+        observed_ms=at_ms,
+        members=members,
+        **more,
+    )
 
 
 def redated(state: TopicState, at_ms: int) -> TopicState:

@@ -158,6 +158,15 @@ def queue_offsets(
             yield QueueOffset(group=each.group, queue=queue, offset=each.offset)
 
 
+def offsets_by_group(offsets: Mapping[str, Iterable[CommittedOffset]]) -> dict[str, dict[Queue, int]]:
+    """All committed offsets by group and queue, also in queues that may not be read; ``offsets`` are by broker."""
+    found: dict[str, dict[Queue, int]] = defaultdict(dict)
+    for broker, kept in offsets.items():
+        for each in kept:
+            found[each.group][Queue(each.topic, broker, each.number)] = each.offset
+    return found
+
+
 def observed_topic(
     topic: str, route: Iterable[RouteQueues], ranges: Iterable[QueueRange], moment: Moment, observed_ms: int
 ) -> TopicObserved:

@@ -32,13 +32,14 @@ from monitor.collectors.rocketmq.groups import (
     group_observed,
     group_seen,
     observed_topic,
+    offsets_by_group,
     queue_offsets,
     topics_of,
 )
 from monitor.collectors.rocketmq.members import MemberInfo, MemberInfoReader, MemberKey, MemberRequest
 from monitor.collectors.rocketmq.redelivery import records_in_flight, redelivery_by_group, redelivery_topics
 from monitor.collectors.rocketmq.requests import Survey
-from monitor.collectors.rocketmq.unreadable import committed_offsets, unreadable_queues
+from monitor.collectors.rocketmq.unreadable import unreadable_queues
 from monitor.collectors.snapshot import SourceSnapshot
 from monitor.config import RocketMQSettings
 from monitor.config.errors import ConfigError
@@ -64,6 +65,8 @@ Ranges = Mapping[Queue, QueueRange]
 Members = Mapping[MemberKey, MemberInfo]
 Offsets = Mapping[str, tuple[CommittedOffset, ...]]
 """Committed offsets by the broker that keeps them."""
+Committed = Mapping[str, Mapping[Queue, int]]
+"""The same by group and queue."""
 
 
 class RocketMQReader:
@@ -98,12 +101,13 @@ class RocketMQReader:
         offsets = brokers.ask_all(lambda broker, _: requests.offsets(broker), None)
         routes = self._routes(server, _topics(seen, told, offsets))
         moment = replace(moment, partial=bool(brokers.failures or brokers.slaves))
-        redelivery = _redelivery(brokers, seen, told, offsets)
+        committed = offsets_by_group(offsets)
+        redelivery = _redelivery(brokers, seen, told, committed)
         ends_ms = self._clock()
         ranges = self._ranges(brokers, routes)
         wanted = {each.group: topics_of(each, told) for each in seen if each.members}
         is_whole = not brokers.failures and not brokers.slaves
-        closed = _unreadable(wanted, routes, ranges, offsets) if is_whole else {}
+        closed = _unreadable(wanted, routes, ranges, committed) if is_whole else {}
         told_of = [each for each in seen if each.members or has_all]
         groups = [
             replace(each, redelivery=redelivery.get(each.group), unreadable=closed.get(each.group))
@@ -246,14 +250,14 @@ def _is_silent(group: str, client_id: str, told: Members) -> bool:
 
 
 def _redelivery(
-    brokers: Brokers, seen: Sequence[GroupSeen], told: Members, offsets: Offsets
+    brokers: Brokers, seen: Sequence[GroupSeen], told: Members, committed: Committed
 ) -> Mapping[str, RedeliveryObserved]:
     """What brokers keep of records that groups sent back.
 
     Nothing if one of them is away, or refuses: a part of a sum is no sum.
     """
     groups = [each.group for each in seen]
-    topics = redelivery_topics(groups, offsets)
+    topics = redelivery_topics(groups, committed)
     ranges = {
         broker: found
         for broker, found in brokers.ask_all(requests.ranges_if_allowed, topics).items()
@@ -265,7 +269,7 @@ def _redelivery(
     for key, info in told.items():
         by_group[key.group].append(info)
     in_flight = {group: records_in_flight(infos) for group, infos in by_group.items()}
-    return redelivery_by_group(groups, offsets, ranges, in_flight)
+    return redelivery_by_group(groups, committed, ranges, in_flight)
 
 
 def _topics(seen: Sequence[GroupSeen], told: Members, offsets: Offsets) -> set[str]:
@@ -303,10 +307,9 @@ def _groups_observed(
 
 
 def _unreadable(
-    wanted: Mapping[str, Iterable[str]], routes: Routes, ranges: Ranges, offsets: Offsets
+    wanted: Mapping[str, Iterable[str]], routes: Routes, ranges: Ranges, committed: Committed
 ) -> Mapping[str, tuple[UnreadableQueue, ...]]:
     """The queues that the members of each group may not read, of the topics to which they subscribe."""
-    committed = committed_offsets(offsets)
     return {group: unreadable_queues(group, topics, routes, ranges, committed) for group, topics in wanted.items()}
 
 

@@ -8,36 +8,32 @@ from collections.abc import Iterable, Mapping, Sequence
 from monitor.collectors.rocketmq.members import MemberInfo
 from monitor.model.rocketmq import RedeliveryObserved
 from monitor.protocol.rocketmq.names import DEAD_LETTER_PREFIX, RETRY_PREFIX
-from monitor.protocol.rocketmq.responses import CommittedOffset, Queue, QueueRange
+from monitor.protocol.rocketmq.responses import Queue, QueueRange
 
 
-def redelivery_topics(groups: Iterable[str], offsets: Mapping[str, Sequence[CommittedOffset]]) -> list[str]:
+def redelivery_topics(groups: Iterable[str], committed: Mapping[str, Iterable[Queue]]) -> list[str]:
     """The retry and dead-letter topics of these groups, sorted; a broker may not have them.
 
     A group that reads by POP has a retry topic for each topic (``KeyBuilder.buildPopRetryTopic``): they are known by
-    the group's offsets in them.
+    the group's ``committed`` offsets in them.
     """
-    known = set(groups)
-    topics = {prefix + group for group in known for prefix in (RETRY_PREFIX, DEAD_LETTER_PREFIX)}
-    topics |= {each.topic for kept in offsets.values() for each in kept if _is_retry_of(each, known)}
+    topics: set[str] = set()
+    for group in groups:
+        topics |= {DEAD_LETTER_PREFIX + group, *_retry_topics(group, committed.get(group, ()))}
     return sorted(topics)
 
 
 def redelivery_by_group(
     groups: Iterable[str],
-    offsets: Mapping[str, Sequence[CommittedOffset]],
+    committed: Mapping[str, Mapping[Queue, int]],
     ranges: Mapping[str, Sequence[QueueRange]],
     in_flight: Mapping[str, int | None],
 ) -> dict[str, RedeliveryObserved]:
-    """What each group sent back, what of it waits, and what it gave up; offsets and ranges are by broker.
+    """What each group sent back, what of it waits, and what it gave up; ``ranges`` are by broker.
 
-    What retention has removed from a retry topic does not wait. ``in_flight`` is by group.
+    What retention has removed from a retry topic does not wait. ``committed`` and ``in_flight`` are by group.
     """
     queues = {each.queue: each for of_broker in ranges.values() for each in of_broker}
-    committed: dict[str, dict[Queue, int]] = defaultdict(dict)
-    for broker, kept in offsets.items():
-        for offset in kept:
-            committed[offset.group][Queue(offset.topic, broker, offset.number)] = offset.offset
     by_topic: dict[str, list[QueueRange]] = defaultdict(list)
     for found in queues.values():
         by_topic[found.queue.topic].append(found)
@@ -56,8 +52,7 @@ def _redelivery(
     by_topic: Mapping[str, Sequence[QueueRange]],
     in_flight: int | None,
 ) -> RedeliveryObserved:
-    topics = {RETRY_PREFIX + group, *(queue.topic for queue in committed if queue.topic.startswith(RETRY_PREFIX))}
-    retries = [each for topic in topics for each in by_topic.get(topic, ())]
+    retries = [each for topic in _retry_topics(group, committed) for each in by_topic.get(topic, ())]
     dead = by_topic.get(DEAD_LETTER_PREFIX + group, ())
     kept = sum(each.end - each.earliest for each in dead)
     return RedeliveryObserved(
@@ -71,5 +66,5 @@ def _redelivery(
     )
 
 
-def _is_retry_of(offset: CommittedOffset, groups: set[str]) -> bool:
-    return offset.group in groups and offset.topic.startswith(RETRY_PREFIX)
+def _retry_topics(group: str, committed: Iterable[Queue]) -> set[str]:
+    return {RETRY_PREFIX + group, *(queue.topic for queue in committed if queue.topic.startswith(RETRY_PREFIX))}

@@ -135,9 +135,7 @@ def _connected_subscriptions(subscriptions: Iterable[frozenset[str]]) -> list[li
     return list({id(each): each for each in by_topic.values()}.values())
 
 
-def _split(
-    connected: list[frozenset[str]], by_topics: dict[frozenset[str], list[Member]]
-) -> list[list[frozenset[str]]]:
+def _split(connected: list[frozenset[str]], by_topics: ByTopics) -> list[list[frozenset[str]]]:
     """Each subscription by itself, if no two of them have a client id in common, and none has all topics of another."""
     if len(connected) > MAX_OVERLAPPING:
         return [connected]

@@ -22,12 +22,14 @@ from monitor.model.cluster_findings import ClusterFinding
 class Seen(NamedTuple):
     """What the verdict on a group was, what it was made of, and the view of its members.
 
-    ``above`` are the findings of the cluster that concerned the group.
+    ``summary`` is the verdict as findings are compared by it, ``above`` are the findings of the cluster that concerned
+    the group.
     """
 
     verdict: GroupVerdict
     inputs: GroupInputs
     view: AssignmentView
+    summary: GroupSummary
     above: tuple[ClusterFinding, ...] = ()
 
     @property
@@ -66,11 +68,12 @@ class Judge:
         verdict = judge(inputs.group, topics, view, inputs.now_ms, inputs.settings)
         if has_old_ends(verdict, inputs.catalog, self._pass_apart_ms):
             verdict = without_lag(verdict)
-        above = findings_over(inputs.catalog, summary_then(verdict), at_ms)
-        return Judged(at_ms, Seen(verdict, inputs, view, above), is_asked)
+        summary = _summary_of(verdict)
+        above = findings_over(inputs.catalog, summary, at_ms)
+        return Judged(at_ms, Seen(verdict, inputs, view, summary, above), is_asked)
 
 
-def summary_then(verdict: GroupVerdict) -> GroupSummary:
+def _summary_of(verdict: GroupVerdict) -> GroupSummary:
     """What the findings of a group, and those of its cluster, depend on."""
     return GroupSummary(
         cluster=verdict.cluster,

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from monitor.model import (
     UNKNOWN_LIBRARY,
     ClientLibrary,
     FindingRecord,
+    FindingScope,
     GroupKind,
     OrphanReason,
     PartitionId,
@@ -42,6 +45,11 @@ class FindingSpan(Value):
     def name(self) -> str:
         """Its kind and reason."""
         return f"{self.told.kind}/{self.told.reason}"
+
+
+def spans_of(spans: Iterable[FindingSpan], scope: FindingScope) -> tuple[FindingSpan, ...]:
+    """Those of the findings of the group, or of its cluster."""
+    return tuple([each for each in spans if each.told.scope is scope])
 
 
 class MemberThen(Value):

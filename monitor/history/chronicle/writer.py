@@ -15,7 +15,7 @@ from monitor.history.chronicle.followers import (
     partition_points,
 )
 from monitor.history.chronicle.grid import Steps, step_ms
-from monitor.history.chronicle.judging import Judge, Judged, Seen, judged_instants, summary_then
+from monitor.history.chronicle.judging import Judge, Judged, Seen, judged_instants
 from monitor.history.chronicle.lag_peak import peak_ms
 from monitor.history.chronicle.values import (
     Chronicle,
@@ -24,6 +24,7 @@ from monitor.history.chronicle.values import (
     PartitionPoint,
     PhaseBegun,
     RewindThen,
+    spans_of,
 )
 from monitor.history.replay import Recording, beyond_reach
 from monitor.history.walk import GroupWalk
@@ -138,8 +139,8 @@ class _Follower:
         """The group at the next instant. Before the span, only its findings count."""
         at_ms, seen = judged.at_ms, judged.seen
         if not judged.is_asked:
-            summary = None if seen is None else summary_then(seen.verdict)
-            self._findings.take(at_ms, summary, () if seen is None else seen.above)
+            summary, above = (None, ()) if seen is None else (seen.summary, seen.above)
+            self._findings.take(at_ms, summary, above)
         if at_ms < self._since_ms:
             return
         if seen is None:
@@ -203,8 +204,8 @@ class _Follower:
             is_connect=self._is_connect,
             points=tuple(self._points),
             partition_points=tuple(self._partition_points),
-            findings=tuple([each for each in findings if each.told.scope is FindingScope.GROUP]),
-            cluster_findings=tuple([each for each in findings if each.told.scope is FindingScope.CLUSTER]),
+            findings=spans_of(findings, FindingScope.GROUP),
+            cluster_findings=spans_of(findings, FindingScope.CLUSTER),
             rebalances=tuple(sorted(ended, key=lambda each: (each.ended_ms or 0, each.generation))),
             changes=tuple(self._members.changes),
             phases=tuple(self._phases),

@@ -7,8 +7,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import starmap
 from typing import Final
 
-from msgspec.structs import replace
-
 from monitor.findings.table import FINDINGS, rank
 from monitor.history.chronicle.values import MemberThen
 from monitor.history.report.facts import Departure, FindingThen, IncidentReport
@@ -86,15 +84,14 @@ def cluster_report(cluster: str, since_ms: int, until_ms: int, reports: Iterable
     traits: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
     shared: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
     hit: list[GroupHit] = []
-    faults: defaultdict[str, list[FindingThen]] = defaultdict(list)
+    faults: defaultdict[str, list[tuple[str, FindingThen]]] = defaultdict(list)
     count, reach_ms = 0, since_ms
     for report in reports:
         count, reach_ms = count + 1, max(reach_ms, report.until_ms)
         for trait in _traits(report):
             traits[trait].add(report.group)
-        for name, newest in {each.name: each for each in report.cluster_findings}.items():
-            first_ms = min(each.since_ms for each in report.cluster_findings if each.name == name)
-            faults[name].append(replace(newest, since_ms=first_ms))
+        for finding in report.cluster_findings:
+            faults[finding.name].append((report.group, finding))
         if report.began_ms is not None:
             hit.append(_hit(report, report.began_ms))
             for trait in _hit_traits(report):
@@ -110,15 +107,16 @@ def cluster_report(cluster: str, since_ms: int, until_ms: int, reports: Iterable
     )
 
 
-def _fault(name: str, found: Sequence[FindingThen]) -> ClusterFault:
-    """What the reports on groups say of one finding of the cluster; one of each group."""
+def _fault(name: str, of_groups: Sequence[tuple[str, FindingThen]]) -> ClusterFault:
+    """What the reports on groups say of one finding of the cluster, which may have come and gone."""
+    found = [each for _, each in of_groups]
     return ClusterFault(
         name=name,
         severity=found[0].severity,
         since_ms=min(each.since_ms for each in found),
         until_ms=max(each.until_ms for each in found),
         is_over=all(each.is_over for each in found),
-        groups=len(found),
+        groups=len({group for group, _ in of_groups}),
     )
 
 

@@ -8,7 +8,7 @@ from typing import Final, Protocol
 
 from msgspec.structs import replace
 
-from monitor.history.chronicle.values import Chronicle, FindingSpan, GroupPoint
+from monitor.history.chronicle.values import Chronicle, FindingSpan, GroupPoint, spans_of
 from monitor.history.recorded import NotRecordedError
 from monitor.history.sql.told import CONTINUES, MINUTE_MS
 from monitor.history.tables import (
@@ -80,8 +80,8 @@ def read_days(tables: ToldTables, cluster: str, group: str, since_ms: int, until
         since_ms=since_ms,
         until_ms=last_ms,
         points=tuple(_highest_points([build_from(GroupPoint, row) for row in rows], since_ms, last_ms)),
-        findings=tuple([each for each in spans if each.told.scope is FindingScope.GROUP]),
-        cluster_findings=tuple([each for each in spans if each.told.scope is FindingScope.CLUSTER]),
+        findings=spans_of(spans, FindingScope.GROUP),
+        cluster_findings=spans_of(spans, FindingScope.CLUSTER),
         rebalances=tuple(
             sorted(
                 (each for each in rebalances if since_ms < (each.ended_ms or 0) <= last_ms),

@@ -8,6 +8,7 @@ from typing import Annotated, Final, TypeVar
 import msgspec
 
 from monitor.model import TopicExpression, Value
+from monitor.model.expressions import ALL_RECORDS
 from monitor.protocol.rocketmq.json import decode_json
 from monitor.protocol.wire.errors import DecodeError
 
@@ -22,9 +23,6 @@ WRITABLE: Final = 2
 """The bits of a topic's permission at a broker that let it be read and written (PermName)."""
 
 POP: Final = "POP"
-
-ALL_TAGS: Final = "*"
-"""The expression that selects every record (SubscriptionData.SUB_ALL)."""
 
 _QueueId = Annotated[int, msgspec.Meta(ge=-1, le=MAX_QUEUES)]
 _QueueCount = Annotated[int, msgspec.Meta(ge=0, le=MAX_QUEUES)]
@@ -282,7 +280,7 @@ def running_info_in(body: bytes) -> RunningInfo:
 def _expressions(subscriptions: list[_Subscription]) -> tuple[TopicExpression, ...]:
     """The expressions by topic. Tags are a set, so their order is none of the client's; ``*`` selects everything."""
     named = {each.topic: _expression(each) for each in subscriptions}
-    return tuple(TopicExpression(topic, text) for topic, text in sorted(named.items()) if text not in ("", ALL_TAGS))
+    return tuple(TopicExpression(topic, text) for topic, text in sorted(named.items()) if text not in ("", ALL_RECORDS))
 
 
 def _expression(subscription: _Subscription) -> str:

@@ -124,7 +124,7 @@ def _lines(
     for summary in groups:
         if len(lines) == limit:
             break
-        common = None if is_each or not summary.findings else alike_by(summary)
+        common = None if is_each else alike_by(summary)
         alike = None if common is None else listing.alike[summary.cluster].get(common)
         if common is None or alike is None:
             lines.append(_group_line(listing.dated(summary)))

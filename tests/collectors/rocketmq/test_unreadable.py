@@ -17,7 +17,7 @@ def ranges(topic: str, broker: str, *ends: int, earliest: int = 0) -> dict[Queue
 
 
 def found(
-    routes: dict[str, list[RouteQueues]], ends: dict[Queue, QueueRange], committed: dict[tuple[str, Queue], int]
+    routes: dict[str, list[RouteQueues]], ends: dict[Queue, QueueRange], committed: dict[str, dict[Queue, int]]
 ) -> tuple[UnreadableQueue, ...]:
     return unreadable_queues("g", list(routes), routes, ends, committed)
 
@@ -43,13 +43,13 @@ def test_each_broker_has_its_own_numbers():
     ],
 )
 def test_what_the_group_has_not_consumed_counts(writable: int, committed: int | None, unread: int | None):
-    offsets = {} if committed is None else {("g", Queue("t", A, 1)): committed}
+    offsets = {} if committed is None else {"g": {Queue("t", A, 1): committed}}
     expected = () if unread is None else (UnreadableQueue("t", "broker-a-1", unread, 1, writable),)
     assert found({"t": [RouteQueues(A, 1, writable)]}, ranges("t", A, 100, 100, earliest=20), offsets) == expected
 
 
 def test_offsets_of_other_groups_do_not_count():
-    others = {("other", Queue("t", A, 1)): 100}
+    others = {"other": {Queue("t", A, 1): 100}}
     assert found({"t": [RouteQueues(A, 1, 2)]}, ranges("t", A, 9, 9), others) == (
         UnreadableQueue("t", "broker-a-1", 9, 1, 2),
     )

@@ -8,15 +8,14 @@ from monitor.detection import DetectionSettings, evaluate
 from monitor.model import (
     Catalog,
     Finding,
-    GroupKind,
     GroupObserved,
     GroupState,
     Member,
     Sharing,
-    Source,
     TopicExpression,
 )
 from monitor.tracking.group import fold_group
+from tests.support.builders import rocketmq_poll
 
 NOW = 1_795_000_000_000
 NO_TOPICS = Catalog(cluster="mq", pass_ms=NOW)
@@ -40,16 +39,7 @@ def silent(name: str, **expressions: str) -> Member:
 
 
 def polled(at_ms: int, *members: Member, sharing: Sharing = Sharing.EXCLUSIVE) -> GroupObserved:
-    return GroupObserved(
-        cluster="mq",
-        group="g",
-        kind=GroupKind.ROCKETMQ,
-        source=Source.SYSTEM,
-        pass_ms=at_ms,
-        observed_ms=at_ms,
-        members=members,
-        sharing=sharing,
-    )
+    return rocketmq_poll(at_ms, members, sharing=sharing)
 
 
 def found(*polls: GroupObserved) -> list[Finding]:

@@ -20,6 +20,7 @@ from monitor.model import (
 )
 from monitor.tracking.group import fold_group
 from monitor.tracking.polled.group import is_deleted
+from tests.support.builders import rocketmq_poll
 
 TWO = (
     Member(member_id="a", topics=("T",), assigned=(TopicPartitions("T", ("broker-a-0", "broker-a-1")),)),
@@ -31,16 +32,7 @@ ONE = (
 
 
 def reading(at_ms: int, members: tuple[Member, ...] = TWO, *offsets: ObservedOffset) -> GroupObserved:
-    return GroupObserved(
-        cluster="mq",
-        group="g",
-        kind=GroupKind.ROCKETMQ,
-        source=Source.SYSTEM,
-        pass_ms=at_ms,
-        observed_ms=at_ms,
-        members=members,
-        offsets=offsets,
-    )
+    return rocketmq_poll(at_ms, members, offsets=offsets)
 
 
 def folded(*events: GroupObserved | OffsetCommitted | MembershipStored, state: GroupState | None = None) -> GroupState:
