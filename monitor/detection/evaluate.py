@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
+from itertools import product
 from math import inf
 from typing import Final
 
@@ -89,6 +90,7 @@ from monitor.model import (
     Catalog,
     CommittedOffset,
     Finding,
+    GroupKind,
     GroupState,
     GroupVerdict,
     LagStatus,
@@ -144,13 +146,10 @@ RULES: Final[tuple[Rule, ...]] = (
 """All rules. Which of their findings is worse is monitor.findings.order's to say, not this order."""
 
 _APPLICABLE: Final = {
-    (is_settling, has_lag): tuple(
-        [rule for rule in RULES if not (is_settling and rule.of_owners) and (has_lag or not rule.needs_lag)]
-    )
-    for is_settling in (False, True)
-    for has_lag in (False, True)
+    (kind, is_settling, has_lag): tuple([rule for rule in RULES if rule.may_find(kind, is_settling, has_lag)])
+    for kind, is_settling, has_lag in product(GroupKind, (False, True), (False, True))
 }
-"""The rules that may find something, by whether the group settles and whether it has lag."""
+"""The rules that may find something, by the kind of the group, whether it settles, and whether it has lag."""
 
 
 def evaluate(group: GroupState, catalog: Catalog, now_ms: int, settings: DetectionSettings) -> GroupVerdict:
@@ -336,7 +335,7 @@ def _status(facts: Facts, lag: int | None) -> LagStatus | None:
 
 
 def _rules_of(facts: Facts) -> tuple[Rule, ...]:
-    return _APPLICABLE[facts.is_settling, bool(facts.waiting)]
+    return _APPLICABLE[facts.group.kind, facts.is_settling, bool(facts.waiting)]
 
 
 def findings_of(facts: Facts, rules: Iterable[Rule]) -> tuple[Finding, ...]:

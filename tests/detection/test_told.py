@@ -85,6 +85,16 @@ def test_a_rule_that_needs_lag_finds_nothing_where_no_records_wait(example: Exam
     assert [rule.find.__name__ for rule in RULES if rule.needs_lag and [*rule.find(without)]] == []
 
 
+@pytest.mark.parametrize("example", EXAMPLES, ids=title)
+def test_a_rule_for_some_kinds_finds_nothing_of_groups_of_others(example: Example):
+    """Such rules are left out there."""
+    view = view_assignment(example.group, example.catalog)
+    facts = facts_of(example.group, Topics(example.catalog), view, NOW, example.settings)
+    others = [rule for rule in RULES if example.group.kind not in rule.kinds]
+    assert others
+    assert [rule.find.__name__ for rule in others if [*rule.find(facts)]] == []
+
+
 # --- each of them says everything ----------------------------------------------------------------------------------
 
 

@@ -15,6 +15,7 @@ from monitor.detection.lag.waiting import in_vain_since_ms
 from monitor.detection.ownership.context import Facts
 from monitor.detection.rules.open_transaction import is_held_back
 from monitor.detection.rules.rule import Rule
+from monitor.findings.advice import SHARE
 from monitor.findings.observation import Observation
 from monitor.findings.share import GivenUp, LastTries, StalledDeliveries
 from monitor.model import DeliveryVerdict, FindingKind, TopicPartition
@@ -105,7 +106,7 @@ def _place(delivery: DeliveryVerdict) -> TopicPartition:
 
 
 RULES: Final = (
-    Rule(find_stalled, of_owners=False, needs_lag=True),
-    Rule(find_last_tries, of_owners=False),
-    Rule(find_given_up, of_owners=False),
+    Rule(find_stalled, of_owners=False, needs_lag=True, kinds=SHARE),
+    Rule(find_last_tries, of_owners=False, kinds=SHARE),
+    Rule(find_given_up, of_owners=False, kinds=SHARE),
 )

@@ -7,6 +7,7 @@ from typing import Final
 
 from monitor.detection.ownership.context import Facts
 from monitor.detection.rules.rule import Rule
+from monitor.findings.advice import ROCKETMQ
 from monitor.findings.observation import Observation
 from monitor.findings.subscriptions import MixedExpressions, TopicExpressions
 from monitor.model import FindingKind
@@ -30,4 +31,4 @@ def find_mixed_expressions(facts: Facts) -> Iterable[Observation]:
         )
 
 
-RULES: Final = (Rule(find_mixed_expressions, of_owners=False),)
+RULES: Final = (Rule(find_mixed_expressions, of_owners=False, kinds=ROCKETMQ),)

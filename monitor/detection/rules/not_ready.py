@@ -13,6 +13,7 @@ from typing import Final
 from monitor.detection.ownership.context import Facts
 from monitor.detection.ownership.tasks.inputs import partition_counts
 from monitor.detection.rules.rule import Rule
+from monitor.findings.advice import STREAMS
 from monitor.findings.observation import Observation
 from monitor.findings.streams import NotReady
 from monitor.kinds.streams import missing_topics, source_topics, topology_of, uneven_topics
@@ -72,4 +73,4 @@ def _uneven(topology: Topology, facts: Facts) -> tuple[tuple[str, int], ...]:
     return next(uneven_topics(topology, partition_counts(topology, facts.catalog)), ())
 
 
-RULES: Final = (Rule(find_not_ready, of_owners=False),)
+RULES: Final = (Rule(find_not_ready, of_owners=False, kinds=STREAMS),)

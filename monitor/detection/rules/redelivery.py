@@ -11,6 +11,7 @@ from typing import Final
 
 from monitor.detection.ownership.context import Facts
 from monitor.detection.rules.rule import Rule
+from monitor.findings.advice import ROCKETMQ
 from monitor.findings.observation import Observation
 from monitor.findings.rocketmq import DeadLetters, SentBack
 from monitor.model import FindingKind
@@ -61,6 +62,6 @@ def _redelivery(facts: Facts) -> Redelivery | None:
 
 
 RULES: Final = (
-    Rule(find_dead_letters, of_owners=False),
-    Rule(find_sent_back, of_owners=False),
+    Rule(find_dead_letters, of_owners=False, kinds=ROCKETMQ),
+    Rule(find_sent_back, of_owners=False, kinds=ROCKETMQ),
 )

@@ -265,23 +265,35 @@ def _in_vain(facts: Facts, waiting: Iterable[PartitionVerdict], sign_of: Callabl
     """The partitions where records have waited for too long since a sign of their commits, each with since when."""
     if facts.group.phase in _UNATTENDED or facts.deliveries is not None:
         return {}  # a share group commits nothing: see monitor.detection.rules.deliveries
+    found = _long_waiting(facts, waiting, sign_of)
+    if not found:  # as nearly always
+        return {}
+    disturbed, markers = newest_disturbance(facts), Markers(facts)
     silent: Silent = {}
-    markers, disturbed = Markers(facts), newest_disturbance(facts)
+    for row, place, waiting_ms in found:
+        since_ms = waiting_ms if disturbed is None else _silence_start_ms(facts, waiting_ms, disturbed)
+        if since_ms is not None and not markers.alone_wait(row):
+            silent[place] = since_ms
+    return _without_known_causes(facts, silent) if silent else silent
+
+
+def _long_waiting(
+    facts: Facts, waiting: Iterable[PartitionVerdict], sign_of: Callable[[CommittedOffset], int]
+) -> list[tuple[PartitionVerdict, TopicPartition, int]]:
+    """The partitions that somebody should read, with since when their records have waited for that in vain."""
     is_owner_awaited = facts.is_settling or (
         facts.ownership.is_lived_in and is_older_than_generation(facts.catalog, facts.group)
     )
+    found = []
     for row in waiting:
         is_nobodys = row.orphan is not None or (is_owner_awaited and not row.owners)
+        if is_nobodys or is_held_back(row):
+            continue
         commit = facts.committed[place := TopicPartition(row.topic, row.partition)]
-        if not is_nobodys and not is_held_back(row):
-            since_ms = in_vain_since_ms(facts, row, sign_of(commit))
-            if since_ms is None or arrived_late(facts.group, row.owners, commit, row.end):
-                continue
-            if disturbed is not None:
-                since_ms = _silence_start_ms(facts, since_ms, disturbed)
-            if since_ms is not None and not markers.alone_wait(row):
-                silent[place] = since_ms
-    return _without_known_causes(facts, silent) if silent else silent
+        since_ms = in_vain_since_ms(facts, row, sign_of(commit))
+        if since_ms is not None and not arrived_late(facts.group, row.owners, commit, row.end):
+            found.append((row, place, since_ms))
+    return found
 
 
 def _without_known_causes(facts: Facts, silent: Silent) -> Silent:

@@ -7,6 +7,7 @@ from typing import Final
 
 from monitor.detection.ownership.context import Facts
 from monitor.detection.rules.rule import Rule
+from monitor.findings.advice import ROCKETMQ
 from monitor.findings.observation import Observation
 from monitor.findings.rocketmq import UnreadableQueues
 from monitor.model import MOST, FindingKind, TopicPartition
@@ -27,4 +28,4 @@ def find_unreadable_queues(facts: Facts) -> Iterable[Observation]:
     )
 
 
-RULES: Final = (Rule(find_unreadable_queues, of_owners=False),)
+RULES: Final = (Rule(find_unreadable_queues, of_owners=False, kinds=ROCKETMQ),)
