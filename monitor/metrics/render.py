@@ -291,6 +291,14 @@ def _add_ownership(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
     none = _no_orphans(verdict) if is_known else dict.fromkeys(orphans, 0)
     counts = {reason: orphans.count(reason) for reason in none} if orphans else none
     samples.add_each(specs.GROUP_ORPHANED_PARTITIONS, pairs, "reason", counts)
+    if verdict.findings:
+        _add_owners_found(samples, pairs, verdict, is_known)
+    elif is_known:
+        samples.add(specs.GROUP_DEAD_MEMBERS, pairs, 0)
+        samples.add(specs.GROUP_DOUBLE_OWNED_PARTITIONS, pairs, 0)
+
+
+def _add_owners_found(samples: Samples, pairs: str, verdict: GroupVerdict, is_known: bool) -> None:
     orphaned = [finding for finding in _of(verdict, FindingKind.ORPHANED) if finding.partitions]  # not of tasks
     samples.add_ms(specs.GROUP_ORPHANED_OLDEST_SECONDS, pairs, _oldest_ms(verdict, orphaned))
     unattended = _of(verdict, FindingKind.UNATTENDED)
@@ -343,8 +351,15 @@ DRIFT_KINDS: Final = {
 }
 """Which drift a verdict can tell of, by what it expects."""
 
+_NO_DRIFT: Final = {
+    expected: dict.fromkeys([kind.value for kind in kinds], 0) for expected, kinds in DRIFT_KINDS.items()
+}
+
 
 def _add_drift(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
+    if not verdict.findings:
+        samples.add_each(specs.GROUP_DRIFTED_PARTITIONS, pairs, "kind", _NO_DRIFT.get(verdict.expectation, {}))
+        return
     for kind in DRIFT_KINDS.get(verdict.expectation, ()):
         drifts = [finding for finding in _of(verdict, FindingKind.DRIFT) if finding.reason == kind]
         own = f'{pairs},kind="{kind}"'

@@ -51,6 +51,8 @@ def missing_topics(subscribed: Iterable[str], catalog: Catalog) -> list[str]:
 
 def unresolved_regexes(group: GroupState) -> tuple[str, ...]:
     """The expressions of KIP-848 members for which the broker has found no topic."""
+    if not group.regexes:  # nearly every group
+        return ()
     used = {member.regex for member in group.members}
     return tuple(known.regex for known in group.regexes if not known.topics and known.regex in used)
 

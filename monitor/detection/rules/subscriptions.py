@@ -27,10 +27,11 @@ from monitor.model import FindingKind, Member, Phase
 
 def find_missing_topics(facts: Facts) -> Iterable[Observation]:
     """Members all of whose topics are missing, and topics that others lack."""
-    if not _is_judged(facts):
+    missing, unresolved = missing_topics(facts.ownership.subscribed, facts.catalog), unresolved_regexes(facts.group)
+    if not (missing or unresolved) or not _is_judged(facts):
         return
-    absent = {each.topic: each for each in _absent_topics(facts) if _has_lasted(facts, each.deleted_ms)}
-    unfit = {each.regex: each for each in _unfit_regexes(facts) if _has_lasted(facts, None)}
+    absent = {each.topic: each for each in _absent_topics(facts, missing) if _has_lasted(facts, each.deleted_ms)}
+    unfit = {each.regex: each for each in _unfit_regexes(facts, unresolved) if _has_lasted(facts, None)}
     if not (absent or unfit) or is_older_than_generation(facts.catalog, facts.group):
         return
     idle = [member for member in facts.group.members if _has_nothing(member, absent.keys(), unfit.keys())]
@@ -85,12 +86,9 @@ def _has_hidden_topics(facts: Facts) -> bool:
     )
 
 
-def _absent_topics(facts: Facts) -> Iterable[AbsentTopic]:
-    missing = missing_topics(facts.ownership.subscribed, facts.catalog)
-    if not missing:
-        return
+def _absent_topics(facts: Facts, missing: Iterable[str]) -> Iterable[AbsentTopic]:
     owned = {place.topic for place in facts.ownership.owners}
-    deleted = {each.topic: each.deleted_ms for each in facts.group.deleted_offsets if each.topic in missing}
+    deleted = {each.topic: each.deleted_ms for each in facts.group.deleted_offsets}
     committed = {place.topic for place in facts.committed}
     for topic in missing:
         deleted_ms = None if topic in committed else deleted.get(topic)
@@ -98,8 +96,8 @@ def _absent_topics(facts: Facts) -> Iterable[AbsentTopic]:
             yield AbsentTopic(topic, near_topics(topic, facts.catalog.topics), deleted_ms or None)
 
 
-def _unfit_regexes(facts: Facts) -> Iterable[UnfitRegex]:
-    for regex in unresolved_regexes(facts.group):
+def _unfit_regexes(facts: Facts, unresolved: Iterable[str]) -> Iterable[UnfitRegex]:
+    for regex in unresolved:
         topics = partly_matched(regex, facts.catalog.topics)
         if topics:
             yield UnfitRegex(regex, topics)
