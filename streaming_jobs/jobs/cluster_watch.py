@@ -28,7 +28,7 @@ from streaming_jobs.jobs.cluster_logs import ClusterLogs
 from streaming_jobs.jobs.cluster_query import ClusterQuery
 from streaming_jobs.jobs.collector_log import CollectorLog
 from streaming_jobs.jobs.query_failures import QueryFailures
-from streaming_jobs.jobs.reading_problems import ReadingProblems, of_cluster
+from streaming_jobs.jobs.reading_problems import ReadingProblems, cluster_sentence
 from streaming_jobs.jobs.source_options import SourceOptions
 from streaming_jobs.jobs.unread_partitions import UnreadLog
 from streaming_jobs.jobs.watch_targets import WatchTarget
@@ -201,7 +201,7 @@ class ClusterWatch:
         hopeless = self._problems.look(monotonic_ms(), now_ms(), self._logs.query)
         self._show_problem()
         self._log_stall()
-        return hopeless and of_cluster(self._target.name, hopeless)
+        return hopeless and cluster_sentence(self._target.name, hopeless)
 
     def _log_stall(self) -> None:
         """Say once that the groups are not evaluated any more, and once that they are again."""
@@ -209,7 +209,7 @@ class ClusterWatch:
             return
         self._is_stall_logged = not self._is_stall_logged
         if self._is_stall_logged:
-            log.warning("%s", of_cluster(self._target.name, self._problems.sentence or ""))
+            log.warning("%s", cluster_sentence(self._target.name, self._problems.sentence or ""))
         else:
             log.info("Cluster %s: groups are evaluated again", self._target.name)
 

@@ -161,10 +161,10 @@ def _sentence(reason: str) -> str:
     return reason if reason.endswith(".") else f"{reason}."
 
 
-def of_cluster(name: str, sentence: str) -> str:
+def cluster_sentence(name: str, sentence: str) -> str:
     """The sentence with the cluster before it. What collectors say begins with that.
 
-    >>> of_cluster("main", "reading stopped."), of_cluster("main", "Cluster main: no broker answers.")
+    >>> cluster_sentence("main", "reading stopped."), cluster_sentence("main", "Cluster main: no broker answers.")
     ('Cluster main: reading stopped.', 'Cluster main: no broker answers.')
     """
     return sentence if sentence.startswith(f"Cluster {name}") else f"Cluster {name}: {sentence}"

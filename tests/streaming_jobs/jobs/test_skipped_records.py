@@ -18,20 +18,28 @@ from kafka.admin import NewPartitions
 from kafka.coordinator.assignors.range import RangePartitionAssignor
 
 from monitor.demo.servers.broker import EmbeddedKafka
+from monitor.demo.servers.settings import BrokerSettings
 from tests.support.clients import admin, commit, create_topic
 from tests.support.frail_consumer import POISON
 from tests.support.job_process import JobProcess, eventually, running
+from tests.support.pods import Pods, java_consumer
 
 pytestmark = [pytest.mark.broker, pytest.mark.spark]
 
 RECORDS = 5_000
 INFORMATION = {"perhaps", "new_partition"}
+SESSIONS = {
+    "group.consumer.session.timeout.ms": "6000",
+    "group.consumer.min.session.timeout.ms": "6000",
+    "group.consumer.heartbeat.interval.ms": "1000",
+    "group.consumer.min.heartbeat.interval.ms": "1000",
+}
 
 
 @pytest.fixture(scope="module")
 def bootstrap() -> Iterator[str]:
     """Topics whose records were there when the job began to look."""
-    with EmbeddedKafka() as kafka:
+    with EmbeddedKafka(BrokerSettings(properties=SESSIONS)) as kafka:
         for topic in ("overtaken", "to-the-end", "reset", "fast"):
             fill_topic(kafka.bootstrap_servers, topic)
         create_topic(kafka.bootstrap_servers, "first", 1)
@@ -274,3 +282,27 @@ def test_a_record_of_which_consumers_die_beside_a_deployment(bootstrap: str, job
     first, more = int(found[1]), int(found[2])
     assert first <= poison < first + more
     assert "At least 2 owners in a row" in told
+
+
+@pytest.mark.parametrize("protocol", [pytest.param("classic", marks=pytest.mark.long), "consumer"])
+def test_a_record_of_which_pods_of_javas_client_die(bootstrap: str, job: JobProcess, protocol: str):
+    """Two pods whose process dies and is started again, as in Kubernetes: no static member, no other owner."""
+    name = f"crashing-{protocol}"
+    create_topic(bootstrap, name, 2)
+    commands = [java_consumer(bootstrap, name, f"{name}-{pod}", protocol) for pod in range(2)]
+    with written(bootstrap, {name: 2}) as producer, Pods(commands, restart_s=5) as pods:
+        owned = {"group": name, "topic": name, "partition": "0"}
+        eventually(lambda: (job.metrics().value("groupwatch_partition_committed_offset", **owned) or 0) > 50, "it")
+        poison = producer.send(name, POISON, partition=0).get(timeout=30).offset
+        told = eventually(lambda: owners_that_left(job, name), "the finding")
+    assert pods.deaths > 2
+    offset = re.search(r" offset (\d+)", told)
+    assert offset is not None, told
+    assert int(offset[1]) <= poison
+
+
+def owners_that_left(job: JobProcess, name: str) -> str | None:
+    """The finding about a record at which owners leave, or without a record that can be accused, of these owners."""
+    found = findings(job, name)
+    told = found.get(("lag", "stuck_record"), "") + found.get(("lag", "not_committing"), "")
+    return told if "owners in a row began" in told else None

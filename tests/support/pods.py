@@ -1,0 +1,57 @@
+"""Consumers as Kubernetes runs them: whoever dies is started again, until all are ended."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from tests.support.background import Background
+from tests.support.crowd import NEEDED
+from tests.support.java_program import jars_of_kafka, java_command
+
+_PROGRAM: Final = Path(__file__).parent / "FrailConsumer.java"
+_OPTIONS: Final = ("-Xmx64m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+
+
+def python_consumer(bootstrap: str, topic: str, client: str) -> list[str]:
+    """The command of a consumer of kafka-python in the group that is called like the topic."""
+    return [sys.executable, "-m", "tests.support.frail_consumer", bootstrap, topic, client]
+
+
+def java_consumer(bootstrap: str, topic: str, client: str, protocol: str) -> list[str]:
+    """The same of Java's client, with ``classic`` or ``consumer`` as the protocol of the group."""
+    return java_command(_PROGRAM, bootstrap, topic, client, protocol, options=_OPTIONS, jars=jars_of_kafka(NEEDED))
+
+
+class Pods(Background):
+    """Processes each of which is started again so long after its death."""
+
+    join_s = 60.0
+
+    def __init__(self, commands: Sequence[list[str]], restart_s: float) -> None:
+        super().__init__()
+        self.deaths = 0
+        """How many have died so far."""
+        self._commands, self._restart_s = commands, restart_s
+
+    def _run(self) -> None:
+        running = [subprocess.Popen(command) for command in self._commands]
+        due_s: dict[int, float] = {}
+        while not self._stopping.wait(0.1):
+            for number, process in enumerate(running):
+                if process.poll() is None:
+                    continue
+                if number not in due_s:
+                    self.deaths += 1
+                    due_s[number] = time.monotonic() + self._restart_s
+                elif time.monotonic() >= due_s[number]:
+                    del due_s[number]
+                    running[number] = subprocess.Popen(self._commands[number])
+        for process in running:
+            process.terminate()
+        for process in running:
+            process.wait()
