@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from monitor.demo.servers.guarded import end, start_guarded, stops
 from tests.support.background import Background
 from tests.support.crowd import NEEDED
 from tests.support.java_program import jars_of_kafka, java_command
@@ -28,30 +28,30 @@ def java_consumer(bootstrap: str, topic: str, client: str, protocol: str) -> lis
 
 
 class Pods(Background):
-    """Processes each of which is started again so long after its death."""
+    """Processes each of which is started again so long after its death. They die with this process."""
 
     join_s = 60.0
 
-    def __init__(self, commands: Sequence[list[str]], restart_s: float) -> None:
+    def __init__(self, commands: Sequence[list[str]], restart_s: float, log_file: Path) -> None:
         super().__init__()
         self.deaths = 0
         """How many have died so far."""
-        self._commands, self._restart_s = commands, restart_s
+        self._commands, self._restart_s, self._log_file = commands, restart_s, log_file
 
     def _run(self) -> None:
-        running = [subprocess.Popen(command) for command in self._commands]
+        running = [start_guarded(command, self._log_file) for command in self._commands]
         due_s: dict[int, float] = {}
         while not self._stopping.wait(0.1):
             for number, process in enumerate(running):
                 if process.poll() is None:
                     continue
                 if number not in due_s:
+                    end(process)
                     self.deaths += 1
                     due_s[number] = time.monotonic() + self._restart_s
                 elif time.monotonic() >= due_s[number]:
                     del due_s[number]
-                    running[number] = subprocess.Popen(self._commands[number])
+                    running[number] = start_guarded(self._commands[number], self._log_file)
         for process in running:
-            process.terminate()
-        for process in running:
-            process.wait()
+            stops(process)
+            end(process)

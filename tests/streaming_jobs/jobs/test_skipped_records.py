@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 
@@ -285,12 +286,12 @@ def test_a_record_of_which_consumers_die_beside_a_deployment(bootstrap: str, job
 
 
 @pytest.mark.parametrize("protocol", [pytest.param("classic", marks=pytest.mark.long), "consumer"])
-def test_a_record_of_which_pods_of_javas_client_die(bootstrap: str, job: JobProcess, protocol: str):
+def test_a_record_of_which_pods_of_javas_client_die(bootstrap: str, job: JobProcess, tmp_path: Path, protocol: str):
     """Two pods whose process dies and is started again, as in Kubernetes: no static member, no other owner."""
     name = f"crashing-{protocol}"
     create_topic(bootstrap, name, 2)
     commands = [java_consumer(bootstrap, name, f"{name}-{pod}", protocol) for pod in range(2)]
-    with written(bootstrap, {name: 2}) as producer, Pods(commands, restart_s=5) as pods:
+    with written(bootstrap, {name: 2}) as producer, Pods(commands, 5, tmp_path / "pods.log") as pods:
         owned = {"group": name, "topic": name, "partition": "0"}
         eventually(lambda: (job.metrics().value("groupwatch_partition_committed_offset", **owned) or 0) > 50, "it")
         poison = producer.send(name, POISON, partition=0).get(timeout=30).offset
