@@ -67,9 +67,16 @@ def of_the_jvm(open_fds: str) -> Series:
 
 
 def of_cluster(reason: str, shard: str = "2", groups: str = "7x20 stale", kind: str = "offsets_topic") -> Series:
-    """A finding of the cluster itself that begins at minute 0 and has ended at minute 21, as a shard says it."""
-    own = {"kind": kind, "reason": reason, "instance": f"groupwatch-{shard}"}
-    return {at("cluster_own_finding_oldest_seconds", **own): AGES, at("cluster_own_finding_groups", **own): groups}
+    """A finding of the cluster itself from minute 0 until minute 21, as both replicas of a shard say it."""
+    found: Series = {}
+    for instance in (f"groupwatch-{shard}", f"replica-{shard}"):
+        own = {"kind": kind, "reason": reason, "instance": instance}
+        found |= {
+            at("cluster_own_finding_oldest_seconds", **own): AGES,
+            at("cluster_own_finding_groups", **own): groups,
+        }
+        found[at("shards", instance=instance, shard=shard, of="2")] = "2x120"
+    return found
 
 
 UP = {at("up"): "1x120"}
