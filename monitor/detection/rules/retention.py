@@ -109,7 +109,7 @@ def find_records_lost(facts: Facts) -> Iterable[Observation]:
 
 
 def _losing(facts: Facts) -> Iterable[TopicPartition]:
-    known_ms = _known_until_ms(facts)
+    known_ms = _last_known_ms(facts)
     for row in facts.waiting:
         if row.earliest and lost_records(row) > A_MARKER and row.orphan is not OrphanReason.UNSUBSCRIBED:
             place = TopicPartition(row.topic, row.partition)
@@ -118,7 +118,7 @@ def _losing(facts: Facts) -> Iterable[TopicPartition]:
                 yield place
 
 
-def _known_until_ms(facts: Facts) -> float:
+def _last_known_ms(facts: Facts) -> float:
     """Until when the commits show how far the group has read; -inf: not at all (rule 10)."""
     fault = hiding_fault(facts.group, facts.catalog, facts.moment, facts.settings.commit_silence_ms)
     if fault is None:
@@ -181,7 +181,7 @@ def _is_threatened(facts: Facts, row: PartitionVerdict) -> bool:
     end = row.end or 0
     if end - min(progress.committed) < too_many:
         return False  # nor did so many wait at any instant of the last minutes
-    now, known_ms = [(end, facts.moment)], _known_until_ms(facts)
+    now, known_ms = [(end, facts.moment)], _last_known_ms(facts)
     if known_ms < inf:
         now, progress = [], replace(progress, ends=tuple([each for each in progress.ends if each.at_ms <= known_ms]))
     seen = ((each.offset, Moment(each.at_ms)) for each in reversed(progress.ends))

@@ -123,8 +123,6 @@ def test_who_cannot_commit_is_not_accused_and_is_once_it_could_again(
     samples = job.metrics()
     assert {each.labels["group"] for each in samples.all("groupwatch_group_findings")} == {FIRST_ALONE}
     assert samples.value("groupwatch_cluster_own_finding_groups", reason="not_enough_replicas") == 2
-    with_status = {each.labels["group"] for each in samples.all("groupwatch_group_status")}
-    assert (FIRST_ALONE in with_status, BOTH in with_status) == (True, False)
     blocked = samples.all("groupwatch_group_commits_blocked_seconds")
     assert (
         {BOTH, LED_BY_SECOND}
