@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from monitor.metrics import specs
-from monitor.metrics.spec_types import HistogramMetric, MetricKind, MetricSpec
+from monitor.metrics.spec_types import HistogramMetric, MetricKind, MetricScope, MetricSpec
 
 VARIABLES: Final = ("cluster", "group", "topic")
 """Labels for which dashboards have a variable of the same name, several values allowed."""
@@ -69,16 +69,59 @@ def across(operator: str, by: Sequence[str], family: MetricSpec, expr: str | Non
     return f"{operator} by ({', '.join(by)}) ({chosen(family) if expr is None else expr})"
 
 
-def summed(family: MetricSpec, by: Sequence[str], expr: str | None = None) -> str:
-    """A family, or an expression that has all its labels, summed over all of them but these.
+def once(family: MetricSpec, expr: str | None = None) -> str:
+    """A family, or an expression that has all its labels, with one series where replicas of a job expose it.
 
-    >>> summed(specs.GROUP_ORPHANED_PARTITIONS, ["reason"])
-    'sum by (reason) (groupwatch_group_orphaned_partitions{cluster=~"$cluster",group=~"$group"})'
+    A family about a cluster counts the groups of one shard, so it has one series for each shard. Each job counts what
+    it does itself, so a family about groupwatch is as it is.
+
+    >>> once(specs.GROUP_LAG)
+    'max by (cluster, group) (groupwatch_group_lag{cluster=~"$cluster",group=~"$group"})'
+    """
+    expr = chosen(family) if expr is None else expr
+    if family.scope is MetricScope.SELF:
+        return expr
+    if family.scope is MetricScope.CLUSTER:
+        return shard_shares(expr, family.labels)
+    return f"max by ({', '.join(family.labels)}) ({expr})"
+
+
+def shard_shares(expr: str, labels: Sequence[str], cluster: Sequence[str] = CLUSTER) -> str:
+    """An expression about a cluster, with these labels and the shard that exposes it, once for all its replicas.
+
+    >>> shard_shares("groupwatch_cluster_lag", ["cluster"])
+    'max by (cluster, shard, of) (groupwatch_cluster_lag * on (cluster, instance, job) group_left (shard, of) \
+(max by (cluster, instance, job, shard, of) (groupwatch_shards) ^ 0))'
+    """
+    job = ", ".join((*cluster, "instance", "job"))
+    shard = f"(max by ({job}, shard, of) ({specs.SHARDS.name}) ^ 0)"
+    return f"max by ({', '.join((*labels, 'shard', 'of'))}) ({expr} * on ({job}) group_left (shard, of) {shard})"
+
+
+def summed(family: MetricSpec, by: Sequence[str], expr: str | None = None) -> str:
+    """A family, or an expression that has all its labels, summed over all of them but these; replicas count once.
+
+    >>> summed(specs.GROUP_ORPHANED_PARTITIONS, ["cluster"])
+    'sum by (cluster) (max by (cluster, group, reason) \
+(groupwatch_group_orphaned_partitions{cluster=~"$cluster",group=~"$group"}))'
+    >>> summed(specs.GROUP_LAG, GROUP)
+    'max by (cluster, group) (groupwatch_group_lag{cluster=~"$cluster",group=~"$group"})'
 
     Raises:
         UnknownMetric: the family lacks one of the labels.
     """
-    return across("sum", by, family, expr)
+    if family.scope not in (MetricScope.CLUSTER, MetricScope.SELF) and set(by) == set(family.labels):
+        return across("max", by, family, expr)
+    return across("sum", by, family, once(family, expr))
+
+
+def total(family: MetricSpec, expr: str | None = None) -> str:
+    """A family, or an expression that has all its labels, summed over all of them; replicas count once.
+
+    >>> total(specs.GROUP_LAG)
+    'sum(max by (cluster, group) (groupwatch_group_lag{cluster=~"$cluster",group=~"$group"}))'
+    """
+    return f"sum({once(family, expr)})"
 
 
 def increased(family: MetricSpec, window: str = "$__rate_interval") -> str:
@@ -133,7 +176,7 @@ def numbered(family: MetricSpec, label: str, values: Iterable[str]) -> str:
         UnknownMetric: the family lacks the label.
     """
     held = [f"{place} * ({chosen(family, **{label: value})} == 1)" for place, value in enumerate(values)]
-    return summed(family, GROUP, " or ".join(held))
+    return across("max", GROUP, family, " or ".join(held))
 
 
 def renamed(family: MetricSpec, by: Sequence[str], label: str, new: str) -> str:

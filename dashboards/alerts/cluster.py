@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from dashboards.alerts.rule import BY_CLUSTER, CLUSTER, AlertRule, series
+from dashboards.queries import shard_shares
 from monitor.metrics import specs
 from monitor.model.findings import Severity
 
 BY = f"{BY_CLUSTER}, kind, reason"
 
+_CONCERNED = shard_shares(
+    f"{series(specs.CLUSTER_OWN_FINDING_GROUPS)}{{cluster=%q,exported_cluster=%q,kind=%q,reason=%q}}",
+    (),
+    ("cluster", "exported_cluster"),
+)
+
 CONCERNED = (
-    f"{{{{ range query (printf `sum({series(specs.CLUSTER_OWN_FINDING_GROUPS)}"
-    "{cluster=%q,exported_cluster=%q,kind=%q,reason=%q})` $labels.cluster $labels.exported_cluster "
+    f"{{{{ range query (printf `sum({_CONCERNED})` $labels.cluster $labels.exported_cluster "
     "$labels.kind $labels.reason) }}, "
     "{{ .Value | humanize }} groups{{ end }}"
 )
-"""A template: how many groups the finding concerns. Each shard counts its own."""
+"""A template: how many groups the finding concerns. Each shard counts its own, and its replicas count the same ones."""
 
 
 def rules_about_clusters_themselves() -> tuple[AlertRule, ...]:

@@ -185,7 +185,7 @@ def _progress(pace: Pace) -> tuple[AlertRule, ...]:
             alerts.PARTITION_STALLED,
             pace,
             # Also of a group without members that has commits: there it is the only sign of a hang.
-            expr=f"{series(failing, status='stall')} > 0 {NOT_UNATTENDED}",
+            expr=f"{series(failing, status='stall')} > 0 {NOT_UNATTENDED} {NOT_BLOCKED}",
             summary=f"{GROUP} commits without progress in {COUNT} partitions",
             description=(
                 f"Consumers of group {GROUP} of cluster {CLUSTER} commit the same offset repeatedly although there is "

@@ -18,7 +18,7 @@ from dashboards.grafana.panels import (
     table,
     unmarked,
 )
-from dashboards.queries import CLUSTER, GROUP, across, chosen, described, groups_with, since, summed
+from dashboards.queries import CLUSTER, GROUP, across, chosen, described, groups_with, once, since, summed, total
 from monitor.metrics import specs
 from monitor.metrics.spec_types import MetricSpec
 
@@ -26,7 +26,12 @@ TOP: Final = 10
 """So many groups are listed where only the first ones matter."""
 
 _ORPHANED: Final = f"{summed(specs.GROUP_ORPHANED_PARTITIONS, GROUP)} > 0"
-_BEHIND: Final = f"{chosen(specs.GROUP_STATUS, status='warn')} == 1 or {chosen(specs.GROUP_STATUS, status='err')} == 1"
+_BEHIND: Final = across(
+    "max",
+    GROUP,
+    specs.GROUP_STATUS,
+    f"{chosen(specs.GROUP_STATUS, status='warn')} == 1 or {chosen(specs.GROUP_STATUS, status='err')} == 1",
+)
 
 FINDINGS: Final = {
     "orphaned": "partitions without an owner",
@@ -55,7 +60,7 @@ FINDINGS: Final = {
 def groups_known() -> Panel:
     """How many groups there are, whatever the verdict on each of them."""
     family = specs.CLUSTER_GROUPS
-    return stat("Groups", described(family), "short", f"sum({chosen(family)})", marked=unmarked())
+    return stat("Groups", described(family), "short", total(family), marked=unmarked())
 
 
 def groups_orphaned() -> Panel:
@@ -72,7 +77,7 @@ def groups_behind() -> Panel:
 def records_waiting() -> Panel:
     """All that waits for all groups."""
     family = specs.CLUSTER_LAG
-    return stat("Lag", described(family), "short", f"sum({chosen(family)})", marked=unmarked())
+    return stat("Lag", described(family), "short", total(family), marked=unmarked())
 
 
 def oldest_waiting() -> Panel:
@@ -219,5 +224,5 @@ def _top(title: str, family: MetricSpec, heading: str, unit: str) -> Panel:
 
 
 def _counted(title: str, family: MetricSpec, label: str, expr: str) -> Panel:
-    query = Query(expr=across("count", [label], family, expr), legend=f"{{{{{label}}}}}")
+    query = Query(expr=across("count", [label], family, once(family, expr)), legend=f"{{{{{label}}}}}")
     return graph(title, family.help, "short", query, steps=True)

@@ -24,7 +24,7 @@ from dashboards.grafana.panels import (
     timeline,
     unmarked,
 )
-from dashboards.queries import GROUP, chosen, described, increased, numbered, summed
+from dashboards.queries import GROUP, chosen, described, increased, numbered, summed, total
 from monitor.metrics import specs
 
 STATES: Final = (
@@ -40,26 +40,26 @@ STATES: Final = (
 
 def members_now() -> Panel:
     """How many members there are."""
-    expr = f"sum({chosen(specs.GROUP_MEMBERS)})"
+    expr = total(specs.GROUP_MEMBERS)
     return stat("Members", described(specs.GROUP_MEMBERS), "short", expr, marked=unmarked())
 
 
 def orphans_now() -> Panel:
     """How many partitions have no owner."""
     family = specs.GROUP_ORPHANED_PARTITIONS
-    return stat("Orphaned partitions", described(family), "short", f"sum({chosen(family)})", marked=marked_from(1))
+    return stat("Orphaned partitions", described(family), "short", total(family), marked=marked_from(1))
 
 
 def double_owned_now() -> Panel:
     """How many partitions have two owners."""
     family = specs.GROUP_DOUBLE_OWNED_PARTITIONS
-    return stat("With two owners", described(family), "short", f"sum({chosen(family)})", marked=marked_from(1))
+    return stat("With two owners", described(family), "short", total(family), marked=marked_from(1))
 
 
 def drifted_now() -> Panel:
     """How many partitions have another owner than expected."""
     family = specs.GROUP_DRIFTED_PARTITIONS
-    return stat("Drifted partitions", described(family), "short", f"sum({chosen(family)})", marked=marked_from(1))
+    return stat("Drifted partitions", described(family), "short", total(family), marked=marked_from(1))
 
 
 def imbalance_now() -> Panel:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dashboards.grafana.lines import GROUP_NAME, counts, of_groups
 from dashboards.grafana.panels import MOST, Panel, Query, graph
-from dashboards.queries import chosen, described
+from dashboards.queries import chosen, described, once
 from monitor.metrics import specs
 
 
@@ -21,5 +21,5 @@ def connect_idle_tasks() -> Panel:
 def connect_delay() -> Panel:
     """How long Connect still waits for a worker that is gone."""
     family = specs.GROUP_CONNECT_DELAY_UNTIL
-    expr = f"topk({MOST}, clamp_min({chosen(family)} - time(), 0))"
+    expr = f"topk({MOST}, {once(family, f'clamp_min({chosen(family)} - time(), 0)')})"
     return graph("Remaining wait for a lost worker", described(family), "s", Query(expr=expr, legend=GROUP_NAME))

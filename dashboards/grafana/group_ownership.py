@@ -37,7 +37,7 @@ def who_is_member() -> Panel:
         described(specs.MEMBER_INFO, specs.PARTITION_OWNER_INFO),
         labels,
         Column("Lag of its partitions", summed(specs.PARTITION_OWNER_INFO, labels, lag)),
-        Column("Owns", across("count", labels, specs.PARTITION_OWNER_INFO)),
+        Column("Owns", across("count", labels, specs.PARTITION_OWNER_INFO, _owners())),
         Column("Listed", across("max", labels, specs.MEMBER_INFO), "bool_yes_no"),
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dashboards.grafana.lines import GROUP_NAME, most, of_groups
 from dashboards.grafana.panels import MOST, Panel, Query, graph
-from dashboards.queries import chosen, described, increased
+from dashboards.queries import chosen, described, increased, once
 from monitor.metrics import specs
 
 
@@ -37,7 +37,7 @@ def outcomes() -> Panel:
         described(*families),
         "short",
         *[
-            Query(expr=f"topk({MOST}, {increased(family, '5m')})", legend=f"{GROUP_NAME} {outcome}")
+            Query(expr=f"topk({MOST}, {once(family, increased(family, '5m'))})", legend=f"{GROUP_NAME} {outcome}")
             for family, outcome in families.items()
         ],
     )
@@ -46,5 +46,5 @@ def outcomes() -> Panel:
 def silence() -> Panel:
     """How long members of share groups have acknowledged nothing."""
     family = specs.GROUP_SHARE_LAST_ANSWER
-    expr = f"topk({MOST}, clamp_min(time() - {chosen(family)}, 0))"
+    expr = f"topk({MOST}, {once(family, f'clamp_min(time() - {chosen(family)}, 0)')})"
     return graph("Time since the last acknowledgment", described(family), "s", Query(expr=expr, legend=GROUP_NAME))

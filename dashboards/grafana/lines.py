@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from dashboards.grafana.panels import MOST, Panel, Query, graph
-from dashboards.queries import GROUP, PARTITION, across, chosen, described, summed
+from dashboards.queries import GROUP, PARTITION, across, chosen, described, once, summed
 from monitor.metrics import specs
 from monitor.metrics.spec_types import MetricSpec
 
@@ -33,7 +33,7 @@ def counts(title: str, family: MetricSpec, label: str) -> Panel:
 
 def most(family: MetricSpec) -> str:
     """The largest series of a family, at each moment."""
-    return f"topk({MOST}, {chosen(family)})"
+    return f"topk({MOST}, {once(family)})"
 
 
 def lag_of_partitions() -> str:

@@ -7,7 +7,7 @@ from typing import Final
 from dashboards.grafana import marks, variables
 from dashboards.grafana.layout import Band, Board
 from dashboards.grafana.panels import MOST, ROWS, Column, Panel, Query, graph, marked_from, stat, table, unmarked
-from dashboards.queries import GROUP, described, increased, summed
+from dashboards.queries import GROUP, described, increased, summed, total
 from monitor.metrics import specs
 from monitor.metrics.spec_types import MetricSpec
 
@@ -121,7 +121,7 @@ def _total(title: str, unit: str, family: MetricSpec) -> Panel:
 
 
 def _sum(family: MetricSpec) -> str:
-    return f"sum({increased(family, _CHOSEN_TIME)})"
+    return total(family, increased(family, _CHOSEN_TIME))
 
 
 def _cost(heading: str, family: MetricSpec, unit: str = "short") -> Column:

@@ -8,7 +8,7 @@ from dashboards.grafana import variables
 from dashboards.grafana.layout import Band, Board
 from dashboards.grafana.links import TOPICS_UID
 from dashboards.grafana.panels import MOST, ROWS, Column, Panel, Query, graph, stat, table, unmarked
-from dashboards.queries import TOPIC, across, chosen, described, since, summed
+from dashboards.queries import TOPIC, across, chosen, described, once, since, summed, total
 from monitor.metrics import specs
 
 _TOPIC: Final = "{{cluster}} {{topic}}"
@@ -34,12 +34,12 @@ def topics_known() -> Panel:
 def partitions_known() -> Panel:
     """How many partitions there are."""
     family = specs.PARTITION_END_OFFSET
-    return stat("Partitions", described(family), "short", f"count({chosen(family)})", marked=unmarked())
+    return stat("Partitions", described(family), "short", f"count({once(family)})", marked=unmarked())
 
 
 def written_now() -> Panel:
     """How fast all of them are written."""
-    expr = f"sum({_WRITTEN})"
+    expr = total(specs.PARTITION_END_OFFSET, _WRITTEN)
     return stat("Written", f"{described(specs.PARTITION_END_OFFSET)} {_OFFSETS}", "cps", expr, marked=unmarked())
 
 
@@ -81,7 +81,12 @@ def readers() -> Panel:
         Column("Behind", _row_query(_LAG_SECONDS), "s", warn_from=300),
         Column("Lag in bytes (MetaQ)", _row_query(_LAG_BYTES), "bytes"),
         Column("Lost records", _row_query(summed(specs.PARTITION_LOST_RECORDS, _READER)), warn_from=1),
-        Column("Partitions", _row_query(across("count", _READER, specs.PARTITION_COMMITTED_OFFSET))),
+        Column(
+            "Partitions",
+            _row_query(
+                across("count", _READER, specs.PARTITION_COMMITTED_OFFSET, once(specs.PARTITION_COMMITTED_OFFSET))
+            ),
+        ),
     )
 
 

@@ -32,7 +32,7 @@ from monitor.detection.lag.throughput import lag_status, last_catch_up_ms, pace_
 from monitor.detection.lag.uncommitted import invalid_places, left_behind, uncommitted_records
 from monitor.detection.lag.unprocessed import redelivery_of, unreadable_records
 from monitor.detection.moment import Moment
-from monitor.detection.offsets_topic import fault_of
+from monitor.detection.offsets_topic import block_start_ms, fault_of, hiding_fault
 from monitor.detection.ownership.assignment_view import AssignmentView, view_assignment
 from monitor.detection.ownership.catalog_view import Places, Topics
 from monitor.detection.ownership.context import Facts, Losses, Ownership
@@ -108,6 +108,7 @@ from monitor.model.commit_attempts import without_failed_attempts
 from monitor.model.findings import SubordinateFinding
 
 _OK: Final = LagStatus.OK
+_REWIND: Final = LagStatus.REWIND
 _GONE: Final = Phase.GONE
 _UNSEEN: Final = Phase.UNSEEN
 
@@ -304,23 +305,10 @@ def _verdict_of(facts: Facts, view: AssignmentView, now_ms: int) -> GroupVerdict
         short_life=facts.losses.short_life,
         subordinate=subordinate_findings(facts, found),
         hidden_topics=hidden.topics if hidden is not None else (),
-        blocked_since_ms=_block_start_ms(facts, at_least_ms),
+        blocked_since_ms=block_start_ms(group, facts.catalog, now_ms - (at_least_ms or 0)),
         redelivery=redelivery_of(group),
         unreadable_records=unreadable_records(group),
     )
-
-
-def _block_start_ms(facts: Facts, lag_age_ms: int | None) -> int | None:
-    """Since when the brokers take no commits of the group, at the earliest; None: they take them.
-
-    Where no poll saw that they did, all of the lag may come from that.
-    """
-    fault = fault_of(facts.group, facts.catalog)
-    if fault is None or fault.ended_ms is not None:
-        return None
-    if fault.before_ms is not None:
-        return fault.before_ms
-    return min(fault.since_ms, facts.now_ms - (lag_age_ms or 0))
 
 
 def _status(facts: Facts, lag: int | None) -> LagStatus | None:
@@ -329,7 +317,8 @@ def _status(facts: Facts, lag: int | None) -> LagStatus | None:
         return None
     rows = facts.partitions if facts.former_lag else facts.waiting  # of what went back, the lag is not known yet
     worst = worst_of([row.status for row in rows if row.status])
-    if worst is _OK and facts.uncommitted:
+    is_hidden = any(row.status is None for row in facts.waiting)
+    if (is_hidden and worst is not LagStatus.ERR) or (worst is _OK and facts.uncommitted):
         return None  # nothing is known to be wrong where nothing is known
     return worst or (None if lag is None else LagStatus.OK)
 
@@ -416,6 +405,7 @@ def facts_of(
     is_all = known.keys() >= owners.keys() and known.keys() >= committed.keys()
     places = known if is_all else sorted(known.keys() | owners.keys() | committed.keys())
     judge = _Judge(group, view, orphans, moment, settings.burrow)
+    judge.is_hidden = hiding_fault(group, topics.catalog, moment, settings.commit_silence_ms) is not None
     judged = judge.partition
     partitions = tuple([judged(place, known.get(place), committed.get(place)) for place in places])
     if shared is not None:
@@ -496,7 +486,8 @@ class _Judge:
 
     ``beyond_end`` are the partitions so far whose commit is beyond the end, each with since when. ``former_lag`` are
     those whose lag is unknown until the next polls, each with the lag that it had before. ``awaits_poll``: a newer date
-    of an end alone may change a row.
+    of an end alone may change a row. ``is_hidden``: the brokers take no commits of the group, or did not until a moment
+    ago, so Burrow's rules, which go by commits, know nothing of partitions with lag.
     """
 
     __slots__ = (
@@ -511,6 +502,7 @@ class _Judge:
         "awaits_poll",
         "beyond_end",
         "former_lag",
+        "is_hidden",
     )
 
     def __init__(
@@ -529,7 +521,7 @@ class _Judge:
         self._moment = moment
         self._burrow = burrow
         self._commits_to_log = KINDS[group.kind].commits_to_log
-        self.awaits_poll = False
+        self.awaits_poll = self.is_hidden = False
         self.beyond_end: dict[TopicPartition, int] = {}
         self.former_lag: dict[TopicPartition, int] = {}
 
@@ -546,6 +538,8 @@ class _Judge:
                 age_ms, stable = lag_ms(state, commit.offset, self._moment.now_ms), state.stable
                 progress = progress_of(commit, state)
                 status = lag_status(progress, lag, told_until(self._group, state, self._moment), self._burrow)
+                if self.is_hidden and status is not _REWIND:
+                    status = None
                 pace = pace_of(progress)
             may_be_unknown = state.truncations or commit.last_rewind or commit.offset > end
             if may_be_unknown and self._is_lag_unknown(place, state, commit):

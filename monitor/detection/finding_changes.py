@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from itertools import accumulate, groupby
 from operator import attrgetter
@@ -10,6 +10,7 @@ from typing import Final, TypeVar
 
 import msgspec
 
+from monitor.findings.alike import AlikeBy, AlikeGroups, alike_by, alike_groups, alike_text
 from monitor.findings.notification import cluster_finding_text, finding_text
 from monitor.findings.table import spec_of
 from monitor.model import (
@@ -42,6 +43,9 @@ CLUSTER_PAUSE_MS: Final = 60_000
 """The least time between two records of an open finding of a cluster: while brokers go away or come back, each poll
 sees other partitions, and each micro-batch may count other groups."""
 
+ALIKE_PAUSE_MS: Final = 3_600_000
+"""The least time between two records of an open finding of alike groups: each process leaves one more group."""
+
 
 Listed = TypeVar("Listed", str, TopicPartitions)
 
@@ -50,8 +54,8 @@ class Ledger:
     """What others have been told of a cluster's findings.
 
     Two findings of a group are the same if they have the same kind and reason. That is all that an id is made of, so
-    nothing has to be remembered for it to be the same after a restart. Findings of the cluster itself are apart: a
-    group may have any name, also none.
+    nothing has to be remembered for it to be the same after a restart. Findings of the cluster itself, and those of
+    alike groups, are apart: a group may have any name, also none.
     """
 
     def __init__(self, told: Iterable[FindingRecord] = ()) -> None:
@@ -60,17 +64,23 @@ class Ledger:
         self._own: dict[str, FindingRecord] = {}
         self._closed: dict[str, int] = {}
         self._seen: dict[str, GroupSummary] = {}
+        self._together: set[str] = set()
         for record in told:
             self._note(record)
 
     def news(
-        self, groups: Iterable[GroupSummary], now_ms: int, own: Sequence[FindingRecord] = ()
+        self,
+        groups: Iterable[GroupSummary],
+        now_ms: int,
+        own: Sequence[FindingRecord] = (),
+        together: Collection[AlikeBy] = (),
     ) -> list[FindingRecord]:
         """What has to be told, now that these are all groups; the ledger takes it for told.
 
         Of most groups nothing has changed, and most of the others have the same findings: neither are looked at. Nor is
         a group that could not be judged: its open findings stay open. ``own`` are the findings of the cluster, as
-        :func:`cluster_records` makes them. They come first, as those of groups may follow from them.
+        :func:`cluster_records` makes them, and those of alike groups, as :func:`alike_records` does. They come first,
+        as those of groups may follow from them. ``together`` is what alike groups have in common: they have no records.
         """
         found = list(self._cluster_changes(own, now_ms))
         present: set[str] = set()
@@ -80,15 +90,25 @@ class Ledger:
                 continue
             before = self._seen.get(summary.group)
             self._seen[summary.group] = summary
-            if before is None or (before is not summary and before.findings != summary.findings):
+            has_joined = self._has_joined(summary, together)
+            if before is None or has_joined or (before is not summary and before.findings != summary.findings):
                 found += self._of_group(summary, now_ms)
         for group in self._open.keys() - present:
             found += [_closed(record, now_ms) for record in self._open[group].values()]
         for group in self._seen.keys() - present:
             del self._seen[group]
+        self._together &= present
         for record in found:
             self._note(record)
         return found
+
+    def _has_joined(self, summary: GroupSummary, together: Collection[AlikeBy]) -> bool:
+        """Whether the group has just become one of alike ones, or has just ceased to be."""
+        is_together = bool(together and summary.findings) and alike_by(summary) in together
+        if is_together is (summary.group in self._together):
+            return False
+        (self._together.add if is_together else self._together.discard)(summary.group)
+        return True
 
     def take_outdated(self, now_ms: int) -> list[FindingOutdated]:
         """The findings that were closed so long ago that they need not be kept; the ledger forgets them."""
@@ -106,14 +126,15 @@ class Ledger:
             known = self._own.get(name)
             if known is None:
                 yield record
-            elif now_ms - known.at_ms >= CLUSTER_PAUSE_MS and not _is_unchanged(record, known):
+            elif now_ms - known.at_ms >= _pause_ms(record) and not _is_unchanged(record, known):
                 yield msgspec.structs.replace(record, event=FindingNews.CHANGED, opened_ms=known.opened_ms)
 
     def _of_group(self, summary: GroupSummary, now_ms: int) -> Iterator[FindingRecord]:
         before = self._open.get(summary.group, {})
-        now = {record.id: record for record in self._records(summary, before, now_ms)}
+        is_together = summary.group in self._together
+        now = {} if is_together else {record.id: record for record in self._records(summary, before, now_ms)}
         ended = before.keys() - now.keys()
-        follows = _causes_by_id(summary) if ended else {}
+        follows = _causes_by_id(summary, is_together=is_together) if ended else {}
         for name in (name for name in before if name in ended):
             yield msgspec.structs.replace(_closed(before[name], now_ms), follows=follows.get(name))
         for name, record in now.items():
@@ -133,7 +154,7 @@ class Ledger:
             yield opened(summary, finding, now_ms)
 
     def _note(self, record: FindingRecord) -> None:
-        is_own = record.scope is FindingScope.CLUSTER
+        is_own = record.scope is not FindingScope.GROUP
         beside = self._own if is_own else self._open.setdefault(record.group, {})
         if record.event is FindingNews.CLOSED:
             self._closed[record.id] = record.at_ms
@@ -197,6 +218,41 @@ def _cluster_record(cluster: str, finding: ClusterFinding, now_ms: int, shard: i
     )
 
 
+def alike_in(groups: Iterable[GroupSummary]) -> dict[AlikeBy, AlikeGroups]:
+    """The groups that have one record together. A group that could not be evaluated stays among those it was with."""
+    return alike_groups(
+        each if each.unjudged is None else msgspec.structs.replace(each, unjudged=None) for each in groups
+    )
+
+
+def alike_records(cluster: str, alike: Iterable[AlikeGroups], now_ms: int, shard: int = 1) -> tuple[FindingRecord, ...]:
+    """The records of groups that are alike in a finding, as if they were not there before."""
+    return tuple([_alike_record(cluster, each, now_ms, shard) for each in alike])
+
+
+def _alike_record(cluster: str, alike: AlikeGroups, now_ms: int, shard: int) -> FindingRecord:
+    return FindingRecord(
+        id=alike_id(cluster, alike.pattern, alike.kind.value, alike.reason, shard),
+        event=FindingNews.OPENED,
+        cluster=cluster,
+        group="",
+        kind=alike.kind.value,
+        reason=alike.reason,
+        since_ms=alike.since_ms,
+        opened_ms=now_ms,
+        at_ms=now_ms,
+        sentence=alike_text(cluster, alike),
+        partition_count=0,
+        partitions=(),
+        member_count=0,
+        members=(),
+        scope=FindingScope.ALIKE,
+        group_count=alike.groups,
+        shard=shard,
+        pattern=alike.pattern,
+    )
+
+
 def finding_id(cluster: str, group: str, finding: Finding) -> str:
     """What a finding is told apart by, as 32 hexadecimal digits."""
     return hashed_id(cluster, group, finding.kind.value, finding.reason)
@@ -206,6 +262,8 @@ def id_of(record: FindingRecord) -> str:
     """The id that a record must have."""
     if record.scope is FindingScope.CLUSTER:
         return hashed_id(record.cluster, "", record.kind, record.reason, record.shard)
+    if record.scope is FindingScope.ALIKE:
+        return alike_id(record.cluster, record.pattern, record.kind, record.reason, record.shard)
     return hashed_id(record.cluster, record.group, record.kind, record.reason)
 
 
@@ -215,13 +273,25 @@ def hashed_id(cluster: str, group: str, kind: str, reason: str, shard: int = 1) 
     return blake2b(msgspec.json.encode(parts), digest_size=16).hexdigest()  # no two lists are alike so
 
 
+def alike_id(cluster: str, pattern: str, kind: str, reason: str, shard: int) -> str:
+    """The id of a finding of alike groups. It is that of no group: a group may be named like the pattern."""
+    return hashed_id(cluster, pattern, f"alike {kind}", reason, shard)
+
+
 def _closed(record: FindingRecord, now_ms: int) -> FindingRecord:
     return msgspec.structs.replace(record, event=FindingNews.CLOSED, at_ms=now_ms)
 
 
-def _causes_by_id(summary: GroupSummary) -> dict[str, str]:
-    """Which finding of the cluster each one of the group follows, by id."""
-    return {finding_id(summary.cluster, summary.group, each): each.follows for each in summary.subordinate}
+def _causes_by_id(summary: GroupSummary, *, is_together: bool) -> dict[str, str]:
+    """Which finding of the cluster, or of alike groups, each one of the group follows, by id."""
+    causes = {finding_id(summary.cluster, summary.group, each): each.follows for each in summary.subordinate}
+    for each in summary.findings if is_together else ():
+        causes[finding_id(summary.cluster, summary.group, each)] = f"{each.kind.value}/{each.reason}"
+    return causes
+
+
+def _pause_ms(record: FindingRecord) -> int:
+    return ALIKE_PAUSE_MS if record.scope is FindingScope.ALIKE else CLUSTER_PAUSE_MS
 
 
 def _began_as(finding: Finding, known: FindingRecord) -> bool:

@@ -12,6 +12,7 @@ from typing import Final
 from monitor.findings.table import spec_of
 from monitor.messages.formatting import counted
 from monitor.messages.names import shown
+from monitor.messages.notification import utc
 from monitor.model import MOST, FindingKind, GroupSummary, Value
 from monitor.model.findings import Severity
 
@@ -64,6 +65,11 @@ def alike_groups(groups: Iterable[GroupSummary]) -> dict[AlikeBy, AlikeGroups]:
     return dict(sorted(alike.items(), key=lambda each: (-each[1].groups, each[0])))
 
 
+def alike_text(cluster: str, found: AlikeGroups) -> str:
+    """The finding of alike groups in full: whose it is, what, since when, and what to do."""
+    return f"Cluster {shown(cluster)}: {found.sentence} The first began at {utc(found.since_ms)}. {found.advice}"
+
+
 def _alike(common: AlikeBy, groups: list[GroupSummary]) -> AlikeGroups:
     reason, pattern = common
     spec = spec_of(FindingKind.UNATTENDED, reason)
@@ -101,3 +107,6 @@ _KEPT: Final[Mapping[str, str]] = {
     "kept": "offsets that MirrorMaker 2 seems to copy, which it does only when they move",
     "not_synced": "offsets that MirrorMaker 2 seems to have copied, and records go on without it",
 }
+
+ALIKE_REASONS: Final = frozenset({"one_off", *_KEPT})
+"""The reasons that groups may have in common."""

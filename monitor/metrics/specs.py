@@ -268,11 +268,11 @@ GROUP_REBALANCES_TOTAL: Final = GroupMetric(
 )
 GROUP_STATUS: Final = MetricSpec(
     "groupwatch_group_status",
-    "1 for the status of the group by Burrow's rules, 0 for the others. Absent while no lag is known, unless commits "
-    "went back.",
+    "1 for the status of the group by Burrow's rules, 0 for the others. Absent while no lag is known or the "
+    "brokers take no commits, unless commits went back.",
     scope=MetricScope.GROUP,
     labels=(*BY_GROUP, "status"),
-    absent=_NO_LAGS,
+    absent=f"{_NO_LAGS}; there is lag, and the brokers take no commits of the group, or did not until a moment ago",
 )
 GROUP_CONSUMED_RECORDS_PER_SECOND: Final = GroupMetric(
     "groupwatch_group_consumed_records_per_second",

@@ -130,6 +130,8 @@ class FindingScope(StrEnum):
     """What a finding is about as a whole."""
 
     GROUP = "group"
+    ALIKE = "alike"
+    """Groups that have the same finding and no other (monitor.findings.alike)."""
     CLUSTER = "cluster"
 
 
@@ -142,6 +144,7 @@ class FindingRecord(Value, omit_defaults=False):
 
     A finding of a cluster has no group (``""``); it concerns ``group_count`` of those that the job with this ``shard``
     (its number, from 1) watches. ``follows`` is the finding of the cluster that a closed one of a group is now under.
+    One of alike groups has no group either, but the ``pattern`` of their names; a closed one of a group ``follows`` it.
     """
 
     id: str
@@ -166,6 +169,7 @@ class FindingRecord(Value, omit_defaults=False):
     group_count: int = 0
     follows: str | None = None
     shard: int = 1
+    pattern: str = ""
 
 
 class FindingOutdated(Value):

@@ -18,9 +18,10 @@ from urllib.parse import quote
 import msgspec
 
 from monitor.detection.finding_changes import id_of
+from monitor.findings.alike import ALIKE_REASONS
 from monitor.findings.cluster import ROWS
 from monitor.findings.table import FINDINGS
-from monitor.model import FindingNews, FindingRecord, FindingScope, Value
+from monitor.model import FindingKind, FindingNews, FindingRecord, FindingScope, Value
 
 MEDIA_TYPE: Final = "application/cloudevents+json; charset=utf-8"
 
@@ -35,6 +36,7 @@ _KNOWN: Final = frozenset(
     [
         *((FindingScope.GROUP, spec.kind.value, str(spec.reason)) for spec in FINDINGS),
         *((FindingScope.CLUSTER, spec.kind.value, str(spec.reason)) for spec in ROWS),
+        *((FindingScope.ALIKE, FindingKind.UNATTENDED.value, reason) for reason in ALIKE_REASONS),
     ]
 )
 
@@ -75,7 +77,8 @@ def finding_event(record: FindingRecord) -> CloudEvent:
     """What happened to a finding, as an event.
 
     The source and the subject are the cluster and the group, percent-encoded: a name may have any character, and these
-    attributes may not. A subject is never empty, so that of a finding of a cluster is the cluster.
+    attributes may not. A subject is never empty, so that of a finding of a cluster is the cluster. That of alike groups
+    is the pattern of their names.
 
     Raises:
         EventError: the id or the time is none of groupwatch's.
@@ -88,7 +91,7 @@ def finding_event(record: FindingRecord) -> CloudEvent:
         id=f"{record.id}-{record.at_ms}-{record.event.value}",
         source=f"/groupwatch/clusters/{_quoted_name(record.cluster)}",
         type=f"groupwatch.finding.{record.event.value}",
-        subject=_quoted_name(record.group or record.cluster),
+        subject=_quoted_name(record.group or record.pattern or record.cluster),
         time=f"{datetime.fromtimestamp(record.at_ms / 1000, UTC):%Y-%m-%dT%H:%M:%S}.{record.at_ms % 1000:03}Z",
         data=record,
     )
@@ -107,7 +110,7 @@ def require_own(record: FindingRecord, clusters: Collection[str]) -> None:
         raise EventError("it names a cluster whose findings are not in this topic", SkipReason.FOREIGN)
     if record.event is not FindingNews.CLOSED and (record.scope, record.kind, record.reason) not in _KNOWN:
         raise EventError("its kind and reason are not those of a finding")
-    if record.id != id_of(record) or (record.group and record.scope is FindingScope.CLUSTER):
+    if record.id != id_of(record) or (record.group and record.scope is not FindingScope.GROUP):
         raise EventError("its id is not that of its cluster, group, kind and reason")
 
 

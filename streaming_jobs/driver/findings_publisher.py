@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from monitor.collectors.kafka.findings_topic import FindingsTopic, sentence_of
 from monitor.config import ClusterSettings
-from monitor.detection.finding_changes import Ledger, cluster_records
+from monitor.detection.finding_changes import Ledger, alike_in, alike_records, cluster_records
 from monitor.model import FindingOutdated, FindingRecord, FindingScope, GroupSummary, Shard
 from monitor.model.cluster_findings import ClusterFinding
 from streaming_jobs.ingest.sharding import watches
@@ -102,15 +102,17 @@ class FindingsPublisher:
             del self._waiting[:MAX_RECORDS_PER_WRITE]
 
     def _apply_changes(self, ledger: Ledger, judged: _Judged) -> None:
-        own = cluster_records(self._name, judged.findings, judged.now_ms, self._shard.number)
-        self._waiting += ledger.news(judged.groups, judged.now_ms, own)
+        shard, alike = self._shard.number, alike_in(judged.groups)
+        of_cluster = cluster_records(self._name, judged.findings, judged.now_ms, shard)
+        of_alike = alike_records(self._name, alike.values(), judged.now_ms, shard)
+        self._waiting += ledger.news(judged.groups, judged.now_ms, (*of_cluster, *of_alike), alike)
         self._waiting += ledger.take_outdated(judged.now_ms)
 
     def _is_own(self, record: FindingRecord) -> bool:
-        """Whether it is of this job; also what a shard published of the cluster, if there are fewer shards now."""
+        """Whether it is of this job; also what a shard published of no single group, if there are fewer shards now."""
         if record.cluster != self._name:
             return False
-        if record.scope is FindingScope.CLUSTER:
+        if record.scope is not FindingScope.GROUP:
             return (record.shard - self._shard.number) % self._shard.of == 0
         return watches(self._shard, record.group)
 

@@ -67,9 +67,16 @@ def of_the_jvm(open_fds: str) -> Series:
 
 
 def of_cluster(reason: str, shard: str = "2", groups: str = "7x20 stale", kind: str = "offsets_topic") -> Series:
-    """A finding of the cluster itself that begins at minute 0 and has ended at minute 21, as a shard says it."""
-    own = {"kind": kind, "reason": reason, "instance": f"groupwatch-{shard}"}
-    return {at("cluster_own_finding_oldest_seconds", **own): AGES, at("cluster_own_finding_groups", **own): groups}
+    """A finding of the cluster itself from minute 0 until minute 21, as both replicas of a shard say it."""
+    found: Series = {}
+    for instance in (f"groupwatch-{shard}", f"replica-{shard}"):
+        own = {"kind": kind, "reason": reason, "instance": instance}
+        found |= {
+            at("cluster_own_finding_oldest_seconds", **own): AGES,
+            at("cluster_own_finding_groups", **own): groups,
+        }
+        found[at("shards", instance=instance, shard=shard, of="2")] = "2x120"
+    return found
 
 
 UP = {at("up"): "1x120"}
@@ -1057,6 +1064,30 @@ CASES = (
         gone=66,
         summary="orders is 36m 0s behind, 5k records",
     ),
+    # An older groupwatch says "stall" all the time, but until minute 30 the brokers take no commits.
+    Case(
+        "GroupwatchPartitionStalled",
+        "warning",
+        UP
+        | {
+            of("group_commits_blocked_seconds"): "30+60x30 stale",
+            of("group_failing_partitions", status="stall"): "2x50 stale",
+        },
+        fires=41,
+        gone=56,
+        summary="orders commits without progress in 2 partitions",
+        labels=GROUP | {"status": "stall"},
+    ),
+    # Records that were lost before the brokers ceased to take commits stay lost.
+    Case(
+        "GroupwatchRecordsLost",
+        "critical",
+        aged("retention", "records_lost") | {of("group_commits_blocked_seconds"): "_x2 30+60x30 stale"},
+        fires=1,
+        gone=26,
+        summary="orders has lost records, the first 1m 0s ago",
+        labels=GROUP | {"kind": "retention", "reason": "records_lost"},
+    ),
     # It was so before, and goes on when the brokers take no commits from minute 10 on.
     Case(
         "GroupwatchLagOld",
@@ -1103,6 +1134,10 @@ SILENCES = (
             of("group_lag_at_least_seconds"): "0+60x70 stale",
             of("group_commits_blocked_seconds"): "30+60x70 stale",
             of("group_failing_partitions", status="stop"): "3x70 stale",
+            of("group_failing_partitions", status="stall"): "3x70 stale",
+            # What retention removed and the group has not committed may have been read: there is no finding of it.
+            of("group_lost_records"): "0x20 5000x50 0x40",
+            of("group_retention_ratio"): "0.5x20 1x50 0.1x40",
         },
         minutes=100,
     ),

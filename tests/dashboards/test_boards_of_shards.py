@@ -13,8 +13,11 @@ from monitor.metrics.specs import FAMILIES
 from tests.dashboards.boards import ALL, Asked, Window, asked, sent
 from tests.dashboards.promtool import run_cases
 
-SHARES: Final = {"sum"}
-"""Each shard tells of its own groups, or counts what is its own to read: together they are the whole."""
+SHARES: Final = {"max by shard"}
+"""Each shard tells of its own groups, and its replicas of the same ones: one number a shard, to be added up."""
+
+JOBS: Final = {"sum"}
+"""Each job counts what it does and reads itself."""
 
 AS_GOOD_AS_THE_WORST: Final = {"min"}
 """1 is well: where one shard is blind, not all is seen."""
@@ -26,7 +29,7 @@ ONE_EACH: Final = {"count by instance"}
 """What a job says of itself as a job."""
 
 ONE_EACH_SHARD: Final = {"count by shard"}
-"""Who is there; a shard may have replicas."""
+"""Who is there; a shard may have replicas. Beside a share it says whose share that is."""
 
 OVER_SHARDS: Final = {
     "groupwatch_cluster_groups": SHARES,
@@ -50,13 +53,13 @@ OVER_SHARDS: Final = {
     "groupwatch_micro_batch_seconds_bucket": AS_LATE_AS_THE_LAST,
     "groupwatch_collector_last_success_timestamp_seconds": AS_LATE_AS_THE_LAST,
     "groupwatch_collector_pass_duration_seconds": AS_LATE_AS_THE_LAST,
-    "groupwatch_decode_errors_total": SHARES,
-    "groupwatch_evaluation_errors_total": SHARES,
-    "groupwatch_collector_passes_total": SHARES,
-    "groupwatch_series_left_out": SHARES,
+    "groupwatch_decode_errors_total": JOBS,
+    "groupwatch_evaluation_errors_total": JOBS,
+    "groupwatch_collector_passes_total": JOBS,
+    "groupwatch_series_left_out": JOBS,
     "groupwatch_build_info": ONE_EACH,
     "groupwatch_shard_info": ONE_EACH,
-    "groupwatch_shards": ONE_EACH_SHARD,
+    "groupwatch_shards": ONE_EACH_SHARD | {"max by instance"},
 }
 """How the series that several shards have of a cluster may become one. Of moments, the age is what is aggregated."""
 
@@ -104,6 +107,8 @@ def innermost(expr: str, at: int) -> str | None:
         ("topk(10, HERE)", "topk"),
         ("count by (instance, version) (HERE)", "count by instance"),
         ("count by (of) (count by (of, shard) (HERE))", "count by shard"),
+        ("sum(max by (shard, of) (x * on (instance) (max by (instance, shard) (HERE) ^ 0)))", "max by instance"),
+        ("sum(max by (shard, of) (HERE * on (instance) (max by (instance, shard) (x) ^ 0)))", "max by shard"),
     ],
 )
 def test_what_aggregates_first_is_found(expr: str, expected: str | None):
@@ -121,7 +126,7 @@ def test_what_several_shards_tell_of_a_cluster_becomes_one_in_the_way_that_is_ri
 
 
 def series(family: str, /, *values: int, **more: str) -> list[dict[str, str]]:
-    """A family as three shards expose it."""
+    """A family as three shards expose it, or as these and a replica of the third."""
     labels = "".join(f',{label}="{value}"' for label, value in more.items())
     return [
         {
@@ -132,11 +137,18 @@ def series(family: str, /, *values: int, **more: str) -> list[dict[str, str]]:
     ]
 
 
+def shard(place: int, number: int) -> dict[str, str]:
+    """What the job at this place says of its share."""
+    labels = f'cluster="c",instance="groupwatch-{place}:9464",shard="{number}",of="3"'
+    return {"series": f"groupwatch_shards{{{labels}}}", "values": "3x5"}
+
+
 KAFKA = {"collector": "kafka", "name": "main"}
 
 SHARDS = [
-    *series("cluster_lag", 1000, 900, 1100),
-    *series("cluster_groups", 10, 12, 8, state="stable"),
+    *(shard(place, number) for place, number in enumerate([1, 2, 3, 3])),
+    *series("cluster_lag", 1000, 900, 1100, 1100),
+    *series("cluster_groups", 10, 12, 8, 8, state="stable"),
     *series("up", 1, 0, 1),
     *series("ready", 1, 1, 0),
     *series("findings_up", 0, 1, 1),
@@ -145,7 +157,7 @@ SHARDS = [
     *series("input_lag_records", 5, 70, 0),
     *series("collector_up", 1, 0, **KAFKA),
 ]
-"""Each of the three has something else wrong."""
+"""Each of the three has something else wrong; the third has a replica."""
 
 C = '{cluster="c"}'
 

@@ -1,6 +1,9 @@
 """Two real replicas of Prometheus with external labels, and what they write to a third: the recipe of docs/alerts.md.
 
-In grafana/mimir #13583, ``cluster`` of the first series of a request is taken for that of the pair of replicas.
+In grafana/mimir #13583, ``cluster`` of the first series of a request is taken for that of the pair of replicas. Two
+variants: series get another label while they are sent, as prometheus/prometheus #5726 advises those who have Kafka
+clusters (grafana/k8s-monitoring-helm #202 has the same wish); and series are federated with ``honor_labels``, as in
+verrazzano/verrazzano #1149.
 """
 
 from __future__ import annotations
@@ -40,13 +43,22 @@ RULES: Final = with_cluster_label(rules_file(DEMO), KAFKA)
 
 Job = dict[str, Any]
 
+RENAMED: Final = "honored"
+"""The job whose series keep their own cluster under another name; those of all others lose it."""
+
+(_WRITTEN,) = re.findall(r"```yaml\n(write_relabel_configs:\n.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+RELABELLING: Final[list[Job]] = yaml.safe_load(_WRITTEN.replace("groupwatch;", f"{RENAMED};"))["write_relabel_configs"]
+"""As the page has them, for another job."""
+
 
 class Around(NamedTuple):
-    """What there is around replicas: a groupwatch, and the servers that both of them tell."""
+    """A groupwatch, the servers that both replicas tell, and the replicas; one server gets relabelled series."""
 
     target: str
     receiver: EmbeddedPrometheus
+    relabelled: EmbeddedPrometheus
     alertmanager: EmbeddedAlertmanager
+    replicas: tuple[EmbeddedPrometheus, ...] = ()
 
 
 class Replica(EmbeddedPrometheus):
@@ -64,6 +76,8 @@ class Replica(EmbeddedPrometheus):
         recipe["scrape_configs"][0]["static_configs"][0]["targets"] = [self._around.target]
         recipe["scrape_configs"] += self._others
         recipe["remote_write"][0]["url"] = f"{self._around.receiver.url}/api/v1/write"
+        second = {"url": f"{self._around.relabelled.url}/api/v1/write", "write_relabel_configs": RELABELLING}
+        recipe["remote_write"].append(second)
         recipe["alerting"] |= own["alerting"]
         return recipe | {"rule_files": own["rule_files"]}
 
@@ -73,6 +87,20 @@ class Receiver(EmbeddedPrometheus):
 
     def _command(self) -> list[str]:
         return [*super()._command(), "--web.enable-remote-write-receiver"]
+
+
+class Central(EmbeddedPrometheus):
+    """It federates the series of another one, whose labels go before its own."""
+
+    def __init__(self, other: EmbeddedPrometheus, name: str = "groupwatch") -> None:
+        super().__init__([])
+        self._other, self._name = other, name
+
+    def _configuration(self) -> dict[str, object]:
+        address = self._other.url.removeprefix("http://")
+        own = job("federated", address, honors=True, labels={"cluster": "central"})
+        own |= {"metrics_path": "/federate", "params": {"match[]": [f'groupwatch_up{{job="{self._name}"}}']}}
+        return super()._configuration() | {"scrape_configs": [own]}
 
 
 def job(name: str, address: str, *, honors: bool, labels: Mapping[str, str] | None = None) -> Job:
@@ -93,16 +121,16 @@ def around() -> Iterator[Around]:
         plain = running.enter_context(answering(lambda _path, _body: answer))
         renamed = running.enter_context(target(KAFKA))
         receiver = running.enter_context(Receiver([], RULES))
-        servers = Around(renamed, receiver, running.enter_context(EmbeddedAlertmanager()))
+        relabelled = running.enter_context(Receiver([]))
+        servers = Around(renamed, receiver, relabelled, running.enter_context(EmbeddedAlertmanager()))
         jobs = [
             job("honored", plain, honors=True, labels=taken),
             job("overruled", plain, honors=False, labels=taken),
             job("bare", plain, honors=False),
         ]
-        for name in ("r1", "r2"):
-            running.enter_context(Replica(name, jobs, servers))
+        replicas = tuple(running.enter_context(Replica(name, jobs, servers)) for name in ("r1", "r2"))
         eventually(lambda: scrapes(receiver.url) >= SCRAPES, "enough samples of both replicas", 120)
-        yield servers
+        yield servers._replace(replicas=replicas)
 
 
 @pytest.fixture
@@ -164,3 +192,40 @@ def test_alertmanager_takes_the_alerts_of_both_replicas_for_one(around: Around):
         "main",
     )
     assert "__replica__" not in labels
+
+
+KEPT: Final = {(EXTERNAL, "main"), (EXTERNAL, "starting")}
+
+
+@pytest.mark.parametrize(
+    ("name", "kept"),
+    [
+        pytest.param("groupwatch", KEPT, id="our label has another name"),
+        pytest.param(RENAMED, KEPT, id="and is renamed first"),
+        pytest.param("bare", {(EXTERNAL, None)}, id="and is lost: two Kafka clusters collide"),
+    ],
+)
+def test_the_label_is_overwritten_while_series_are_sent(around: Around, name: str, kept: set[tuple[str, str | None]]):
+    def seen() -> bool:
+        return labels_of(around.relabelled.url, f'groupwatch_up{{job="{name}"}}', "cluster", KAFKA) == kept
+
+    eventually(seen, "the clusters of the receiver", 60)
+
+
+def test_series_without_a_kafka_cluster_get_none_where_the_label_is_renamed(around: Around):
+    found = labels_of(around.relabelled.url, f'groupwatch_build_info{{job="{RENAMED}"}}', "cluster", KAFKA)
+    assert found == {(EXTERNAL, None)}
+
+
+def test_federated_series_have_both_labels(around: Around):
+    """The label ``cluster`` of the one that federates is dropped."""
+    with Central(around.replicas[0]) as central:
+        own = 'groupwatch_up{job="groupwatch"}'
+        eventually(lambda: labels_of(central.url, own, "cluster", KAFKA) == KEPT, "both Kafka clusters", 60)
+
+
+def test_federated_series_without_another_name_have_one_label_only(around: Around):
+    """It is that of Kafka: neither the external label nor that of the target takes its place."""
+    with Central(around.replicas[0], "bare") as central:
+        own, kept = 'groupwatch_up{job="bare"}', {("main", None), ("starting", None)}
+        eventually(lambda: labels_of(central.url, own, "cluster", KAFKA) == kept, "both Kafka clusters", 60)

@@ -10,18 +10,24 @@ from monitor.detection import DetectionSettings, evaluate
 from monitor.detection.cluster_findings import cluster_findings
 from monitor.findings.cluster import ROWS
 from monitor.model import (
+    CommitPoint,
     FindingKind,
     GroupKind,
     GroupSummary,
     GrownLog,
+    LagStatus,
     Phase,
     RebalanceInProgress,
+    Standstill,
     UnknownVersion,
 )
 from monitor.model.cluster_findings import ClusterFindingKind
+from monitor.model.commit_history import extend
 from monitor.model.findings import Severity
 from monitor.model.offsets_topic import FaultReason, OffsetsTopicHealth, PartitionFault
-from tests.detection.rules.test_stalled_commits import ALL_BUSY, NOW_MS, committed, pair
+from tests.detection.lag.test_lag import partition
+from tests.detection.rules.test_stalled_commits import ALL_BUSY, NOW_MS, committed, pair, topics_of
+from tests.support.builders import commit, group, member
 
 PAGE = Path(__file__).parents[2] / "docs" / "findings.md"
 
@@ -85,11 +91,106 @@ def test_the_brokers_place_groups_by_the_number_of_partitions_that_they_started_
     assert found(replace(topics_with(fault()), log_partitions=2)) == ([("not_committing", 700)], [])
 
 
-def test_what_does_not_come_from_it_stays_a_finding_of_the_group():
-    """Retention has removed the records 10 to 14 of partition 0, which the group had not read."""
+NOT_ENOUGH = "offsets_topic/not_enough_replicas"
+LOST = ("records_lost", 740)
+
+
+@pytest.mark.parametrize(
+    ("cut_s", "own", "told", "follow"),
+    [
+        pytest.param(740, fault(), [LOST], FOLLOWS, id="the log was cut before, and the group was silent by then"),
+        pytest.param(751, fault(), [], [("records_lost", 751, NOT_ENOUGH), *FOLLOWS], id="it may have read them"),
+        pytest.param(740, fault(before_s=739), [], [(*LOST, NOT_ENOUGH), *FOLLOWS], id="a poll saw the fault late"),
+        pytest.param(740, fault(before_s=None), [], [(*LOST, NOT_ENOUGH), *FOLLOWS], id="it is not known since when"),
+        pytest.param(740, fault(ended_s=945), [LOST], [], id="over for 55 s: lost before it"),
+        pytest.param(751, fault(ended_s=945), [], [], id="over for 55 s: it may commit again"),
+        pytest.param(740, fault(ended_s=940), [LOST, ("not_committing", 940)], [], id="over for 60 s"),
+        pytest.param(740, fault(partition=2), [LOST, ("not_committing", 700)], [], id="the partition of other groups"),
+    ],
+)
+def test_records_are_lost_only_if_it_is_known_that_nobody_read_them(cut_s, own, told, follow):
+    """Retention has removed the records 10 to 14 of partition 0, which the group had not committed."""
     first, *others = ALL_BUSY.topics["t"].partitions
-    cut = replace(ALL_BUSY.topics["t"], partitions=(replace(first, earliest=15, earliest_ms=900_000), *others))
-    assert found(replace(topics_with(fault()), topics={"t": cut})) == ([("records_lost", 900)], FOLLOWS)
+    cut = replace(ALL_BUSY.topics["t"], partitions=(replace(first, earliest=15, earliest_ms=cut_s * 1000), *others))
+    assert found(replace(topics_with(own), topics={"t": cut})) == (told, follow)
+
+
+def test_repeated_commits_of_a_lost_offset_are_known_as_well():
+    """Offset 10 was committed until 745 s, and the first record came at 600 s: since 660 s that is no progress."""
+    log = replace(partition((0, 10), (580, 10), (600, 11), (990, 20)), earliest=15, earliest_ms=700_000)
+    repeats = replace(commit("t", 0, 10, 745_000), standstill=Standstill(500_000, 3))
+    state = replace(pair(repeats), group="g")
+    topics = replace(topics_with(fault()), topics=topics_of(log).topics)
+    assert found(topics, state)[0] == [("records_lost", 700)]
+    assert found(topics, replace(state, offsets=(commit("t", 0, 10, 745_000),)))[0] == []
+
+
+@pytest.mark.parametrize(
+    ("own", "told", "follow"),
+    [
+        pytest.param(fault(since_s=860, before_s=850), [("close_to_loss", 50)], [], id="so it was before"),
+        pytest.param(fault(), [], [("close_to_loss", 50)], id="it may have read on"),
+        pytest.param(fault(before_s=None), [], [("close_to_loss", 50)], id="it is not known since when"),
+        pytest.param(fault(ended_s=945), [], [], id="over for 55 s: it may commit again"),
+        pytest.param(fault(ended_s=940), [("close_to_loss", 50)], [], id="over for 60 s"),
+        pytest.param(fault(partition=2), [("close_to_loss", 50)], [], id="the partition of other groups"),
+    ],
+)
+def test_a_group_is_close_to_loss_only_if_it_was_before(own, told, follow):
+    """Of 9,200 records, nine tenths of four fifths wait from 800 s on: 7,100. At 700 s there were 6,100."""
+    log = partition(*[(100 * n, 1000 * n) for n in range(11)])
+    log = replace(log, earliest=800, earliest_ms=50_000, earliest_end=800)
+    state = replace(group(member("C0", ["t"], {"t": (0,)}), offsets=[committed(0, 900, 90)]), group="g")
+    verdict = evaluate(state, replace(topics_with(own), topics=topics_of(log).topics), NOW_MS, DetectionSettings())
+    kinds = [
+        [(each.reason, each.since_ms // 1000) for each in of if each.kind is FindingKind.RETENTION]
+        for of in (verdict.findings, verdict.subordinate)
+    ]
+    assert kinds == [told, follow]
+
+
+def statuses(topics, state=SILENT):
+    """Burrow's, of the group and of its partitions."""
+    verdict = evaluate(state, topics, NOW_MS, DetectionSettings())
+    return verdict.status, [row.status for row in verdict.partitions]
+
+
+STALLED = replace(pair(*(committed(n, 12, 950, 970, 990) for n in range(4))), group="g")
+"""Three commits of one offset, with lag at each."""
+
+HALF_READ = replace(pair(*(committed(n, 20 - 10 * (n % 2), 980) for n in range(4))), group="g")
+"""Partitions 1 and 3 have lag."""
+
+
+def went_back(number):
+    """The newest commit is lower than the one before it."""
+    history = extend(b"", [CommitPoint(980_000, 18), CommitPoint(990_000, 12)])
+    return replace(commit("t", number, 12, 990_000), history=history)
+
+
+BACK = replace(pair(committed(0, 10, 500), *(went_back(number) for number in (1, 2, 3))), group="g")
+
+OK, ERR, STOP, STALL, REWIND = LagStatus.OK, LagStatus.ERR, LagStatus.STOP, LagStatus.STALL, LagStatus.REWIND
+
+
+@pytest.mark.parametrize(
+    ("state", "known", "blocked"),
+    [
+        pytest.param(SILENT, (ERR, [STOP] * 4), (None, [None] * 4), id="no commits"),
+        pytest.param(STALLED, (ERR, [STALL] * 4), (None, [None] * 4), id="commits of one offset"),
+        pytest.param(
+            HALF_READ, (ERR, [OK, STOP] * 2), (None, [OK, None] * 2), id="without lag there is nothing to commit"
+        ),
+        pytest.param(BACK, (ERR, [STOP, *[REWIND] * 3]), (ERR, [None, *[REWIND] * 3]), id="lower commits were made"),
+    ],
+)
+def test_burrows_rules_know_nothing_while_commits_are_refused(state, known, blocked):
+    assert statuses(ALL_BUSY, state) == known
+    assert statuses(topics_with(fault()), state) == blocked
+    assert statuses(topics_with(fault(before_s=None)), state) == blocked
+    assert statuses(topics_with(fault(ended_s=941)), state) == blocked, "members need a while to commit again"
+    assert statuses(topics_with(fault(ended_s=940)), state) == known
+    assert statuses(topics_with(fault(partition=2)), state) == known
 
 
 REBALANCING = replace(

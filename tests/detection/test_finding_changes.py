@@ -6,11 +6,14 @@ import msgspec
 import pytest
 
 from monitor.detection.finding_changes import (
+    ALIKE_PAUSE_MS,
     KEPT_CLOSED_MS,
     MOST_BYTES,
     MOST_MEMBERS,
     MOST_PARTITIONS,
     Ledger,
+    alike_in,
+    alike_records,
     cluster_records,
     finding_id,
     id_of,
@@ -31,6 +34,7 @@ from monitor.model import (
 from monitor.model.cluster_findings import ClusterFinding, ClusterFindingKind
 from monitor.model.findings import Severity, SubordinateFinding
 from monitor.protocol.findings_topic import encode_finding
+from tests.findings.test_alike import group, one_off
 from tests.support.builders import places
 
 ORPHANED = Finding(FindingKind.ORPHANED, "grew", since_ms=100, sentence="Two.", partitions=places("t", 4, 5))
@@ -343,3 +347,105 @@ def test_each_shard_has_a_finding_of_the_cluster_for_its_own_groups():
     assert first.id != second.id
     assert (id_of(first), id_of(second)) == (first.id, second.id)
     assert (first.shard, second.shard) == (1, 2)
+
+
+def news_of(ledger: Ledger, groups: list[GroupSummary], at_ms: int, shard: int = 1) -> list[tuple[str, str, str, int]]:
+    """What is told of all groups: what happened, of which group, the reason, and of how many groups."""
+    alike = alike_in(groups)
+    found = ledger.news(groups, at_ms, alike_records("c", alike.values(), at_ms, shard), alike)
+    return [(each.event.value, each.group, each.reason, each.group_count) for each in found]
+
+
+BILLING = group("billing", "no_members")
+ONE_OFFS = [one_off(number) for number in range(30)]
+
+
+def test_alike_groups_have_one_record_and_a_real_group_beside_them_its_own():
+    assert news_of(Ledger(), [BILLING, *ONE_OFFS], 1) == [
+        ("opened", "", "one_off", 30),
+        ("opened", "billing", "no_members", 0),
+    ]
+
+
+def test_the_record_of_alike_groups_says_it_all():
+    groups = [one_off(number, at_ms=9_000 - number) for number in range(30)]
+    (record,) = alike_records("c", alike_in(groups).values(), 10_000)
+    assert (record.scope, record.group, record.pattern) == (FindingScope.ALIKE, "", "anonymous.*")
+    assert (record.kind, record.since_ms, record.opened_ms, record.at_ms) == ("unattended", 8_971, 10_000, 10_000)
+    assert record.sentence.startswith(
+        "Cluster c: 30 groups named anonymous.* were each used by one process, which has left. Their lag is 300 "
+        "records in total. The first began at 1970-01-01 00:00:08 UTC. Nothing is to be done: their offsets expire."
+    )
+
+
+def test_what_was_told_of_each_is_closed_when_they_are_alike():
+    """Three groups of a pattern are no reason yet; with the fourth, all of them are one."""
+    ledger = Ledger()
+    first = [group(f"anonymous.{number}", "no_members", pattern="anonymous.*") for number in range(3)]
+    assert [each[0] for each in news_of(ledger, first, 1)] == ["opened"] * 3
+    assert news_of(ledger, ONE_OFFS[:3], 2) == [
+        each
+        for n in range(3)
+        for each in (("closed", f"anonymous.{n}", "no_members", 0), ("opened", f"anonymous.{n}", "one_off", 0))
+    ]
+    assert news_of(ledger, ONE_OFFS[:4], 3) == [
+        ("opened", "", "one_off", 4),
+        *[("closed", f"anonymous.{number}", "one_off", 0) for number in range(3)],
+    ]
+    assert news_of(ledger, ONE_OFFS[:4], 4) == []
+
+
+def test_a_group_that_is_one_of_alike_ones_now_follows_their_finding():
+    ledger = Ledger()
+    news_of(ledger, ONE_OFFS[:3], 1)
+    alike = alike_in(ONE_OFFS)
+    closed = [each for each in ledger.news(ONE_OFFS, 2, alike_records("c", alike.values(), 2), alike) if each.group]
+    assert [each.follows for each in closed] == ["unattended/one_off"] * 3
+
+
+def test_a_group_that_is_no_longer_like_the_others_has_a_record_of_its_own():
+    ledger = Ledger()
+    news_of(ledger, ONE_OFFS, 1)
+    stalled = msgspec.structs.replace(ONE_OFFS[0], findings=(*ONE_OFFS[0].findings, IDLE))
+    assert news_of(ledger, [stalled, *ONE_OFFS[1:]], 2) == [
+        ("opened", "anonymous.0", "one_off", 0),
+        ("opened", "anonymous.0", "no_partitions", 0),
+    ]
+    assert news_of(ledger, ONE_OFFS, 3) == [
+        ("closed", "anonymous.0", "one_off", 0),
+        ("closed", "anonymous.0", "no_partitions", 0),
+    ]
+
+
+def test_more_alike_groups_are_told_once_an_hour_and_their_end_at_once():
+    ledger = Ledger()
+    news_of(ledger, ONE_OFFS[:10], 1)
+    assert news_of(ledger, ONE_OFFS[:20], ALIKE_PAUSE_MS) == []
+    assert news_of(ledger, ONE_OFFS, ALIKE_PAUSE_MS + 1) == [("changed", "", "one_off", 30)]
+    assert news_of(ledger, [BILLING], ALIKE_PAUSE_MS + 2) == [
+        ("closed", "", "one_off", 30),
+        ("opened", "billing", "no_members", 0),
+    ]
+
+
+def test_groups_that_could_not_be_evaluated_stay_among_alike_ones():
+    ledger = Ledger()
+    news_of(ledger, ONE_OFFS, 1)
+    blind = [msgspec.structs.replace(each, unjudged="Its coordinator is away.") for each in ONE_OFFS]
+    assert news_of(ledger, blind, 2 * ALIKE_PAUSE_MS) == []
+
+
+def test_after_a_restart_alike_groups_are_not_told_again():
+    alike = alike_in(ONE_OFFS)
+    records = Ledger().news(ONE_OFFS, 1, alike_records("c", alike.values(), 1), alike)
+    assert news_of(Ledger(records), ONE_OFFS, 2) == []
+    assert news_of(Ledger(records), [], 2) == [("closed", "", "one_off", 30)]
+
+
+def test_alike_groups_have_an_id_of_their_own_by_pattern_and_shard():
+    """A group may be named like the pattern."""
+    alike = alike_in([*ONE_OFFS, *[one_off(number, pattern="job-*") for number in range(5)]]).values()
+    ids = [each.id for shard in (1, 2) for each in alike_records("c", alike, 1, shard)]
+    same = [finding_id("c", name, ONE_OFFS[0].findings[0]) for name in ("", "anonymous.*")]
+    assert len({*ids, *same}) == 6
+    assert ids == [id_of(each) for shard in (1, 2) for each in alike_records("c", alike, 1, shard)]

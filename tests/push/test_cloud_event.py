@@ -118,9 +118,30 @@ def test_a_shard_has_findings_of_the_cluster_with_ids_of_their_own():
         require_own(of_cluster(shard=2), {"c"})
 
 
+def of_alike(pattern: str = "anonymous.*", shard: int = 1, **changes):
+    """A finding of alike groups; its id is BLAKE2b of 16 bytes over these five."""
+    parts = f'["c","{pattern}","alike unattended","one_off"{f",{shard}" if shard > 1 else ""}]'
+    name = hashlib.blake2b(parts.encode(), digest_size=16).hexdigest()
+    fields = {"id": name, "group": "", "kind": "unattended", "reason": "one_off", "shard": shard, "pattern": pattern}
+    return msgspec.structs.replace(RECORD, **fields | {"scope": FindingScope.ALIKE} | changes)
+
+
+@pytest.mark.parametrize(("pattern", "subject"), [("anonymous.*", "anonymous.%2A"), ("", "c")])
+def test_a_finding_of_alike_groups_is_an_event_about_their_names(pattern: str, subject: str):
+    record = of_alike(pattern)
+    require_own(record, {"c"})
+    require_own(of_alike(pattern, 2), {"c"})
+    event = json.loads(event_body(finding_event(record)))
+    assert event["subject"] == subject
+    assert (event["data"]["scope"], event["data"]["group"], event["data"]["pattern"]) == ("alike", "", pattern)
+
+
 @pytest.mark.parametrize(
     ("record", "reason"),
     [
+        (of_alike(reason="no_members"), "its kind and reason are not those of a finding"),
+        (of_alike(group="payments"), "its id is not that of"),
+        (of_alike(id=of_alike("job-*").id), "its id is not that of"),
         (of_cluster(kind="orphaned"), "its kind and reason are not those of a finding"),
         (of_cluster(scope=FindingScope.GROUP), "its kind and reason are not those of a finding"),
         (of_cluster(group="payments"), "its id is not that of"),

@@ -13,12 +13,15 @@ Rule 6: The records of rule 4 must have waited for five minutes.
 Rule 7: The group must gain slowly: it reads at most twice as fast as the partition is written.
 Rule 8: Rules 4 and 6 may be true at another moment of the last minutes than rule 7.
 Rule 9: A partition with lost records is not close to loss as well.
+Rule 10: While the brokers take no commits of the group, and ``commit_silence_ms`` longer, it may have read on. What the
+last poll before that shows stays: records lost by then, and a group close to loss by then.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import chain
+from math import inf
 from typing import Final
 
 from msgspec.structs import replace
@@ -27,6 +30,7 @@ from monitor.detection.lag.lag import waiting_since_ms
 from monitor.detection.lag.standstill import moved_ms, standstill_of
 from monitor.detection.lag.throughput import PACE_MS, Progress, committed_by, pace_of, progress_of
 from monitor.detection.moment import Moment
+from monitor.detection.offsets_topic import hiding_fault
 from monitor.detection.ownership.context import Facts
 from monitor.detection.rules.rule import Rule
 from monitor.findings.observation import Observation
@@ -105,25 +109,37 @@ def find_records_lost(facts: Facts) -> Iterable[Observation]:
 
 
 def _losing(facts: Facts) -> Iterable[TopicPartition]:
+    known_ms = _last_known_ms(facts)
     for row in facts.waiting:
         if row.earliest and lost_records(row) > A_MARKER and row.orphan is not OrphanReason.UNSUBSCRIBED:
             place = TopicPartition(row.topic, row.partition)
-            if _has_stopped(facts, facts.committed[place], facts.known[place]):
+            stopped_ms = _stop_ms(facts, facts.committed[place], facts.known[place])
+            if stopped_ms is not None and max(stopped_ms, _cut_since_ms(facts, place)) <= known_ms:
                 yield place
 
 
-def _has_stopped(facts: Facts, commit: CommittedOffset, state: PartitionState) -> bool:
-    """Whether the group has not gone on for a while: it is silent, or repeats its commit although records came.
+def _last_known_ms(facts: Facts) -> float:
+    """Until when the commits show how far the group has read; -inf: not at all (rule 10)."""
+    fault = hiding_fault(facts.group, facts.catalog, facts.moment, facts.settings.commit_silence_ms)
+    if fault is None:
+        return inf
+    return -inf if fault.before_ms is None else fault.before_ms
 
-    An idle group repeats its commit, too. What came a moment ago it may have read before it was removed.
+
+def _stop_ms(facts: Facts, commit: CommittedOffset, state: PartitionState) -> int | None:
+    """Since when the group has not gone on for a while: it is silent, or repeats its commit although records came.
+
+    None: it goes on. An idle group repeats its commit, too. What came a moment ago it may have read before it was
+    removed.
     """
     patience_ms = facts.settings.commit_silence_ms
-    if facts.has_come(commit.committed_ms + patience_ms):
-        return True
-    if standstill_of(commit) is None:
-        return False
-    came_ms = waiting_since_ms(replace(state, earliest=None), commit.offset, facts.now_ms)
-    return came_ms is not None and commit.committed_ms >= max(came_ms, moved_ms(commit)) + patience_ms
+    silent_ms = commit.committed_ms + patience_ms
+    if standstill_of(commit) is not None:
+        came_ms = waiting_since_ms(replace(state, earliest=None), commit.offset, facts.now_ms)
+        repeated_ms = None if came_ms is None else max(came_ms, moved_ms(commit)) + patience_ms
+        if repeated_ms is not None and commit.committed_ms >= repeated_ms:
+            return repeated_ms
+    return silent_ms if facts.has_come(silent_ms) else None
 
 
 def _cut_since_ms(facts: Facts, place: TopicPartition) -> int:
@@ -165,8 +181,11 @@ def _is_threatened(facts: Facts, row: PartitionVerdict) -> bool:
     end = row.end or 0
     if end - min(progress.committed) < too_many:
         return False  # nor did so many wait at any instant of the last minutes
-    seen = ((each.offset, Moment(each.at_ms)) for each in reversed(state.ends))
-    if not any(_is_close(progress, state, at, moment, too_many) for at, moment in chain([(end, facts.moment)], seen)):
+    now, known_ms = [(end, facts.moment)], _last_known_ms(facts)
+    if known_ms < inf:
+        now, progress = [], replace(progress, ends=tuple([each for each in progress.ends if each.at_ms <= known_ms]))
+    seen = ((each.offset, Moment(each.at_ms)) for each in reversed(progress.ends))
+    if not any(_is_close(progress, state, at, moment, too_many) for at, moment in chain(now, seen)):
         return False
     return any(_gains_slowly(pace) for pace in _paces(progress))
 

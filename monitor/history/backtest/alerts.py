@@ -158,7 +158,7 @@ def _lag_sentence(now: AlertFacts) -> str:
 
 def _status_conditions(now: AlertFacts, window: Sequence[AlertFacts]) -> Iterator[Condition]:
     left_out = {
-        rows.PARTITION_STALLED.status: _is_unattended,
+        rows.PARTITION_STALLED.status: _is_unattended_or_blocked,
         rows.PARTITION_SILENT.status: _is_away_or_blocked,
         rows.OFFSETS_REWOUND.status: _is_reset,
     }
@@ -194,6 +194,11 @@ def _is_away(now: AlertFacts, window: Sequence[AlertFacts]) -> bool:
         return True
     paces = [each.consumed_per_s for each in _within(window, 5 * MINUTE_MS) if each.consumed_per_s is not None]
     return now.without_members > 0 and bool(paces) and max(paces) == 0
+
+
+def _is_unattended_or_blocked(now: AlertFacts, window: Sequence[AlertFacts]) -> bool:
+    """``NOT_UNATTENDED`` or ``NOT_BLOCKED`` of dashboards.alerts.lag leaves the group out."""
+    return now.blocked_since_ms is not None or _is_unattended(now, window)
 
 
 def _is_away_or_blocked(now: AlertFacts, window: Sequence[AlertFacts]) -> bool:
