@@ -1823,6 +1823,18 @@ def _not_taken(w: World) -> Iterator[Example]:
         w.catalog(_queues(w, 4)),
     )
     yield Example(
+        "nobody takes the second share of an id that two clients have",
+        Kind.ORPHANED,
+        "assignor_gap",
+        "02:40:00",
+        (
+            "2 partitions of orders (broker-a-2, broker-a-3)",
+            "the same id, 10.0.0.1@app at 10.0.0.1, all take the first",
+        ),
+        _rocketmq(w, _client(w, 1, 0, 1, connections=2)),
+        w.catalog(_queues(w, 4)),
+    )
+    yield Example(
         "shared out otherwise than by the strategy",
         Kind.DRIFT,
         "replayed",
