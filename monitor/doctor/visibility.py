@@ -10,6 +10,7 @@ from typing import Final
 from kafka.admin import KafkaAdminClient
 from kafka.errors import TopicAuthorizationFailedError
 
+from monitor.collectors.kafka_client.cluster_description import describe_cluster
 from monitor.doctor.unread import OFFSETS_TOPIC
 from monitor.kinds.streams import source_topics
 from monitor.model import GroupObserved, TopicObserved, TopicPartition, Value
@@ -66,7 +67,7 @@ def describe_missing(admin: KafkaAdminClient, topics: AbstractSet[str]) -> Missi
     partitions = described[OFFSETS_TOPIC]["partitions"] if OFFSETS_TOPIC in described else []
     offline = sorted(int(each["partition_index"]) for each in partitions if each["leader_id"] < 0)
     hidden = [name for name in names if name in described and _is_hidden(described[name]["error_code"])]
-    brokers = admin.describe_cluster()["brokers"]  # Kafka 4 lists one that is away, as fenced (KIP-1073)
+    brokers = describe_cluster(admin)["brokers"]  # Kafka 4 lists one that is away, as fenced (KIP-1073)
     there = {int(each["broker_id"]) for each in brokers if not each.get("is_fenced")}
     away = sorted({int(number) for each in partitions for number in each["replica_nodes"]} - there)
     return Missing(offline=tuple(offline), count=len(partitions), brokers=tuple(away), hidden=tuple(hidden))
@@ -84,4 +85,4 @@ def may_describe_all(admin: KafkaAdminClient) -> bool:
     Raises:
         KafkaError: no broker answers.
     """
-    return "DESCRIBE" in (admin.describe_cluster().get("authorized_operations") or ())
+    return "DESCRIBE" in (describe_cluster(admin).get("authorized_operations") or ())

@@ -44,7 +44,8 @@ ROWS: Final = (
         Severity.CRITICAL,
         "Start the brokers that are away, or find out why their replicas fall behind. No consumer of these groups "
         "needs a restart. A lower min.insync.replicas of __consumer_offsets lets groups commit at once, but commits "
-        "are then lost with one more broker.",
+        "are then lost with one more broker. Partitions with fewer replicas than that need more of them "
+        "(kafka-reassign-partitions.sh).",
     ),
     ClusterFindingSpec(
         _OFFSETS,

@@ -135,6 +135,10 @@ ROWS: Final = (
 )
 
 
+_BY_PLACE: Final = "AllocateMessageQueueAveragely"
+"""RocketMQ's strategies of this name, and of one that begins so, give a client what its first place in the list has."""
+
+
 class NoOwner(Evidence):
     """Why nobody owns partitions.
 
@@ -240,6 +244,12 @@ def _self_assigned_reason(
     if reason is OrphanReason.PENDING:
         strategy, have = shown(group.protocol or "The strategy"), "has" if len(awaited) < 2 else "have"
         return f"{strategy} assigns {them} to {people(awaited, group)}, which {have} not taken {them}."
+    twice = [member.member_id for member in group.members if member.connections > 1]
+    if twice and all((member.assignor or "").startswith(_BY_PLACE) for member in group.members):
+        return (
+            f"RocketMQ has a share for each connection. Those with the same id, {people(twice, group)}, all take the "
+            "first share of that id, so its other shares have no owner."
+        )
     return (
         f"No member has taken {them}. groupwatch cannot determine why, because it does not know how the members assign "
         "partitions."

@@ -10,6 +10,7 @@ from monitor.findings.order import Rank
 from monitor.findings.sentences import sentence
 from monitor.findings.spec import FindingSpec
 from monitor.messages.names import people, places, seconds
+from monitor.messages.notification import utc
 from monitor.model import FindingKind, GroupState
 
 _COMMITTING: Final = CLASSIC | CONSUMER
@@ -65,10 +66,14 @@ def _without_offset(found: Observation) -> str:
 
 
 class NeverCommitted(Evidence):
-    """Records came for ``owners``, who commit nothing there. ``silence_ms`` is the threshold, not the age."""
+    """Records came for ``owners``, who commit nothing there. ``silence_ms`` is the threshold, not the age.
+
+    ``deleted_ms`` is when brokers deleted the first of the offsets that the group had there; 0: it had none, in some.
+    """
 
     silence_ms: int
     owners: tuple[str, ...]
+    deleted_ms: int = 0
 
 
 @sentence.register
@@ -76,8 +81,11 @@ def _never_committed(evidence: NeverCommitted, found: Observation, group: GroupS
     partitions = "Its" if len(found.partitions) == 1 else "Their"
     owner, has = ("owner", "has") if len(evidence.owners) == 1 else ("owners", "have")
     had = "it" if len(found.partitions) == 1 else "them"
+    although = "although it commits elsewhere"
+    if evidence.deleted_ms:
+        although = f"since brokers deleted those there at {utc(evidence.deleted_ms)}, as they do with a topic"
     return (
-        f"The group has {_without_offset(found)}, although it commits elsewhere. {partitions} {owner}, "
+        f"The group has {_without_offset(found)}, {although}. {partitions} {owner}, "
         f"{people(evidence.owners, group)}, {has} had {had} for at least {seconds(evidence.silence_ms)}, and records "
         "came since."
     )
@@ -96,9 +104,13 @@ def _left_uncommitted(evidence: LeftUncommitted, found: Observation, group: Grou
 
 
 class AtRisk(Evidence):
-    """Nothing shows that records are left out. ``commits``: the group has committed offsets elsewhere."""
+    """Nothing shows that records are left out. ``commits``: the group has committed offsets elsewhere.
+
+    ``deleted_ms`` is when the newest of its offsets was deleted; 0: none was, as far as is known.
+    """
 
     commits: bool
+    deleted_ms: int = 0
 
 
 @sentence.register
@@ -106,4 +118,7 @@ def _at_risk(evidence: AtRisk, found: Observation, group: GroupState) -> str:
     risk = "A restart with auto.offset.reset=latest would skip the records there that it has not consumed."
     if evidence.commits:
         return f"The group has {_without_offset(found)}. {risk}"
+    if evidence.deleted_ms:
+        committed = f"has committed nothing since its offsets were deleted at {utc(evidence.deleted_ms)}"
+        return f"The group {committed}. It has {_without_offset(found)}. {risk}"
     return f"The group commits no offsets, so it may keep them elsewhere. It has {_without_offset(found)}. {risk}"

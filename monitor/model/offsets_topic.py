@@ -26,11 +26,13 @@ class OffsetsTopicSeen(Value):
 
     ``degraded`` are the partitions that are not as they should be, sorted. ``min_in_sync`` is its
     ``min.insync.replicas``; None: not read, as without the permission DESCRIBE_CONFIGS, or where nothing is degraded.
+    ``needs_all_of_them``: brokers before Kafka 3.7 need that many in sync where a partition has fewer replicas, too.
     """
 
     partitions: int
     degraded: tuple[ReplicasSeen, ...] = ()
     min_in_sync: int | None = None
+    needs_all_of_them: bool = False
 
 
 class FaultReason(StrEnum):

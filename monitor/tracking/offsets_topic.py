@@ -46,10 +46,12 @@ def health_after(
 def _faults(seen: OffsetsTopicSeen, before_ms: int | None, at_ms: int) -> Iterator[PartitionFault]:
     """The partitions that take no records. Without ``min.insync.replicas``, only a missing leader is certain.
 
-    A broker needs no more replicas in sync than the partition has (KIP-966).
+    From Kafka 3.7 on, a broker needs no more replicas in sync than the partition has (KIP-966).
     """
     for each in seen.degraded:
-        needed = min(seen.min_in_sync or 1, len(each.replicas))
+        needed = seen.min_in_sync or 1
+        if not seen.needs_all_of_them:
+            needed = min(needed, len(each.replicas))
         reason = FaultReason.NO_LEADER if each.leader == NO_LEADER else FaultReason.NOT_ENOUGH_REPLICAS
         if reason is FaultReason.NO_LEADER or len(each.in_sync) < needed:
             yield PartitionFault(each.partition, reason, len(each.in_sync), needed, at_ms, before_ms)

@@ -283,6 +283,48 @@ def test_a_client_id_with_two_connections_is_told_when_a_broker_would_have_dropp
     assert (finding.members, len(finding.partitions)) == (("127.0.0.1@c1",), 3)
 
 
+def of_two(client, *held):
+    """A client with the queues of these numbers, whose id two connections have."""
+    assigned = replace(client.assigned[0], partitions=tuple(f"broker-a-{number}" for number in held))
+    return replace(client, connections=2, assigned=(assigned,))
+
+
+def numbers(finding):
+    return [name.rpartition("-")[2] for name in names(finding)]
+
+
+def test_two_containers_with_one_client_id_leave_the_second_half_of_the_queues():
+    """apache/rocketmq #2760 (2021): two consumers in Docker, both 172.17.0.1@1, and two brokers.
+
+    Both took the queues of broker-a, and "message queues on broker-b will never be took care of". The client itself
+    sees its id twice, and takes the share of the first.
+    """
+    reading = rocketmq("5.5.0", "lab-group")
+    both = replace(reading, members=(of_two(reading.members[0], 0, 1, 2, 3),))
+    assert told(verdict_on(both, lab("LabTopic"), after_ms=1_000)) == []
+    twice, nobody = verdict_on(both, lab("LabTopic"), after_ms=130_000).findings
+    assert (twice.kind, twice.reason, numbers(twice)) == ("double_owned", "duplicate_client_id", list("0123"))
+    assert (nobody.kind, nobody.reason, numbers(nobody)) == ("orphaned", "assignor_gap", list("4567"))
+    assert nobody.sentence.endswith(
+        "have no owner. RocketMQ has a share for each connection. Those with the same id, 127.0.0.1@c1 at 127.0.0.1, "
+        "all take the first share of that id, so its other shares have no owner."
+    )
+
+
+def test_of_three_machines_two_have_one_client_id():
+    """apache/rocketmq #1547 (2019): 172.17.0.1@170 from two addresses and @173, and some queues without a consumer.
+
+    Eight queues in three shares: 3, 3 and 2. The third client has what it should have, and nothing is said of it.
+    """
+    reading = rocketmq("5.5.0", "lab-group")
+    last = replace(of_two(reading.members[2], 6, 7), connections=1)
+    three = replace(reading, members=(of_two(reading.members[0], 0, 1, 2), last))
+    twice, nobody = verdict_on(three, lab("LabTopic"), after_ms=130_000).findings
+    assert (twice.reason, twice.members, numbers(twice)) == ("duplicate_client_id", ("127.0.0.1@c1",), list("012"))
+    assert (nobody.reason, numbers(nobody)) == ("assignor_gap", list("345"))
+    assert "127.0.0.1@c3" not in nobody.sentence
+
+
 @pytest.mark.parametrize(
     "assignor",
     ["AllocateMessageQueueConsistentHash", "AllocateMessageQueueByMachineRoom", "AllocateMachineRoomNearby", "Ours"],

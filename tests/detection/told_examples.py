@@ -1042,6 +1042,23 @@ def _uncommitted(w: World) -> Iterator[Example]:
         w.group(*members),
         both,
     )
+    deleted = tuple(DeletedOffset(w.name("orders"), each, 100, STORED, None, at("02:42:00")) for each in (0, 1))
+    yield Example(
+        "the topic was recreated, and records came",
+        Kind.UNCOMMITTED,
+        "never",
+        "02:45:00",
+        ("2 partitions of orders (0-1), since brokers deleted", "at 2026-11-22 02:42:00 UTC, as they do with a topic"),
+        w.group(*members, deleted_offsets=deleted),
+        w.catalog(w.topic("orders", busy(0), busy(1))),
+    )
+    yield Example(
+        "the topic was recreated, and nothing came",
+        *at_risk,
+        ("has committed nothing since its offsets were deleted at 2026-11-22 02:42:00 UTC",),
+        w.group(*members, deleted_offsets=deleted),
+        both,
+    )
 
 
 def _expiring(w: World) -> Iterator[Example]:
@@ -1820,6 +1837,18 @@ def _not_taken(w: World) -> Iterator[Example]:
         "02:40:00",
         ("1 partition of orders (broker-a-3)", "does not know how the members assign partitions"),
         _rocketmq(w, _client(w, 1, 0, 1, assignor="Ours"), _client(w, 2, 2, assignor="Ours")),
+        w.catalog(_queues(w, 4)),
+    )
+    yield Example(
+        "nobody takes the second share of an id that two clients have",
+        Kind.ORPHANED,
+        "assignor_gap",
+        "02:40:00",
+        (
+            "2 partitions of orders (broker-a-2, broker-a-3)",
+            "the same id, 10.0.0.1@app at 10.0.0.1, all take the first",
+        ),
+        _rocketmq(w, _client(w, 1, 0, 1, connections=2)),
         w.catalog(_queues(w, 4)),
     )
     yield Example(

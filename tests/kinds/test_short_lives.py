@@ -148,3 +148,39 @@ def test_the_oldest_and_the_newest_of_many_have_siblings():
 
 def test_groups_of_another_pattern_do_not_count():
     assert not has_siblings(ShortLife("billing-*", 100_000, 110_000), lives((10, 20), (30, 40), (50, 60), (70, 80)))
+
+
+# --- public reports -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "pattern"),
+    [
+        pytest.param("kafka-topics-ui-1485871234567", "kafka-topics-ui-*", id="lensesio/kafka-topics-ui #44 (2017)"),
+        pytest.param("kafka-web-console-4821", "kafka-web-console-*", id="cjmamo/kafka-web-console #36"),
+        pytest.param(
+            "_confluent-ksql-default_transient_8319_1576022400000",
+            "_confluent-ksql-default_transient_*_*",
+            id="confluentinc/ccloud-tools #22 (2019): a trial of KSQL",
+        ),
+        pytest.param(
+            "spark-kafka-source-1d3f3a52-9f64-4f0a-8d55-6f6c0d8a3d10--1503215421-executor",
+            "spark-kafka-source-*--*-executor",
+            id="apache/spark PR #24613 (2019): an id of each lifetime of the application",
+        ),
+    ],
+)
+def test_what_user_interfaces_and_tools_leave_behind(name, pattern):
+    """Each page that was opened, and each query that was run, left a group of a new name, whose lag grew for days."""
+    own = [generation(1, 100, member(), name=name), commit(111, name), generation(2, 112, name=name)]
+    assert short_life(folded(*own, name=name)) == ShortLife(pattern, 100_000, 112_000)
+
+
+def test_an_empty_group_that_somebody_used_for_days_is_none_of_them():
+    """redpanda-data/console #115 (2020): "any consumer-group that has no active members" should be deletable.
+
+    Not every such group is a leftover: this one, of the pattern of the others, worked for days until its member left.
+    """
+    name = "kafka-topics-ui-1485871234567"
+    own = [generation(1, 100, member(), name=name), commit(200_000, name), generation(2, 200_001, name=name)]
+    assert short_life(folded(*own, name=name)) is None

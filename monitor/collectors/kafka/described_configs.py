@@ -7,6 +7,8 @@ from typing import Any
 
 from kafka.admin import ConfigResource, ConfigResourceType, KafkaAdminClient
 
+from monitor.collectors.kafka_client.cluster_description import describe_cluster
+
 Configs = Mapping[str, Mapping[str, Any]]
 """What is returned of each setting, by its name."""
 
@@ -21,7 +23,7 @@ def broker_configs(admin: KafkaAdminClient, names: Iterable[str]) -> Configs:
 
     There are none if the user may not describe it.
     """
-    broker = min(broker["broker_id"] for broker in admin.describe_cluster()["brokers"])
+    broker = min(broker["broker_id"] for broker in describe_cluster(admin)["brokers"])
     return _configs(admin, ConfigResourceType.BROKER, str(broker), names)
 
 

@@ -9,6 +9,7 @@ from kafka.admin import KafkaAdminClient
 from kafka.errors import TopicAlreadyExistsError, UnknownTopicOrPartitionError
 
 from monitor.collectors.kafka.topic_poll import topic_error
+from monitor.collectors.kafka_client.cluster_description import describe_cluster
 
 TopicPlan = dict[str, Any]
 """How a topic is created, in the terms of kafka-python's ``create_topics``."""
@@ -38,5 +39,5 @@ def ensure_topic(admin: KafkaAdminClient, topic: str, plan: Callable[[KafkaAdmin
 
 def single_partition(admin: KafkaAdminClient, configs: Mapping[str, str]) -> TopicPlan:
     """A topic of one partition, in which the order of all records counts, on up to three brokers."""
-    brokers = len(admin.describe_cluster()["brokers"])
+    brokers = len(describe_cluster(admin)["brokers"])
     return {"num_partitions": 1, "replication_factor": min(3, brokers), "configs": dict(configs)}

@@ -24,6 +24,7 @@ from monitor.collectors.errors import (
 )
 from monitor.collectors.kafka.events_writer import events_topic_plan
 from monitor.collectors.kafka.topic_poll import Described, cluster_id_of, kafka_text, topic_error
+from monitor.collectors.kafka_client.cluster_description import describe_cluster
 from monitor.collectors.kafka_client.connection import (
     CONNECT_LIMIT_S,
     error_name,
@@ -118,7 +119,7 @@ def check(cluster: ClusterSettings, limit_s: float = CONNECT_LIMIT_S) -> Cluster
         OffsetsTopicMissing: no group has ever committed here.
     """
     with open_admin(cluster, limit_s) as admin, explain_request_errors(cluster):
-        brokers = len(admin.describe_cluster()["brokers"])
+        brokers = len(describe_cluster(admin)["brokers"])
         wanted = [OFFSETS_TOPIC] if cluster.groups_from == "log" else []
         described = {topic["name"]: topic for topic in admin.describe_topics([*wanted, cluster.events_topic])}
         logs, events_topic = [described[topic] for topic in wanted], described[cluster.events_topic]

@@ -15,6 +15,7 @@ from kafka.admin import GroupState, KafkaAdminClient
 from msgspec.structs import replace
 
 from monitor.collectors.kafka_client.batch_requests import BatchRequests
+from monitor.collectors.kafka_client.cluster_description import describe_cluster
 from monitor.model import SAMPLE_LIFETIME_MS, RebalanceSampled, Value
 
 REBALANCING_STATES: Final = (GroupState.PREPARING_REBALANCE, GroupState.COMPLETING_REBALANCE)
@@ -189,4 +190,4 @@ def _rebalancing_groups(admin: KafkaAdminClient, broker: int) -> dict[str, str]:
 
 
 def _brokers(admin: KafkaAdminClient) -> tuple[int, ...]:
-    return tuple(sorted(broker["broker_id"] for broker in admin.describe_cluster()["brokers"]))
+    return tuple(sorted(broker["broker_id"] for broker in describe_cluster(admin)["brokers"]))

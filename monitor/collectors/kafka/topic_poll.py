@@ -29,6 +29,7 @@ from kafka.errors import (
 )
 from kafka.protocol.consumer import IsolationLevel
 
+from monitor.collectors.kafka_client.cluster_description import describe_cluster
 from monitor.model import PartitionObserved, TopicObserved
 from monitor.model.expiry import OffsetsRetention
 from monitor.model.offsets_topic import OffsetsTopicSeen
@@ -144,7 +145,7 @@ def cluster_id_of(admin: KafkaAdminClient) -> str | None:
     Raises:
         KafkaError: no broker answered.
     """
-    found = admin.describe_cluster().get("cluster_id")
+    found = describe_cluster(admin).get("cluster_id")
     return None if found is None else str(found)
 
 
@@ -167,7 +168,7 @@ def is_watched(topic: Described) -> bool:
 
 def broker_racks(admin: KafkaAdminClient) -> dict[int, str | None]:
     """The rack of each broker; empty if no broker has one."""
-    racks = {broker["broker_id"]: broker["rack"] for broker in admin.describe_cluster()["brokers"]}
+    racks = {broker["broker_id"]: broker["rack"] for broker in describe_cluster(admin)["brokers"]}
     return racks if any(rack is not None for rack in racks.values()) else {}
 
 

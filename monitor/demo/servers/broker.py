@@ -217,11 +217,12 @@ class EmbeddedKafka(Lifecycle):
         user = INTERNAL_USER if self.settings.sasl_users else None
         try:
             with KafkaAdminClient(**self.client_settings(user), bootstrap_timeout_ms=2000) as admin:
-                cluster = admin.describe_cluster()
+                manager = admin._manager  # describe_cluster() of kafka-python 3.0.12 fails before Kafka 3.7
+                manager.run(manager.cluster.refresh_metadata)
         except KafkaError:
             return False
-        is_in = any(broker["broker_id"] == self.node_id for broker in cluster["brokers"])
-        return is_in and cluster["cluster_id"] == self._cluster_id()
+        is_in = any(broker.node_id == self.node_id for broker in manager.cluster.brokers())
+        return is_in and bool(manager.cluster.cluster_id == self._cluster_id())
 
     def _cluster_id(self) -> str:
         lines = (self.data_dir / "log" / "meta.properties").read_text(encoding="utf-8").splitlines()

@@ -3,8 +3,8 @@
 - ``faust`` (Faust): the worker that writes a changelog partition is its owner. The leader assigns it to others as
   well, as a standby copy, and writes which these are (monitor.protocol.kafka.faust_user_data). Where that cannot be
   read, the name of the topic counts. Of any other partition there is one owner, as everywhere.
-- ``broadcast``, as many call an assignor of their own: each member reads every partition of a topic. That is
-  so on purpose only where all subscribers have a partition.
+- ``broadcast``, as many call an assignor of their own, or ``duplicated`` (kafka-webview): each member reads every
+  partition of a topic. That is so on purpose only where all subscribers have a partition.
 
 Kafka Streams assigns no standby tasks as partitions; its leader only names them to the members
 (monitor.kinds.classic_streams).
@@ -18,13 +18,13 @@ from monitor.detection.ownership.context import Owners
 from monitor.kinds.changelog_topics import is_changelog_topic
 from monitor.model import FAUST, GroupState, Member, TopicPartition
 
-BROADCAST: Final = "broadcast"
-"""The usual name of assignors that give everything to all members; no client library has one."""
+BROADCASTS: Final = frozenset({"broadcast", "duplicated"})
+"""The names of assignors that give everything to all members, as public code has them; no client library has one."""
 
 
 def without_copies(group: GroupState, owners: Owners) -> tuple[Owners, frozenset[TopicPartition]]:
     """The owners without those that only keep a copy, and the partitions that still have several on purpose."""
-    if group.protocol == BROADCAST:
+    if group.protocol in BROADCASTS:
         return owners, _read_by_all(group, owners)
     if group.protocol != FAUST:
         return owners, frozenset()

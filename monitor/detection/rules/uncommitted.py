@@ -24,6 +24,8 @@ Rule 10: A partition with a commit in a transaction that is open or was aborted 
 commit of an offset below 0 (monitor.detection.rules.invalid_commits).
 Rule 11: Where transactions end, a partition with an owner is ``at_risk`` at most: what came may be an aborted batch,
 which no member receives. So is a partition of a sink of Connect, which may commit none until it has enough records.
+Rule 12: Where the brokers deleted the offset while the group had members, as they do with a topic, the group did commit
+there. So rule 5 need not be true of a topic that was recreated.
 """
 
 from __future__ import annotations
@@ -110,7 +112,7 @@ def _without_members(facts: Facts) -> Iterator[Observation]:
     if left:
         yield _finding(facts, "unattended", left, LeftUncommitted())
     if at_risk:
-        yield _finding(facts, "at_risk", at_risk, AtRisk(commits=bool(facts.committed)))
+        yield _finding(facts, "at_risk", at_risk, _at_risk(facts))
 
 
 def _with_members(facts: Facts) -> Iterator[Observation]:
@@ -123,8 +125,11 @@ def _with_members(facts: Facts) -> Iterator[Observation]:
     never: Since = {}
     unproven: Since = {}
     at_risk: Since = {}
+    deleted = _deletions_in_use(facts)
     for place, held_ms, growth in _partitions_with_growth(facts, holders, excused_ms):
-        if growth.came_ms is None or newest_ms < held_ms or holders.is_excused(place):
+        if place in deleted and holders.commits_are_due(place, growth, excused_ms):
+            never[place] = max(held_ms, growth.came_ms or held_ms)
+        elif growth.came_ms is None or newest_ms < held_ms or holders.is_excused(place):
             if _has_lasted(facts, growth.came_ms or growth.stood_ms):
                 at_risk[place] = held_ms  # nothing came, the group commits nothing, or that is no proof
         elif _came_to_stay(facts, place, growth.came_ms):
@@ -137,7 +142,21 @@ def _with_members(facts: Facts) -> Iterator[Observation]:
     yield from _left_out_by_owners(facts, _without_owners_among(facts, never, dead))
     at_risk |= _without_owners_among(facts, unproven, dead)
     if at_risk:
-        yield _finding(facts, "at_risk", at_risk, AtRisk(commits=bool(facts.committed)))
+        yield _finding(facts, "at_risk", at_risk, _at_risk(facts))
+
+
+def _at_risk(facts: Facts) -> AtRisk:
+    deleted_ms = max([each.deleted_ms for each in facts.group.deleted_offsets], default=0)
+    return AtRisk(commits=bool(facts.committed), deleted_ms=deleted_ms)
+
+
+def _deletions_in_use(facts: Facts) -> dict[TopicPartition, int]:
+    """When brokers deleted the offsets of a group that had members, by partition (rule 12)."""
+    return {
+        TopicPartition(each.topic, each.partition): each.deleted_ms
+        for each in facts.group.deleted_offsets
+        if each.deleted_ms and each.kept_since_ms is None
+    }
 
 
 def _partitions_with_growth(
@@ -183,6 +202,12 @@ class _Holders:
             self._patience_ms[owners] = self._usual_ms(owners)
         return self._patience_ms[owners]
 
+    def commits_are_due(self, place: TopicPartition, growth: Growth, excused_ms: int) -> bool:
+        """Whether its owners have had records for longer than the patience."""
+        if growth.came_ms is None or self.is_excused(place) or not _came_to_stay(self._facts, place, growth.came_ms):
+            return False
+        return self._facts.has_come(max(growth.came_ms, excused_ms) + self.patience_ms(place))
+
     def go_on_elsewhere(self, place: TopicPartition, counts_ms: int) -> bool:
         """Whether commits go on elsewhere after the patience from then on: rules 4 and 5."""
         until_ms = counts_ms + self.patience_ms(place)
@@ -218,7 +243,9 @@ class _Holders:
 def _left_out_by_owners(facts: Facts, never: Since) -> Iterator[Observation]:
     if never:
         owners = sorted({owner for place in never for owner in facts.ownership.owners[place]})
-        evidence = NeverCommitted(facts.settings.commit_silence_ms, tuple(owners))
+        deleted = _deletions_in_use(facts)
+        deleted_ms = min([deleted.get(place, 0) for place in never])
+        evidence = NeverCommitted(facts.settings.commit_silence_ms, tuple(owners), deleted_ms)
         yield _finding(facts, "never", never, evidence, tuple(owners))
 
 

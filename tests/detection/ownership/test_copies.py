@@ -3,7 +3,9 @@
 import pytest
 
 from monitor.detection import DetectionSettings, evaluate
+from monitor.findings.table import spec_of
 from monitor.model import FindingKind, TopicPartitions
+from monitor.model.findings import Severity
 from tests.support.builders import NOW, catalog, commit, group, member, places, topic
 
 LOG = "g-t-changelog"
@@ -15,8 +17,9 @@ def worker(name, assigned, copied):
     return member(name, ["src", *(each for each in assigned if each != "src")], assigned, copies=kept)
 
 
-def judged(*members, protocol="faust"):
-    topics = {name: topic(name, 2) for each in members for name in each.topics}
+def judged(*members, protocol="faust", changelog_partitions=2):
+    counts = {LOG: changelog_partitions}
+    topics = {name: topic(name, counts.get(name, 2)) for each in members for name in each.topics}
     state = group(*members, protocol=protocol, offsets=[commit("src", 0), commit("src", 1)])
     return evaluate(state, catalog(*topics.values()), NOW, DetectionSettings())
 
@@ -126,3 +129,51 @@ def test_an_assignor_that_gives_all_to_everybody_means_it():
 def test_what_not_all_subscribers_have_is_not_broadcast():
     members = [*(member(name, ["src"], {"src": [0, 1]}) for name in "AB"), member("C", ["src"], {"src": [0]})]
     assert told(judged(*members, protocol="broadcast")) == [(*DOUBLE, places("src", 1))]
+
+
+# --- public reports -----------------------------------------------------------------------------------------------
+
+
+def test_a_global_table_whose_partitions_all_workers_write_and_keep():
+    """faust-streaming/faust PR #426 (2022): with use_partitioner, any worker writes any partition of a global table.
+
+    So each has all partitions as copies, its active ones too. The topic of the table may be that of another
+    application, so its name is no help.
+    """
+    shared = {"src": [], "other-t-changelog": [0, 1]}
+    workers = [
+        worker(name, shared | {"src": [number]}, {"other-t-changelog": (0, 1)}) for number, name in enumerate("AB")
+    ]
+    assert told(judged(*workers)) == []
+
+
+def test_a_global_table_of_one_partition_for_three_workers():
+    """faust-streaming/faust #283 (2022): one worker has it as active, and all others as a standby copy."""
+    workers = [worker(name, {"src": [], LOG: [0]}, {LOG: (0,)}) for name in "BC"]
+    verdict = judged(worker("A", {"src": [0, 1], LOG: [0]}, {}), *workers, changelog_partitions=1)
+    assert told(verdict) == []
+    assert owners(verdict, LOG) == [("A",)]
+
+
+def test_workers_of_an_application_without_tables_of_which_one_gets_nothing():
+    """faust-streaming/faust #401 (2022): three partitions, three workers, and "some workers got 2 and some got 0"."""
+    verdict = judged(worker("A", {"src": [0, 1]}, {}), worker("B", {"src": []}, {}))
+    assert told(verdict) == [("idle_members", "no_partitions", ())]
+
+
+def test_an_assignor_of_a_user_interface_that_shows_all_to_each():
+    """SourceLabOrg/kafka-webview PR #141 (2019): its DuplicatedAssignor, "duplicated", gives each member everything."""
+    both = [member(name, ["src"], {"src": [0, 1]}) for name in "AB"]
+    assert told(judged(*both, protocol="duplicated")) == []
+    one_less = [*both, member("C", ["src"], {"src": [0]})]
+    assert told(judged(*one_less, protocol="duplicated")) == [(*DOUBLE, places("src", 1))]
+
+
+def test_an_assignor_that_keeps_members_in_reserve():
+    """streamthoughts' FailoverAssignor (deordie-digest #49, 2021): one member has everything, by its priority.
+
+    The others are idle on purpose. That they are idle is information, and nothing is said to be wrong.
+    """
+    verdict = judged(member("A", ["src"], {"src": [0, 1]}), member("B", ["src"], {}), protocol="failover")
+    assert told(verdict) == [("imbalance", "partitions", ()), ("idle_members", "no_partitions", ())]
+    assert {spec_of(finding.kind, finding.reason).severity for finding in verdict.findings} == {Severity.INFO}

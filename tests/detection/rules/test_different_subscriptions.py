@@ -9,7 +9,7 @@ import pytest
 from monitor.detection import DetectionSettings, evaluate
 from monitor.model import Finding, GroupState, Member, MembershipStored, RebalanceCause
 from monitor.tracking.group import fold_group
-from tests.support.builders import catalog, member
+from tests.support.builders import catalog, member, places, topic
 
 S = 1_000
 DAY = 86_400
@@ -101,6 +101,46 @@ def test_two_consumers_of_one_application_are_a_finding_if_one_of_them_restarts(
     """icanbwell/fhir-server PR #2539: two orchestrator consumers of one group read different topics."""
     topics = {"node": ["import.requested"], "range": ["import.processing.events"]}
     assert len(different(group(restarts("node-1", [100, 170, 240], "range-1"), topics), 260)) == 1
+
+
+def test_the_same_after_its_rebalances_where_no_member_owns_one_of_the_topics():
+    """The same: they "settled into a broken-but-stable state where no member owned any partition" of one topic.
+
+    "unconsumed for hours with no errors or alerts": KafkaJS assigns only the topics of its leader.
+    """
+    requested, events = "import.requested", "import.processing.events"
+    members = (
+        member("node-1", [requested], client_id="node", host="/h"),
+        member("range-1", [events], {events: [0]}, client_id="range", host="/h"),
+    )
+    stored_now = MembershipStored("g", 9, "consumer", "RoundRobinAssigner", "range-1", 100 * S, members)
+    state = fold_group("c", "g", None, [stored_now])
+    assert state is not None
+    found = evaluate(state, catalog(topic(requested, 1), topic(events, 1)), 7_200 * S, DetectionSettings()).findings
+    assert [(each.reason, each.partitions) for each in found if each.kind == "orphaned"] == [
+        ("leader_unsubscribed", places(requested, 0))
+    ]
+
+
+def test_subgroups_of_one_process_whose_topics_overlap_are_no_applications():
+    """confluentinc/librdkafka #2847 (2020): "multiple instances of same process" in one group, on purpose: 10 for
+    topicA and topicB, 2 for topicC and topicD, 3 for topicB and topicC. Here they are deployed one after the other.
+    """
+    topics = {"a": ["topicA", "topicB"], "b": ["topicC", "topicD"], "c": ["topicB", "topicC"]}
+    names = [f"a-{number}" for number in range(10)] + ["b-1", "b-2", "c-1", "c-2", "c-3"]
+    lives = [0] * len(names)
+    events = []
+    for step in range(len(names) + 1):
+        if step:
+            lives[step - 1] = 1
+        members = [
+            member(f"{name}#{life}", topics[name[0]], client_id="rdkafka", host="/h")
+            for name, life in zip(names, lives, strict=True)
+        ]
+        events.append(MembershipStored("g", step + 1, "consumer", "range", None, 60 * step * S, tuple(members)))
+    state = fold_group("c", "g", None, events)
+    assert state is not None
+    assert different(state, 1_000) == []
 
 
 def test_two_applications_that_share_one_topic_are_told_apart_by_their_client_ids():

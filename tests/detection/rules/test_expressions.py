@@ -78,6 +78,18 @@ def test_two_listeners_of_one_process_differ():
     assert finding.members == ("10.0.0.1@1#1", "10.0.0.1@1#2")
 
 
+def test_a_version_that_subscribes_to_more_tags_beside_the_older_one():
+    """apache/rocketmq-client-go #1029 (2023): "sometimes, it has 7 + 16 subscribe, sometimes it only have 7".
+
+    Consumers with more tags were added to the group. Which tags count depends on whose heartbeat came last.
+    """
+    old, new = client("old", t="CREATED || PAID"), client("new", t="CREATED || PAID || REFUND_DONE")
+    (finding,) = found(polled(NOW, old), polled(NOW + 1_000, old, new))
+    assert (finding.members, finding.since_ms) == (("new", "old"), NOW + 1_000)
+    assert "CREATED || PAID (old), CREATED || PAID || REFUND_DONE (new)." in finding.sentence
+    assert found(polled(NOW, old, new), polled(NOW + 20_000, new)) == []
+
+
 def test_only_topics_that_differ_are_named_and_members_that_subscribe_to_them():
     (finding,) = found(
         polled(NOW, client("a", t="x", u="x", v="*"), client("b", t="y", u="x", v="y"), client("c", u="x", w="z"))

@@ -153,3 +153,73 @@ def test_separators_and_aliases_of_other_configurations(name, checkpoints):
     assert [each[:2] for each in told(own, IDLE, replace(STANDS, topic=checkpoints), name=name)] == [
         ("unattended", "kept")
     ]
+
+
+# --- public reports -----------------------------------------------------------------------------------------------
+
+
+def sentences(of, *topics, now_s=2_000):
+    return {f.reason: f.sentence for f in evaluate(of, catalog(*topics), now_s * 1000, DetectionSettings()).findings}
+
+
+def test_mirror_maker_stopped_for_all_groups_while_records_go_on():
+    """strimzi-kafka-operator #5533 (2021): one broker of the source was away for 30 minutes, and MirrorMaker 2 never
+    synced offsets again: "lag will start growing on broker B"."""
+    own = kept(copied(480, 540, 600, name="kafka-src.x"))
+    found = sentences(own, topic("kafka-src.x", GOING_ON), replace(STANDS, topic="kafka-src.checkpoints.internal"))
+    assert list(found) == ["not_synced"]
+    assert found["not_synced"].endswith("It has written no checkpoint of any group since.")
+
+
+def test_half_of_the_groups_are_not_translated():
+    """kafka-dev/kafka #108 (2025): with offset.lag.max of 100, 2,054 of 4,000 groups were translated.
+
+    The others have no offsets in the target, so nothing can be said of them. One that is translated no more is found,
+    and that the rest goes on.
+    """
+    found = sentences(kept(), topic(TOPIC, GOING_ON), GROWS)
+    assert list(found) == ["not_synced"]
+    assert found["not_synced"].endswith("It goes on with other groups.")
+
+
+JOB = [240, 300, 360, 420, 480, 540, 600]
+"""When a job of Flink or Spark commits: after each checkpoint or batch, here every minute."""
+
+
+EVEN = state(0, *[(at_s, 1_010 + 100 * (at_s - 600) // 60) for at_s in range(0, 800, 20)])
+"""100 records a minute. Each commit leaves ten of them."""
+
+
+@pytest.mark.parametrize("now_s", [601, 779])
+def test_a_job_of_flink_has_no_members_and_its_lag_is_known(now_s):
+    """danielqsj/kafka_exporter #237 (2021) and seglo/kafka-lag-exporter #126 (2020): Flink assigns its partitions
+    itself, so its groups have no members, and their lag was missing.
+    """
+    verdict = evaluate(
+        kept(copied(*JOB, name="orders")), catalog(topic("orders", EVEN)), now_s * 1000, DetectionSettings()
+    )
+    assert (verdict.lag, verdict.findings) == (1_010 + 100 * (780 - 600) // 60 - 1_000, ())
+
+
+def test_offsets_that_a_batch_of_spark_writes_for_a_group_without_consumers():
+    """elastic/beats #14124 (2019): a listener commits the offsets of each batch in a group of its own, for monitoring.
+
+    While it commits, nothing is wrong. When the query has stopped for three of its batches, that is found, although
+    the group never had a member.
+    """
+    own = kept(copied(*JOB, name="example-topic"))
+    assert sentences(own, topic("example-topic", EVEN), now_s=779) == {}
+    assert list(sentences(own, topic("example-topic", EVEN), now_s=790)) == ["not_committing"]
+
+
+def test_a_connector_of_debezium_reads_its_schema_history_and_leaves():
+    """vdesabou/kafka-docker-playground #8690 (2026): at each start, ``server1-schemahistory`` joins, reads and leaves.
+
+    It commits nothing. So there is no offset from which records could wait.
+    """
+    reader = member("server1-schemahistory-1", ["schema-changes.mydb"], {"schema-changes.mydb": [0]})
+    history = topic("schema-changes.mydb", state(0, (0, 0), (100, 5), (900, 9)))
+    reading = group(reader, generation_ms=1_000_000, phase_ms=1_000_000)
+    assert sentences(reading, history, now_s=1_002) == {}
+    gone = group(phase=Phase.EMPTY, phase_ms=1_002_000, generation=2)
+    assert sentences(gone, history, now_s=90_000) == {}

@@ -5,12 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
+from msgspec.structs import replace
 
 from monitor.detection import DetectionSettings, evaluate
-from monitor.model import Finding, GroupState
+from monitor.model import (
+    CurrentRemoved,
+    EndOffsetAt,
+    EpochStored,
+    Finding,
+    GroupKind,
+    GroupState,
+    MemberRemoved,
+    MemberStored,
+    OffsetCommitted,
+    PartitionState,
+)
 from monitor.tracking.group import fold_group
-from tests.support.builders import catalog
-from tests.tracking.rebalances.test_static_ids import S, stored
+from tests.support.builders import catalog, topic
+from tests.tracking.rebalances.test_static_ids import S, life, stored
 
 
 def group(times_s: Sequence[float], others: Sequence[str] = ("y#1",)) -> GroupState:
@@ -45,6 +57,25 @@ def test_a_supervisor_that_waits_longer_each_time_is_a_finding_all_the_time():
     for count in range(6, len(times_s) + 1):
         until_s = times_s[count] if count < len(times_s) else times_s[-1] + 300
         assert len(replacements(group(times_s[:count]), until_s - 0.001)) == 1
+
+
+def test_a_kip_848_member_whose_id_was_not_released_is_missed_and_not_replaced():
+    """PostHog PR #65809 (2026): a container restarted in place, with the host name as group.instance.id, got a fatal
+    UnreleasedInstanceId, and "reported 1/1 Running/Ready while consuming nothing".
+
+    The broker keeps the place of the old member until its session ends, 45 s later, and refuses the new one, which
+    tries no more. The log has the end of the old member and nothing of the new one.
+    """
+    kind = GroupKind.CONSUMER
+    joined = [EpochStored("g", kind, 1, 0), MemberStored("g", kind, life("x#0"), 0)]
+    gone = [CurrentRemoved("g", kind, "x#0", 345 * S), MemberRemoved("g", kind, "x#0", 345 * S)]
+    ended = [EpochStored("g", kind, 2, 345 * S)]
+    state = fold_group("c", "g", None, [*joined, OffsetCommitted("g", "t", 0, 100, 300 * S), *gone, *ended])
+    assert state is not None
+    ends = tuple(EndOffsetAt(at_s * S, offset) for at_s, offset in ((0, 90), (300, 100), (320, 120), (400, 200)))
+    known = replace(topic("t", 1), partitions=(PartitionState(0, 0, earliest=0, end=200, ends=ends),))
+    found = evaluate(state, catalog(known), 406 * S, DetectionSettings()).findings
+    assert [(each.kind.value, each.reason, each.since_ms // S) for each in found] == [("unattended", "no_members", 345)]
 
 
 def test_it_ends_when_the_next_replacement_is_overdue():

@@ -16,10 +16,12 @@ from monitor.model import (
     Catalog,
     ConnectConfigsState,
     ConnectorConfig,
+    EndOffsetAt,
     GroupKind,
     GroupState,
     IdPartitions,
     Member,
+    PartitionState,
     Phase,
     Reconciliation,
     ResolvedRegex,
@@ -186,6 +188,76 @@ def test_of_a_deleted_topic_the_time_runs_from_its_deletion(generation_ms: int):
     topics = replace(ORDERS, pass_ms=ASSIGNED + 100_000)
     assert told(state, topics, deleted_ms + PATIENCE_MS) == {}
     assert MISSING in told(state, topics, deleted_ms + PATIENCE_MS + 1)
+
+
+# --- further public reports ---------------------------------------------------------------------------------------
+
+
+def reasons(state: GroupState, topics: Catalog, now_ms: int) -> dict[str, str]:
+    verdict = evaluate(state, topics, now_ms, DetectionSettings(commit_silence_ms=PATIENCE_MS))
+    return {f"{found.kind}/{found.reason}": found.sentence for found in verdict.findings}
+
+
+def test_one_of_three_topics_was_deleted_and_the_consumer_gets_nothing_of_the_others():
+    """confluentinc/confluent-kafka-dotnet #759 (2019): neither messages nor assignments came of the two other topics.
+
+    "found that 1 of the topics was deleted": both are said, that the others have no owner, and what is deleted.
+    """
+    gone = DeletedOffset("gone", 0, 100, ASSIGNED - 1_000, None, ASSIGNED - 500)
+    state = group(app("a", ["bills", "gone", "orders"]), deleted_offsets=(gone,))
+    found = reasons(state, catalog(topic("orders", 2), topic("bills", 1)), NOW)
+    assert found["orphaned/assignor_gap"].startswith("3 partitions of 2 topics (bills 0; orders 0-1) have no owner.")
+    assert found["subscription/missing_topics"].endswith("Deleted: gone at 00:33:19 UTC.")
+
+
+RECREATED_MS = ASSIGNED + 100_000
+MINUTE_MS = 60_000
+
+
+def recreated(records: int) -> Catalog:
+    """A topic that was deleted, and created again within seconds. Then so many records came, two every 20 s."""
+    points = tuple(EndOffsetAt(RECREATED_MS + 20_000 * step, min(2 * step, records)) for step in range(12))
+    part = PartitionState(0, RECREATED_MS, earliest=0, end=records, ends=points, former_ms=RECREATED_MS - 5_000)
+    made = replace(topic("test_topic", 1), partitions=(part,), topic_id="new")
+    return replace(catalog(made), pass_ms=RECREATED_MS + 10 * MINUTE_MS)
+
+
+def test_a_topic_is_recreated_and_its_consumer_believes_that_it_is_healthy():
+    """confluentinc/confluent-kafka-python #1787 (2024), confluent-kafka-javascript #274 (2025): "a) believe that the
+    topic is healthy but b) not be able to consume any messages", without an error or a lost assignment.
+
+    The group has committed until the topic was deleted. A consumer that gets the new records commits them within the
+    five minutes that it may take for a batch.
+    """
+    owner = app("a", ["test_topic"], {"test_topic": [0]})
+    deleted = DeletedOffset("test_topic", 0, 100, RECREATED_MS - 9_000, None, RECREATED_MS - 4_000)
+    stuck = group(owner, deleted_offsets=(deleted,))
+    came_ms = RECREATED_MS + 20_000
+    early = reasons(stuck, recreated(22), came_ms + 5 * MINUTE_MS - 1)
+    assert early.keys() == {"uncommitted/at_risk"}
+    assert "has committed nothing since its offsets were deleted at 1970-01-01 00:34:56 UTC." in str(early)
+    late = reasons(stuck, recreated(22), came_ms + 5 * MINUTE_MS)
+    assert late == {
+        "uncommitted/never": (
+            "The group has no committed offset in 1 partition of test_topic (0), since brokers deleted those there at "
+            "1970-01-01 00:34:56 UTC, as they do with a topic. Its owner, a at /10.0.0.1, has had it for at least "
+            "60 s, and records came since."
+        )
+    }
+
+
+@pytest.mark.parametrize(
+    ("more", "records"),
+    [
+        pytest.param({}, 0, id="nothing came to the new topic"),
+        pytest.param({"offsets": [commit("test_topic", 0, 22, RECREATED_MS + MINUTE_MS)]}, 22, id="it reads on"),
+    ],
+)
+def test_a_topic_that_is_recreated_is_no_fault_of_its_consumer(more: dict[str, object], records: int):
+    deleted = DeletedOffset("test_topic", 0, 100, RECREATED_MS - 9_000, None, RECREATED_MS - 4_000)
+    known = {} if more else {"deleted_offsets": (deleted,)}
+    state = group(app("a", ["test_topic"], {"test_topic": [0]}), **more, **known)
+    assert "uncommitted/never" not in reasons(state, recreated(records), RECREATED_MS + 9 * MINUTE_MS)
 
 
 # --- similar names ------------------------------------------------------------------------------------------------

@@ -50,6 +50,15 @@ def test_they_are_found_since_the_first_poll_that_found_one_of_them():
     assert found.unreadable_records == 16
 
 
+def test_of_ten_queues_that_are_written_two_may_be_read():
+    """alibaba/rocketmq #483 (2017): 2 read and 10 write queues. "Only 0 and 1 can be consumed", and 2 to 9 not."""
+    eight = tuple(UnreadableQueue("t", f"broker-a-{number}", 5, 2, 10) for number in range(2, 10))
+    found = verdict((0, eight))
+    assert told(found) == [("unreadable", NOW, tuple(f"broker-a-{number}" for number in range(2, 10)))]
+    assert "hold 40 records that the group has not consumed" in found.findings[0].sentence
+    assert "Of t, broker-a lets 2 queues be read and 10 be written." in found.findings[0].sentence
+
+
 def test_it_ends_with_the_poll_that_finds_none():
     over = verdict((0, (queue(3, 1),)), (10_000, ()))
     assert (told(over), over.unreadable_records) == ([], 0)

@@ -3,7 +3,8 @@
 Every 20 s, a client goes through the topics that it subscribes to (``RebalanceImpl.rebalanceByTopic``, 4.9 and 5.x).
 It sorts each topic's queues and the ids of *all* clients of the group, and computes its own share by its strategy.
 Nothing checks that the shares fit together. So if a client does not subscribe to a topic, its share of that topic has
-no owner; and if two clients have different strategies, some queues are taken twice and others never.
+no owner; and if two clients have different strategies, some queues are taken twice and others never. Brokers list a
+client id for each of its connections: clients with the same id all take its first share, and nobody the others.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from monitor.assignors.rocketmq.averagely import Averagely
 from monitor.assignors.rocketmq.averagely_by_circle import AveragelyByCircle
 from monitor.assignors.rocketmq.message_queue import MessageQueue, sorted_clients, sorted_queues
 from monitor.assignors.rocketmq.strategy import Strategy
-from monitor.detection.ownership.inference import Candidate, OwnersOf, Place
+from monitor.detection.ownership.inference import Candidate, OwnersOf, Place, best_fit
 from monitor.model import GroupState, Member, PartitionId, TopicPartition, TopicPartitions
 from monitor.model.silent_members import answered_holdings, presumed_holdings
 
@@ -49,27 +50,50 @@ def queue_of(topic: str, partition: PartitionId) -> MessageQueue | None:
 def candidates(group: GroupState, partitions: Partitions) -> tuple[Candidate, ...]:
     """What the members take, each by its own strategy; nothing if the strategy of one of them is not ours.
 
-    Nothing either where a partition has a name that no queue has.
+    Nothing either where a partition has a name that no queue has. Of ids with several connections, what the members
+    hold shows whether these still count: of a client that was lost, a broker may keep one for a while.
     """
+    once = _shares(group, partitions, [member.member_id for member in group.members])
+    if once is None:
+        return ()
+    name = ", ".join(strategies(group))
+    repeated = [each.member_id for each in group.members for _ in range(each.connections)]
+    if len(repeated) == len(group.members):
+        return (Candidate(name, once),)
+    options = (once, _shares(group, partitions, repeated) or once)
+    fit = best_fit([Candidate(str(at), owners) for at, owners in enumerate(options)], _holdings(group), 0)
+    return (Candidate(name, options[int(fit.candidate)] if fit else once),)
+
+
+def _holdings(group: GroupState) -> OwnersOf:
+    held: dict[Place, list[str]] = {}
+    for member in group.members:
+        for entry in member.assigned:
+            for partition in entry.partitions:
+                held.setdefault(Place(entry.topic, str(partition)), []).append(member.member_id)
+    return {place: tuple(sorted(names)) for place, names in held.items()}
+
+
+def _shares(group: GroupState, partitions: Partitions, ids: Iterable[str]) -> OwnersOf | None:
+    """The owners of all queues with these client ids; None: they cannot be computed."""
     rules = {member.member_id: strategy_of(member) for member in group.members}
     if not rules or any(rule is None for rule in rules.values()):
-        return ()
-    clients = sorted_clients(rules)
+        return None
+    clients = sorted_clients(ids)
     taken: dict[Place, list[str]] = {}
     for topic, own in partitions.items():
         names = {queue: str(each) for each in own if (queue := queue_of(topic, each)) is not None}
         if len(names) < len(own):
-            return ()
+            return None
         queues = sorted_queues(names)
         for rule in dict.fromkeys(rule for rule in rules.values() if rule is not None):
             asking = [m.member_id for m in group.members if topic in m.topics and rules[m.member_id] == rule]
             for share in rule.allocate(queues, clients, asking) if queues else ():
                 if share.error is not None or share.queues is None:
-                    return ()
+                    return None
                 for queue in share.queues:
                     taken.setdefault(Place(topic, names[queue]), []).append(share.client)
-    owners: OwnersOf = {place: tuple(sorted(set(names))) for place, names in taken.items()}
-    return (Candidate(", ".join(strategies(group)), owners),)
+    return {place: tuple(sorted(set(names))) for place, names in taken.items()}
 
 
 def strategies(group: GroupState) -> tuple[str, ...]:
