@@ -53,10 +53,11 @@ def test_the_form():
         "group_count": 0,
         "follows": None,
         "shard": 1,
+        "pattern": "",
     }
 
 
-FIRST_VERSION = json.loads(encode_finding(RECORD)).keys() - {"scope", "group_count", "follows", "shard"}
+FIRST_VERSION = json.loads(encode_finding(RECORD)).keys() - {"scope", "group_count", "follows", "shard", "pattern"}
 """The fields of a record before there were findings of clusters."""
 
 
