@@ -17,6 +17,7 @@ from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.messages.formatting import visible
 from monitor.messages.names import shown, shown_group
 from monitor.model import STATE_VERSION, Catalog, ConnectConfigsState, GroupState, TopicState, Value
+from monitor.model.brokers import BrokersHealth
 from monitor.model.expiry import OffsetsRetention
 from monitor.model.offsets_topic import OffsetsTopicHealth
 
@@ -65,7 +66,7 @@ class ClusterLine(_Line, tag="cluster"):
     """A cluster begins. ``pass_ms`` is when the newest collector pass over its topics began.
 
     ``watched_ms`` is that of the Catalog, which has more topics than the snapshot of one group; so are
-    ``connect_configs``, ``offsets_retention`` and ``offsets_topic``.
+    ``connect_configs``, ``offsets_retention``, ``offsets_topic`` and ``brokers``.
     """
 
     cluster: str
@@ -74,6 +75,7 @@ class ClusterLine(_Line, tag="cluster"):
     connect_configs: dict[str, ConnectConfigsState] = msgspec.field(default_factory=dict)
     offsets_retention: OffsetsRetention | None = None
     offsets_topic: OffsetsTopicHealth | None = None
+    brokers: BrokersHealth | None = None
 
 
 class TopicLine(_Line, tag="topic"):
@@ -167,6 +169,7 @@ def _cluster_line(catalog: Catalog) -> ClusterLine:
         connect_configs=catalog.connect_configs,
         offsets_retention=catalog.offsets_retention,
         offsets_topic=catalog.offsets_topic,
+        brokers=catalog.brokers,
     )
 
 
@@ -206,6 +209,7 @@ def find_inputs(lines: Iterable[bytes], cluster: str, group: str) -> GroupInputs
                         connect_configs=line.connect_configs,
                         offsets_retention=line.offsets_retention,
                         offsets_topic=line.offsets_topic,
+                        brokers=line.brokers,
                     )
             case TopicLine() if clusters[-1:] == [cluster]:
                 _add(catalog, line.state)

@@ -50,6 +50,17 @@ def rules_about_clusters_themselves() -> tuple[AlertRule, ...]:
             ),
         ),
         AlertRule(
+            name="GroupwatchTopicsWithoutLeader",
+            severity=Severity.CRITICAL,
+            expr=_age("topics", "no_leader"),
+            hold_s=120,
+            summary=f"Groups of {CLUSTER} cannot read partitions that have no leader{CONCERNED}",
+            description=(
+                f"All in-sync replicas of partitions of cluster {CLUSTER} are away, so these can be neither read nor "
+                "written. groupwatch accuses no owner of that meanwhile."
+            ),
+        ),
+        AlertRule(
             name="GroupwatchTopicsNotVisible",
             severity=Severity.WARNING,
             expr=_age("topics", "not_visible"),
@@ -59,6 +70,18 @@ def rules_about_clusters_themselves() -> tuple[AlertRule, ...]:
                 f"The user of groupwatch lost the permission DESCRIBE on topics of cluster {CLUSTER}, or they were "
                 "deleted and the committed offsets were not. Findings about these topics are as of then, and new ones "
                 "cannot be found."
+            ),
+        ),
+        AlertRule(
+            name="GroupwatchBrokerAway",
+            severity=Severity.INFO,
+            expr=_age("brokers", "away"),
+            hold_s=180,
+            summary=f"A broker of {CLUSTER} has been away for minutes{CONCERNED}",
+            description=(
+                f"Cluster {CLUSTER} no longer lists a broker that has replicas. It was the coordinator of these "
+                "groups, or led partitions that they have committed. Others lead these now, or there is an alert about "
+                "that."
             ),
         ),
     )

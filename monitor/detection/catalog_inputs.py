@@ -6,6 +6,7 @@ those dates, and nothing else does.
 
 from __future__ import annotations
 
+from monitor.detection.brokers import missed_brokers
 from monitor.detection.hidden_topics import hidden_topics
 from monitor.detection.offsets_topic import fault_of
 from monitor.detection.ownership.assignment_view import AssignmentView
@@ -38,6 +39,8 @@ def concerns_of(group: GroupState, view: AssignmentView, topics: Topics) -> Conc
         catalog.offsets_retention,
         age_beside(catalog, group),
         fault_of(group, catalog),
+        missed_brokers(group, catalog),
+        [catalog.brokers.leaderless.get(topic) for topic in concerned] if catalog.brokers is not None else None,
         None if hidden is None else (hidden.topics, hidden.seen_ms),
         tuple(proposed_topics(group, view.ownership.subscribed, catalog)),
         *[topics.content(topic) for topic in concerned],

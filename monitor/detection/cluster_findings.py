@@ -9,13 +9,16 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from monitor.detection.brokers import has_led, was_coordinator
 from monitor.detection.offsets_topic import fault_of
 from monitor.findings.cluster import (
+    BrokersAway,
     ClusterObservation,
     Grew,
     NotVisible,
     NotWritable,
     UnknownVersions,
+    WithoutLeader,
     cluster_findings_of,
 )
 from monitor.model import Catalog, GroupSummary, GrownLog
@@ -23,6 +26,9 @@ from monitor.model.cluster_findings import ClusterFinding, ClusterFindingKind
 
 TOLD_MS: Final = 86_400_000
 """The growth of the offsets topic is reported for so long. By then, groups that are in use have committed again."""
+
+AWAY_MS: Final = 120_000
+"""A broker that restarts is mostly back sooner."""
 
 DELETED_MS: Final = 60_000
 """So long after a topic was last seen, the brokers have deleted its committed offsets if it was deleted."""
@@ -42,8 +48,10 @@ def cluster_findings(
     rules = (
         _not_writable(catalog, groups),
         _grew(grown, now_ms),
+        _without_leader(catalog, groups),
         _not_visible(catalog, groups, now_ms),
         _unknown_versions(groups),
+        _away(catalog, groups, now_ms),
     )
     return cluster_findings_of(found for rule in rules for found in rule)
 
@@ -57,8 +65,14 @@ def findings_over(catalog: Catalog, group: GroupSummary, now_ms: int) -> tuple[C
     if health is not None:
         faults = {} if fault is None else {fault.partition: fault}
         catalog = replace(catalog, offsets_topic=replace(health, faults=faults))
-    rules = (_not_writable(catalog, [group]), _not_visible(catalog, [group], now_ms), _unknown_versions([group]))
-    return cluster_findings_of(replace(found, group=group.group) for rule in rules for found in rule)
+    rules = (
+        _not_writable(catalog, [group]),
+        _without_leader(catalog, [group]),
+        _not_visible(catalog, [group], now_ms),
+        _unknown_versions([group]),
+        _away(catalog, [group], now_ms),
+    )
+    return cluster_findings_of(replace(found, group=group.group) for rule in rules for found in rule if found.groups)
 
 
 def _grew(grown: GrownLog | None, now_ms: int) -> Iterator[ClusterObservation]:
@@ -66,6 +80,41 @@ def _grew(grown: GrownLog | None, now_ms: int) -> Iterator[ClusterObservation]:
     if grown is not None and grown.lost and now_ms - grown.grown_ms <= TOLD_MS:
         kind = ClusterFindingKind.OFFSETS_TOPIC
         yield ClusterObservation(kind, "grew", grown.grown_ms, Grew(grown), groups=len(grown.lost))
+
+
+def _without_leader(catalog: Catalog, groups: Sequence[GroupSummary]) -> Iterator[ClusterObservation]:
+    """Partitions of topics that concern groups have no leader."""
+    health = catalog.brokers
+    concerned = [each.topics_without_leader for each in groups if each.topics_without_leader]
+    if health is None or not concerned:
+        return
+    places = {topic: health.without_leader(topic) for topic in sorted(set().union(*concerned))}
+    led = [each.broker for each in health.away if has_led(each.broker, places)]
+    since_ms = [each.since_ms for topic in places for each in health.leaderless.get(topic, ()) if each.ended_ms is None]
+    evidence = WithoutLeader(places, tuple([each.broker for each in led]))
+    kind, first_ms = ClusterFindingKind.TOPICS, min(since_ms, default=catalog.pass_ms)
+    yield ClusterObservation(kind, "no_leader", first_ms, evidence, groups=len(concerned))
+
+
+def _away(catalog: Catalog, groups: Sequence[GroupSummary], now_ms: int) -> Iterator[ClusterObservation]:
+    """Brokers are missing that led partitions. One that led none was drained, or has only copies."""
+    missed = () if catalog.brokers is None else catalog.brokers.away
+    away = [each for each in missed if now_ms - each.since_ms >= AWAY_MS and each.broker.led_anything]
+    if not away:
+        return
+    ids = {each.broker.broker for each in away}
+    coordinated = sum(any(was_coordinator(each.broker, group, catalog) for each in away) for group in groups)
+    led = [topic for each in away for topic in each.broker.topics]
+    evidence = BrokersAway(
+        brokers=tuple(sorted(ids)),
+        partitions=sum(len(each.partitions) for each in led),
+        topics=tuple(sorted({each.topic for each in led})),
+        coordinated=coordinated,
+        seen_ms=max(each.before_ms for each in away),
+    )
+    concerned = sum(not ids.isdisjoint(each.missed_brokers) for each in groups)
+    first_ms = min(each.since_ms for each in away)
+    yield ClusterObservation(ClusterFindingKind.BROKERS, "away", first_ms, evidence, groups=concerned)
 
 
 def _not_visible(catalog: Catalog, groups: Sequence[GroupSummary], now_ms: int) -> Iterator[ClusterObservation]:

@@ -10,6 +10,8 @@ from typing import Final
 
 from msgspec.structs import asdict, replace
 
+from monitor.detection.brokers import missed_brokers, topics_without_leader
+from monitor.detection.explanations import explanations
 from monitor.detection.hidden_topics import HiddenTopics, hidden_topics, still_true
 from monitor.detection.lag.deliveries import commits_of, configs_of, read_deliveries, totals_of, with_lag
 from monitor.detection.lag.doubtful_ends import (
@@ -32,7 +34,7 @@ from monitor.detection.lag.throughput import lag_status, last_catch_up_ms, pace_
 from monitor.detection.lag.uncommitted import invalid_places, left_behind, uncommitted_records
 from monitor.detection.lag.unprocessed import redelivery_of, unreadable_records
 from monitor.detection.moment import Moment
-from monitor.detection.offsets_topic import block_start_ms, fault_of, hiding_fault
+from monitor.detection.offsets_topic import block_start_ms, hiding_fault
 from monitor.detection.ownership.assignment_view import AssignmentView, view_assignment
 from monitor.detection.ownership.catalog_view import Places, Topics
 from monitor.detection.ownership.context import Facts, Losses, Ownership
@@ -103,7 +105,6 @@ from monitor.model import (
     Value,
     traits_of,
 )
-from monitor.model.cluster_findings import ClusterFindingKind
 from monitor.model.commit_attempts import without_failed_attempts
 from monitor.model.findings import SubordinateFinding
 
@@ -305,6 +306,8 @@ def _verdict_of(facts: Facts, view: AssignmentView, now_ms: int) -> GroupVerdict
         short_life=facts.losses.short_life,
         subordinate=subordinate_findings(facts, found),
         hidden_topics=hidden.topics if hidden is not None else (),
+        missed_brokers=missed_brokers(group, facts.catalog),
+        topics_without_leader=topics_without_leader(facts.partitions, facts.catalog),
         blocked_since_ms=block_start_ms(group, facts.catalog, now_ms - (at_least_ms or 0)),
         redelivery=redelivery_of(group),
         unreadable_records=unreadable_records(group),
@@ -350,13 +353,12 @@ def _with_findings_of(hidden: HiddenTopics, facts: Facts, own: tuple[Finding, ..
 
 def subordinate_findings(facts: Facts, own: Iterable[Finding]) -> tuple[SubordinateFinding, ...]:
     """What would be found of the group if a finding of the cluster that lasts did not explain it."""
-    fault = fault_of(facts.group, facts.catalog)
-    if fault is None or fault.ended_ms is not None:
-        return ()
-    bare = replace(facts, catalog=replace(facts.catalog, offsets_topic=None))
-    follows = f"{ClusterFindingKind.OFFSETS_TOPIC.value}/{fault.reason.value}"
-    new = _besides(own, findings_of(bare, _rules_of(facts)))
-    return tuple([SubordinateFinding(**asdict(each), follows=follows) for each in new])
+    found: list[SubordinateFinding] = []
+    for follows, catalog in explanations(facts.group, facts.partitions, facts.catalog):
+        bare = replace(facts, catalog=catalog)
+        new = _besides([*own, *found], findings_of(bare, _rules_of(facts)))
+        found += [SubordinateFinding(**asdict(each), follows=follows) for each in new]
+    return tuple(found)
 
 
 def _besides(own: Iterable[Finding], others: Iterable[Finding]) -> list[Finding]:

@@ -12,8 +12,9 @@ from typing import Final
 from monitor.messages.formatting import counted
 from monitor.messages.log_growth import growth_sentence
 from monitor.messages.names import listed, ranges, shown_group
+from monitor.messages.notification import utc
 from monitor.messages.unknown_versions import cluster_sentence
-from monitor.model import GrownLog, UnknownVersion, Value
+from monitor.model import GrownLog, PartitionId, UnknownVersion, Value
 from monitor.model.cluster_findings import ClusterFinding, ClusterFindingKind
 from monitor.model.findings import Severity
 from monitor.model.offsets_topic import FaultReason
@@ -57,6 +58,14 @@ ROWS: Final = (
     ),
     ClusterFindingSpec(
         ClusterFindingKind.TOPICS,
+        "no_leader",
+        Severity.CRITICAL,
+        "Start the brokers that have their replicas. If there is still no leader then, elect one "
+        "(kafka-leader-election.sh --election-type unclean): it may lack the newest records. No consumer needs a "
+        "restart.",
+    ),
+    ClusterFindingSpec(
+        ClusterFindingKind.TOPICS,
         "not_visible",
         Severity.WARNING,
         "Grant DESCRIBE on these topics to the user of groupwatch. If they were deleted, delete the committed offsets, "
@@ -67,6 +76,13 @@ ROWS: Final = (
         "unknown_version",
         Severity.WARNING,
         "Upgrade groupwatch, and start it once with --rebuild.",
+    ),
+    ClusterFindingSpec(
+        ClusterFindingKind.BROKERS,
+        "away",
+        Severity.INFO,
+        "Start it, or find out why it is away. No consumer needs a restart. If it was removed for good, move its "
+        "replicas to other brokers (kafka-reassign-partitions.sh): that ends this.",
     ),
 )
 """All findings of clusters, worst first."""
@@ -195,3 +211,50 @@ def _not_visible_sentence(evidence: NotVisible, found: ClusterObservation) -> st
         "lacks the permission DESCRIBE. The committed offsets are still there, which a deletion deletes, too. Findings "
         "of these groups are as of then, and their lag is unknown."
     )
+
+
+class WithoutLeader(ClusterEvidence):
+    """The partitions without a leader, by topic; ``brokers`` led some of them, and are away."""
+
+    places: dict[str, frozenset[PartitionId]]
+    brokers: tuple[int, ...]
+
+
+@sentence.register
+def _without_leader_sentence(evidence: WithoutLeader, found: ClusterObservation) -> str:
+    count = sum(map(len, evidence.places.values()))
+    which, have = f"{counted(count, 'partition')} of {listed(sorted(evidence.places))}", "has" if count == 1 else "have"
+    by = counted(found.groups, "group") if found.group is None else f"group {shown_group(found.group)}"
+    it = "it" if count == 1 else "them"
+    led = f" {_brokers(evidence.brokers)} away, and led {it} before." if evidence.brokers else ""
+    return f"{which} {have} no leader: {by} cannot read {it}.{led}"
+
+
+class BrokersAway(ClusterEvidence):
+    """Brokers that are away, sorted; how many ``partitions`` of which ``topics`` (sorted) they led.
+
+    They were the coordinators of ``coordinated`` groups. ``seen_ms`` is when the last poll began that saw one of them.
+    """
+
+    brokers: tuple[int, ...]
+    partitions: int
+    topics: tuple[str, ...]
+    coordinated: int
+    seen_ms: int
+
+
+@sentence.register
+def _brokers_away_sentence(evidence: BrokersAway, found: ClusterObservation) -> str:
+    by, role = "By the last polls that saw them, they", "were the coordinators"
+    if len(evidence.brokers) == 1:
+        by, role = f"At {utc(evidence.seen_ms)}, by the last poll that saw it, it", "was the coordinator"
+    of_topics = f" of {listed(evidence.topics)}" if evidence.topics else ""
+    coordinated = f"and {role} of {counted(evidence.coordinated, 'group')}"
+    if found.group is not None:
+        coordinated = f"and {role} of the group" if evidence.coordinated else ""
+    led = f"led {counted(evidence.partitions, 'partition')}{of_topics} {coordinated}".rstrip()
+    return f"{_brokers(evidence.brokers)} away. {by} {led}."
+
+
+def _brokers(ids: Sequence[int]) -> str:
+    return f"Broker {ids[0]} is" if len(ids) == 1 else f"Brokers {ranges(ids)} are"

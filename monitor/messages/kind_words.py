@@ -33,6 +33,7 @@ CLUSTER_KIND_WORDS: Final = {
     ClusterFindingKind.OFFSETS_TOPIC: "Cluster, offsets topic",
     ClusterFindingKind.TOPICS: "Cluster, topics",
     ClusterFindingKind.RECORDS: "Cluster, records",
+    ClusterFindingKind.BROKERS: "Cluster, brokers",
 }
 """Those of a cluster itself, beside findings of a group."""
 

@@ -10,6 +10,7 @@ from monitor.model.assignments import (
     Quirk,
     TopicShape,
 )
+from monitor.model.brokers import BrokerAway, BrokersSeen
 from monitor.model.client_libraries import (
     UNKNOWN_LIBRARY,
     Certainty,
@@ -45,6 +46,7 @@ from monitor.model.connect import (
     WorkSince,
 )
 from monitor.model.entities import RECORDED, Entity
+from monitor.model.event import Event
 from monitor.model.events import (
     STATES_WITH_TARGETS,
     AnyEvent,
@@ -59,7 +61,6 @@ from monitor.model.events import (
     CurrentStored,
     DecodeFailed,
     EpochStored,
-    Event,
     GroupDeleted,
     GroupEvent,
     GroupObserved,
@@ -76,9 +77,6 @@ from monitor.model.events import (
     OffsetCommitted,
     OffsetDeleted,
     OffsetsListed,
-    PartitionObserved,
-    PassCompleted,
-    PassTopicsCounted,
     PieceBegun,
     ReadablePartitionsStored,
     RebalanceSampled,
@@ -95,7 +93,6 @@ from monitor.model.events import (
     TargetEpochStored,
     TargetStored,
     TopicEvent,
-    TopicObserved,
     TopologyStored,
     UnreadEvent,
 )
@@ -167,6 +164,7 @@ from monitor.model.members import (
     WireForm,
 )
 from monitor.model.offsets_topic import OffsetsTopicSeen, ReplicasSeen
+from monitor.model.passes import PartitionObserved, PassCompleted, PassTopicsCounted, TopicObserved
 from monitor.model.rocketmq import RedeliveryObserved, UnreadableQueue
 from monitor.model.share import (
     TERMINAL,
@@ -280,6 +278,8 @@ __all__ = [
     "Assigner",
     "Assignment",
     "AssignorInput",
+    "BrokerAway",
+    "BrokersSeen",
     "Catalog",
     "Certainty",
     "ClassicProtocol",

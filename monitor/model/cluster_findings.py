@@ -6,6 +6,7 @@ Their rows, evidence and sentences are in monitor.findings.cluster.
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Final
 
 from monitor.model.findings import Severity
 from monitor.model.values import Value
@@ -18,8 +19,14 @@ class ClusterFindingKind(StrEnum):
     """The topic that has the committed offsets and the members of the groups."""
     TOPICS = "topics"
     """Topics that groups have committed."""
+    BROKERS = "brokers"
+    """Its brokers."""
     RECORDS = "records"
     """What the brokers write of groups."""
+
+
+NO_LEADER: Final = "topics/no_leader"
+"""The name of the finding that partitions of topics have no leader, which findings of groups follow."""
 
 
 class ClusterFinding(Value):

@@ -6,19 +6,15 @@ from typing import Final
 
 from monitor.model.commits import CommitPoint, InnerJump, ListedOffset, ObservedOffset, Rewind, Standstill
 from monitor.model.connect import TargetState
-from monitor.model.expiry import OffsetsRetention
+from monitor.model.event import Event
 from monitor.model.kinds import DEFAULT_KIND, GroupKind, Sharing, Source
 from monitor.model.members import Member, Reconciliation, SpareTasks
-from monitor.model.offsets_topic import OffsetsTopicSeen
+from monitor.model.passes import PassCompleted, PassTopicsCounted, TopicObserved
 from monitor.model.rocketmq import RedeliveryObserved, UnreadableQueue
 from monitor.model.share import ListedShareOffset, ShareBatch, ShareConfig, SharedTopic
 from monitor.model.streams import Topology
 from monitor.model.transactions import PendingOffsets
 from monitor.model.values import IdPartitions, PartitionId, Value
-
-
-class Event(Value, tag_field="event", tag=str.lower):
-    """Base of everything that can happen to a group, a topic or a source."""
 
 
 class OffsetCommitted(Event):
@@ -457,59 +453,6 @@ class ConnectorTargetSet(Event):
     connector: str
     target_state: TargetState | None
     stored_ms: int = 0
-
-
-class PartitionObserved(Value):
-    """One partition as a collector saw it; None where the broker did not answer for it.
-
-    ``stable`` is the last stable offset where that is below the end: a transaction that began there is open, and who
-    reads only committed records gets nothing from there on. None: nothing is held back, or it is not known.
-    """
-
-    partition: PartitionId
-    earliest: int | None = None
-    end: int | None = None
-    racks: tuple[str | None, ...] = ()
-    stable: int | None = None
-
-
-class TopicObserved(Event):
-    """A topic as a collector saw it. ``pass_ms`` is when the pass began that saw it."""
-
-    cluster: str
-    topic: str
-    pass_ms: int
-    observed_ms: int
-    partitions: tuple[PartitionObserved, ...]
-    topic_id: str | None = None
-    version: int = 1
-
-
-class PassCompleted(Event):
-    """A collector has written every topic of the cluster. Topics not seen since ``pass_ms`` no longer exist.
-
-    ``source_id`` is what tells what was read from another one at the same address: the id of a Kafka cluster, the birth
-    of a tree in ZooKeeper; None: it has none. ``offsets_retention`` and ``offsets_topic`` None: they were not read.
-    """
-
-    cluster: str
-    pass_ms: int
-    completed_ms: int
-    topics: int
-    version: int = 1
-    source_id: str | None = None
-    offsets_retention: OffsetsRetention | None = None
-    offsets_topic: OffsetsTopicSeen | None = None
-
-
-class PassTopicsCounted(Event):
-    """A piece of the events log has so many topics of the pass that began at ``pass_ms``.
-
-    No collector writes it: whoever reads the log counts. A pass that names more topics at its end is not complete.
-    """
-
-    pass_ms: int
-    topics: int
 
 
 class PieceBegun(Event):

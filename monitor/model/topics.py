@@ -7,10 +7,11 @@ from typing import Final
 
 import msgspec
 
+from monitor.model.brokers import BrokersHealth
 from monitor.model.connect import ConnectConfigsState
-from monitor.model.events import PassTopicsCounted
 from monitor.model.expiry import FormerRetention, OffsetsRetention
 from monitor.model.offsets_topic import OffsetsTopicHealth
+from monitor.model.passes import PassTopicsCounted
 from monitor.model.short_lives import ShortLives
 from monitor.model.values import STATE_VERSION, PartitionId, Value
 
@@ -180,6 +181,7 @@ class PassHistory(Value):
         lost: How many topics the newest complete pass names whose events the log does not have.
         former_retentions: For how long brokers kept offsets before, for as long as deleted ones are remembered.
         offsets_topic: Which partitions of the offsets topic take no records; None: no pass has described it.
+        brokers: Which brokers are away, and which partitions have no leader; None: no pass has seen the brokers.
     """
 
     first_ms: int = 0
@@ -188,6 +190,7 @@ class PassHistory(Value):
     version: int = STATE_VERSION
     former_retentions: tuple[FormerRetention, ...] = ()
     offsets_topic: OffsetsTopicHealth | None = None
+    brokers: BrokersHealth | None = None
 
 
 class Outage(Value, frozen=True):
@@ -215,6 +218,8 @@ class Catalog(Value):
     ``offsets_topic`` says in which partitions of the offsets topic groups cannot commit; None: no collector looks.
 
     ``hidden`` are topics that collectors saw within the day and see no more, as they were: deleted, or not permitted.
+
+    ``brokers`` says which are away, and which partitions have no leader; None: no collector looks.
     """
 
     cluster: str
@@ -229,3 +234,4 @@ class Catalog(Value):
     short_lives: dict[str, ShortLives] = msgspec.field(default_factory=dict)
     offsets_topic: OffsetsTopicHealth | None = None
     hidden: dict[str, TopicState] = msgspec.field(default_factory=dict)
+    brokers: BrokersHealth | None = None

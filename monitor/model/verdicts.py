@@ -503,6 +503,10 @@ class GroupVerdict(Value):
     if it lasts after the end of that one. Absent: none."""
     hidden_topics: tuple[str, ...] = ()
     """Topics that it has committed and that polls no longer see: deleted, or not permitted. Absent: none."""
+    missed_brokers: tuple[int, ...] = ()
+    """Ids of brokers that are away and were its coordinator, or led partitions that it has committed. Absent: none."""
+    topics_without_leader: tuple[str, ...] = ()
+    """Its topics with partitions that have no leader now, so these cannot be read. Absent: none."""
     blocked_since_ms: int | None = None
     """When a poll last saw that the brokers take commits of the group (ms since the epoch): its partition of
     `__consumer_offsets` takes no records now. If none saw that, since its lag. Absent: they take them."""

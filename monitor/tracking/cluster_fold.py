@@ -27,6 +27,7 @@ from monitor.model import (
     SourceState,
     TopicState,
 )
+from monitor.tracking.brokers import brokers_after
 from monitor.tracking.connect import fold_connect_configs
 from monitor.tracking.decode_errors import fold_decode_errors
 from monitor.tracking.group import fold_group
@@ -226,4 +227,5 @@ def _with_end(history: PassHistory, completed: PassCompleted, lost: int, before_
     """After a step back of the clock, the first pass has the date of now: nothing seen later is older than it."""
     first_ms = completed.completed_ms if before_ms is None else min(history.first_ms, completed.completed_ms)
     health = health_after(history.offsets_topic, completed.offsets_topic, before_ms, completed.completed_ms)
-    return replace(history, first_ms=first_ms, lost=lost, offsets_topic=health)
+    brokers = brokers_after(history.brokers, completed.brokers, before_ms, completed.completed_ms)
+    return replace(history, first_ms=first_ms, lost=lost, offsets_topic=health, brokers=brokers)

@@ -133,6 +133,7 @@ def catalog_of(
         offsets_retention=offsets_retention,
         offsets_topic=passes.offsets_topic,
         hidden=hidden,
+        brokers=passes.brokers,
     )
 
 

@@ -22,6 +22,7 @@ from monitor.model import (
     TopicObserved,
     TopicPartitions,
 )
+from monitor.model.brokers import BrokersSeen
 from monitor.model.offsets_topic import OffsetsTopicSeen
 from tests.history.memory import MemoryRecording
 
@@ -60,6 +61,7 @@ class Made:
         earliest: Callable[[int], int] = lambda _: 0,
         ends: Callable[[int, int], int] = lambda second, _: end(second),
         offsets_topic: Callable[[int], OffsetsTopicSeen | None] = lambda _: None,
+        brokers: Callable[[int], BrokersSeen | None] = lambda _: None,
     ) -> None:
         """The topic every ten seconds: how many partitions it has, where they begin, and end, by the second."""
         for second in range(0, self.length_s + 1, 10):
@@ -70,7 +72,8 @@ class Made:
             )
             topic = TopicObserved("c", self.topic, pass_ms=at_ms, observed_ms=at_ms, partitions=seen, topic_id="T")
             self._add(Entity.TOPIC, self.topic, at_ms, topic)
-            ended = PassCompleted("c", at_ms, completed_ms=at_ms, topics=1, offsets_topic=offsets_topic(second))
+            of_log, of_brokers = offsets_topic(second), brokers(second)
+            ended = PassCompleted("c", at_ms, at_ms, topics=1, offsets_topic=of_log, brokers=of_brokers)
             self._add(Entity.PASS, "", at_ms, ended)
 
     def assign(

@@ -14,6 +14,8 @@ from monitor.history.sql.days import read_days
 from monitor.history.sql.told import rows_of
 from monitor.history.story import story_of
 from monitor.history.tables import FINDINGS, GROUP_MINUTES, RowT, TypedTable
+from monitor.model import TopicPartitions
+from monitor.model.brokers import BrokerAway, BrokersSeen
 from monitor.model.findings import Severity
 from monitor.model.offsets_topic import OffsetsTopicSeen, ReplicasSeen
 from tests.history.incidents import START, Made, ms
@@ -62,6 +64,24 @@ def test_a_fault_of_the_cluster_is_told_of_its_groups_and_nobody_is_accused():
     assert happened() == [(70, "opened", NAME), (150, "closed", NAME)]
     opened = next(each for each in story_of(chronicle()).happened if each.finding)
     assert opened.sentence == SENTENCE
+
+
+def test_a_partition_without_a_leader_and_the_broker_that_led_it_are_in_the_past_of_its_groups():
+    """The broker leads partition 1 and is away from 70 s to 210 s. No owner is accused."""
+    led = BrokersSeen((1,), (BrokerAway(2, (), (TopicPartitions("t", (1,)),)),), (TopicPartitions("t", (1,)),))
+    incident = Made(300)
+    incident.poll(brokers=lambda second: led if 65 <= second <= 205 else BrokersSeen((1, 2)))
+    incident.assign(5, 1, {"a": [0], "b": [1]})
+    incident.commits(range(10, 301, 5), 0)
+    incident.commits([*range(10, 61, 5), *range(215, 301, 5)], 1)
+    assert happened(of=incident) == [
+        (70, "opened", "topics/no_leader"),
+        (190, "opened", "brokers/away"),
+        (210, "closed", "topics/no_leader"),
+        (210, "closed", "brokers/away"),
+    ]
+    found = report(of=incident)
+    assert found.summary[0].startswith("A fault of the cluster, from ")
 
 
 def test_it_is_not_told_of_groups_in_other_partitions():

@@ -50,6 +50,8 @@ NAMED = {
     "FormerRetention",
     "OffsetsTopicSeen",
     "ReplicasSeen",
+    "BrokersSeen",
+    "BrokerAway",
 }
 
 

@@ -13,6 +13,7 @@ from kafka.errors import KafkaError
 
 from monitor.collectors.clock import wall_clock_ms
 from monitor.collectors.errors import CollectorError
+from monitor.collectors.kafka.broker_watch import BrokerWatch
 from monitor.collectors.kafka.events_writer import (
     Written,
     clock_problem,
@@ -28,7 +29,14 @@ from monitor.collectors.kafka.pending_offsets import PendingOffsetsReader
 from monitor.collectors.kafka.rebalance_sampler import SAMPLE_S, RebalanceSampler
 from monitor.collectors.kafka.share_groups import ShareGroupReader
 from monitor.collectors.kafka.share_offsets import ShareOffsetsReader
-from monitor.collectors.kafka.topic_poll import StableOffsets, cluster_id_of, content_digest, observe_topics
+from monitor.collectors.kafka.topic_poll import (
+    Poll,
+    StableOffsets,
+    cluster_id_of,
+    content_digest,
+    describe_all,
+    poll_topics,
+)
 from monitor.collectors.kafka.transactional_offsets import TransactionalOffsets
 from monitor.collectors.kafka_client.connection import CONNECT_LIMIT_S, close_producer, open_admin, open_producer
 from monitor.collectors.passes.collector import RetryingCollector
@@ -78,6 +86,7 @@ class KafkaCatalogCollector(RetryingCollector):
         self._states = RebalanceSampler(cluster.name)
         self._stable = StableOffsets()
         self._retention = OffsetsRetentionReader()
+        self._brokers = BrokerWatch()
         self._next_sample_s = 0.0
         self._renewed_s = -RENEW_S
         self._found: tuple[bytes, bytes] = b"", b""
@@ -144,9 +153,8 @@ class KafkaCatalogCollector(RetryingCollector):
         self.source.require(cluster_id)
         self._pass_ms = max(self._clock(), self._pass_ms + 1)
         name, destination = self._cluster.name, self._cluster.events_topic
-        topics = observe_topics(
-            admin, self._stable, cluster=name, pass_ms=self._pass_ms, observed_ms=self._not_before_the_pass()
-        )
+        poll, metadata = Poll(name, self._pass_ms, self._not_before_the_pass()), describe_all(admin)
+        topics = poll_topics(admin, metadata.topics, self._stable, poll)
         written = write_topics(producer, destination, topics)
         ended_ms = self._not_before_the_pass()
         completed = PassCompleted(
@@ -157,8 +165,10 @@ class KafkaCatalogCollector(RetryingCollector):
             source_id=cluster_id,
             offsets_retention=self._retention.read(admin),
             offsets_topic=observe_offsets_topic(admin),
+            brokers=self._brokers.compare(metadata),
         )
         ended = write_completion(producer, destination, completed)
+        self._brokers.note_written(completed.brokers)
         self.warning = clock_problem(completed, ended)
         self._note_unchanged(completed, topics, written, ended)
         if self._corrects_the_log:
@@ -182,7 +192,7 @@ class KafkaCatalogCollector(RetryingCollector):
         """
         own_topics = {self._cluster.events_topic, self._cluster.findings_topic}
         others = (topic for topic in topics if topic.topic not in own_topics)
-        found = content_digest(others, completed.offsets_retention, completed.offsets_topic)
+        found = content_digest(others, completed.offsets_retention, completed.offsets_topic, completed.brokers)
         is_third = self._found == (found, found)
         self._found = (self._found[1], found)
         first = written.first if topics else ended.first

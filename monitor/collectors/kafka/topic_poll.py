@@ -14,7 +14,7 @@ from base64 import urlsafe_b64encode
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 from kafka import TopicPartition
@@ -31,6 +31,7 @@ from kafka.protocol.consumer import IsolationLevel
 
 from monitor.collectors.kafka_client.cluster_description import describe_cluster
 from monitor.model import PartitionObserved, TopicObserved
+from monitor.model.brokers import BrokersSeen
 from monitor.model.expiry import OffsetsRetention
 from monitor.model.offsets_topic import OffsetsTopicSeen
 
@@ -98,28 +99,60 @@ class StableOffsets:
         return place in ends and self._reached.get(place) != ends[place]
 
 
-def observe_topics(
-    admin: KafkaAdminClient, stable: StableOffsets, *, cluster: str, pass_ms: int, observed_ms: int
-) -> tuple[TopicObserved, ...]:
-    """All topics that the user may describe, without the internal ones, in the order of their names.
+class ClusterMetadata(NamedTuple):
+    """One MetadataResponse: the ids of the brokers that there are, and all topics that the user may describe."""
 
-    ``stable`` is the same one in every pass over a cluster.
+    brokers: frozenset[int]
+    topics: Sequence[Described]
+
+
+def describe_all(admin: KafkaAdminClient) -> ClusterMetadata:
+    """The brokers and the topics of one response, so that they fit together: kafka-python returns one or the other.
 
     Raises:
         KafkaError: the cluster did not say which topics it has.
     """
+    response = admin._manager.run(admin._get_cluster_metadata, None)  # there is no public way to both
+    return ClusterMetadata(frozenset(each["node_id"] for each in response["brokers"]), response["topics"])
+
+
+def observe_topics(
+    admin: KafkaAdminClient, stable: StableOffsets, *, cluster: str, pass_ms: int, observed_ms: int
+) -> tuple[TopicObserved, ...]:
+    """As :func:`poll_topics`, of all topics that there are now."""
+    return poll_topics(admin, describe_all(admin).topics, stable, Poll(cluster, pass_ms, observed_ms))
+
+
+class Poll(NamedTuple):
+    """Which poll it is: of which cluster, when its pass began, and when the ends were requested at the earliest."""
+
+    cluster: str
+    pass_ms: int
+    observed_ms: int
+
+
+def poll_topics(
+    admin: KafkaAdminClient, described: Iterable[Described], stable: StableOffsets, poll: Poll
+) -> tuple[TopicObserved, ...]:
+    """The described topics with their offsets, without the internal ones, in the order of their names.
+
+    ``stable`` is the same one in every pass over a cluster.
+
+    Raises:
+        KafkaError: the cluster did not say which brokers it has.
+    """
     racks = broker_racks(admin)
-    topics = [topic for topic in admin.describe_topics() if is_watched(topic)]
+    topics = [topic for topic in described if is_watched(topic)]
     leaders = partitions_by_leader(topics)
     earliest = list_offsets(admin, leaders, OffsetSpec.EARLIEST, silent=stable.silent)
     ends = list_offsets(admin, leaders, OffsetSpec.LATEST, silent=stable.silent)
     held_back = stable.below(admin, leaders, ends)
     return tuple(
         TopicObserved(
-            cluster=cluster,
+            cluster=poll.cluster,
             topic=topic["name"],
-            pass_ms=pass_ms,
-            observed_ms=observed_ms,
+            pass_ms=poll.pass_ms,
+            observed_ms=poll.observed_ms,
             partitions=_partitions(topic, racks, earliest, ends, held_back),
             topic_id=kafka_text(topic.get("topic_id")),
         )
@@ -131,9 +164,10 @@ def content_digest(
     topics: Iterable[TopicObserved],
     retention: OffsetsRetention | None = None,
     offsets_topic: OffsetsTopicSeen | None = None,
+    brokers: BrokersSeen | None = None,
 ) -> bytes:
     """A digest of all that a poll found of these topics and of the brokers, without the time of the poll."""
-    digest = blake2b(msgspec.msgpack.encode((retention, offsets_topic)), digest_size=16)
+    digest = blake2b(msgspec.msgpack.encode((retention, offsets_topic, brokers)), digest_size=16)
     for topic in topics:
         digest.update(msgspec.msgpack.encode((topic.topic, topic.topic_id, topic.partitions)))
     return digest.digest()

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from operator import attrgetter
 from typing import Final
 
+from monitor.detection.brokers import newest_leaderless
 from monitor.detection.lag.lag import waiting_since_ms
 from monitor.detection.ownership.context import Facts
 from monitor.detection.ownership.self_assigned.grace_period import told_until
@@ -35,7 +36,8 @@ def in_vain_since_ms(facts: Facts, row: PartitionVerdict, sign_ms: int) -> int |
     That is the sign, or the first record's arrival if that was seen and was later. The history of ends shows it, and
     where the log had stood still for ten minutes at the commit, when it went on stays known until it has stood still
     for as long again. Beyond both it is the sign: the answer moves back then, once, and by less than ten minutes unless
-    the log has stood still twice. Where a transaction had held back what waits, it waits since the end of that. A sink
+    the log has stood still twice. Where a transaction had held back what waits, it waits since the end of that; so it
+    does where the partition had no leader, unless records had waited for too long before. A sink
     of Connect that is paused or stopped lets records wait on purpose; nobody is expected to read before it is resumed,
     or changed. None: not for as long as ``commit_silence_ms``, or nothing that still exists waits, or the next poll may
     move the first sight of what waits.
@@ -62,8 +64,22 @@ def in_vain_since_ms(facts: Facts, row: PartitionVerdict, sign_ms: int) -> int |
         return None
     if waiting_ms == state.ends[-1].at_ms and not known.has_come(stays_from_ms(state.ends)):
         return None
-    since_ms = max(sign_ms, _went_on_ms(state, offset) or _came_ms(state.ends, waiting_ms, sign_ms))
-    return since_ms if known.has_come(since_ms + max(patience_ms, 1)) else None
+    came_ms = max(sign_ms, _went_on_ms(state, offset) or _came_ms(state.ends, waiting_ms, sign_ms))
+    since_ms = _readable_since_ms(facts, row, came_ms)
+    return since_ms if since_ms is not None and known.has_come(since_ms + max(patience_ms, 1)) else None
+
+
+def _readable_since_ms(facts: Facts, row: PartitionVerdict, since_ms: int) -> int | None:
+    """Since when records that have waited since then could be read; None: their partition has no leader.
+
+    That is no excuse for a reader that had let them wait for too long before.
+    """
+    found = newest_leaderless(facts.catalog, row.topic, row.partition)
+    if found is None or (
+        found.before_ms is not None and since_ms + facts.settings.commit_silence_ms <= found.before_ms
+    ):
+        return since_ms
+    return None if found.ended_ms is None else max(since_ms, found.ended_ms)
 
 
 def stays_from_ms(ends: Sequence[EndOffsetAt]) -> int:

@@ -83,6 +83,7 @@ class Topics:
             and now.connect_configs == then.connect_configs
             and now.outages == then.outages
             and now.offsets_topic == then.offsets_topic
+            and now.brokers == then.brokers
             and now.hidden.keys() == then.hidden.keys()
             and all(self.content(topic) == before.content(topic) for topic in now.topics if topic not in besides)
         )

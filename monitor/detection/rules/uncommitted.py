@@ -34,6 +34,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from monitor.detection.brokers import readable_since_ms
 from monitor.detection.lag.commit_cadence import FEWEST_COMMITS, RHYTHMS
 from monitor.detection.lag.uncommitted import invalid_places
 from monitor.detection.lag.waiting import stays_from_ms
@@ -165,7 +166,8 @@ def _partitions_with_growth(
     """The partitions that owners have had for long enough, each with since when, and what came to it."""
     for place in _partitions_never_tried(facts):
         held_ms = holders.held_ms(place)
-        if held_ms is not None and _has_lasted(facts, max(held_ms, excused_ms)):
+        led_ms = readable_since_ms(facts.catalog, place.topic, place.partition)
+        if held_ms is not None and _has_lasted(facts, max(held_ms, excused_ms, led_ms)):
             growth = _growth(facts, place, held_ms)
             if growth is not None:
                 yield place, held_ms, growth
@@ -270,7 +272,7 @@ def _has_markers(facts: Facts, place: TopicPartition) -> bool:
     return topic is not None and topic.has_markers
 
 
-def _has_lasted(facts: Facts, since_ms: int) -> bool:
+def _has_lasted(facts: Facts, since_ms: float) -> bool:
     return facts.has_come(since_ms + facts.settings.commit_silence_ms)
 
 

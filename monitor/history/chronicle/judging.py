@@ -87,6 +87,8 @@ def _summary_of(verdict: GroupVerdict) -> GroupSummary:
         unknown_versions=verdict.unknown_versions,
         subordinate=verdict.subordinate,
         hidden_topics=verdict.hidden_topics,
+        missed_brokers=verdict.missed_brokers,
+        topics_without_leader=verdict.topics_without_leader,
     )
 
 

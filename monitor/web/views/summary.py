@@ -44,6 +44,8 @@ def summary_of(verdict: GroupVerdict) -> GroupSummary:
         short_life=verdict.short_life,
         subordinate=verdict.subordinate,
         hidden_topics=verdict.hidden_topics,
+        missed_brokers=verdict.missed_brokers,
+        topics_without_leader=verdict.topics_without_leader,
     )
 
 

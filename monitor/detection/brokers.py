@@ -1,0 +1,60 @@
+"""Which brokers that are away concern a group, and which of its partitions it cannot read without a leader."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
+from math import inf
+
+from monitor.model import KINDS, Catalog, GroupState, GroupSummary, PartitionId, PartitionVerdict
+from monitor.model.brokers import BrokerAway, LeaderlessPartitions
+from monitor.protocol.kafka.group_metadata import group_partition
+
+
+def missed_brokers(group: GroupState, catalog: Catalog) -> tuple[int, ...]:
+    """The ids of brokers that are away and were the group's coordinator, or led partitions that it has committed."""
+    if catalog.brokers is None or not catalog.brokers.away:
+        return ()
+    committed: defaultdict[str, set[PartitionId]] = defaultdict(set)
+    for offset in group.offsets:
+        committed[offset.topic].add(offset.partition)
+    away = [each.broker for each in catalog.brokers.away]
+    return tuple([each.broker for each in away if was_coordinator(each, group, catalog) or has_led(each, committed)])
+
+
+def was_coordinator(broker: BrokerAway, group: GroupState | GroupSummary, catalog: Catalog) -> bool:
+    """Whether it led the partition of the offsets topic in which the group is: exactly that is the coordinator."""
+    health = catalog.offsets_topic
+    partitions = catalog.log_partitions or (0 if health is None else health.partitions)
+    if not partitions or not KINDS[group.kind].commits_to_log:
+        return False
+    return group_partition(group.group, partitions) in broker.log_partitions
+
+
+def has_led(broker: BrokerAway, places: Mapping[str, AbstractSet[PartitionId]]) -> bool:
+    """Whether it led any of these partitions, by topic."""
+    return any(not places.get(led.topic, frozenset()).isdisjoint(led.partitions) for led in broker.topics)
+
+
+def topics_without_leader(rows: Iterable[PartitionVerdict], catalog: Catalog) -> tuple[str, ...]:
+    """The topics of a group, sorted, of which a partition that concerns it has no leader now."""
+    if catalog.brokers is None or not catalog.brokers.leaderless:
+        return ()
+    return tuple(sorted({row.topic for row in rows if readable_since_ms(catalog, row.topic, row.partition) == inf}))
+
+
+def newest_leaderless(catalog: Catalog, topic: str, partition: PartitionId) -> LeaderlessPartitions | None:
+    """The newest time in which a partition had no leader; None: none is known."""
+    if catalog.brokers is None or not catalog.brokers.leaderless:
+        return None
+    found = [each for each in catalog.brokers.leaderless.get(topic, ()) if partition in each.partitions]
+    return max(found, key=lambda each: each.since_ms, default=None)
+
+
+def readable_since_ms(catalog: Catalog, topic: str, partition: PartitionId) -> float:
+    """Since when a partition has a leader again; inf: it has none, 0: none was missed lately."""
+    found = newest_leaderless(catalog, topic, partition)
+    if found is None:
+        return 0
+    return inf if found.ended_ms is None else found.ended_ms

@@ -1,0 +1,174 @@
+"""What is found of brokers that are away and of partitions without a leader, and what follows in groups."""
+
+import pytest
+from msgspec.structs import replace
+
+from monitor.detection import DetectionSettings, evaluate
+from monitor.detection.cluster_findings import cluster_findings, findings_over
+from monitor.model import TopicPartitions
+from monitor.model.brokers import BrokerAway, BrokersHealth, LeaderlessPartitions, MissedBroker
+from monitor.model.findings import Severity
+from monitor.model.offsets_topic import FaultReason, OffsetsTopicHealth, PartitionFault
+from tests.detection.rules.test_stalled_commits import ALL_BUSY, NOW_MS, committed, pair
+from tests.detection.test_cluster_findings import GROUPS, SILENT
+
+LED = BrokerAway(2, (3,), (TopicPartitions("t", (0, 2)),))
+"""It was the coordinator of "g" (partition 3 of 4), and led two of the four partitions that "g" has committed."""
+
+AWAY = MissedBroker(LED, since_ms=NOW_MS - 120_000, before_ms=NOW_MS - 130_000)
+ELSEWHERE = replace(SILENT, group="h")
+"""In partition 0 of the offsets topic."""
+
+
+def topics_with(*away, leaderless=()):
+    health = BrokersHealth((1, 2, 3), away, {"t": leaderless} if leaderless else {})
+    return replace(ALL_BUSY, offsets_topic=OffsetsTopicHealth(4), brokers=health)
+
+
+def without_leader(*partitions, since_s=755, before_s=750, ended_s=None):
+    before_ms = None if before_s is None else before_s * 1000
+    ended_ms = None if ended_s is None else ended_s * 1000
+    return LeaderlessPartitions(partitions, since_s * 1000, before_ms, ended_ms)
+
+
+def leads(**topics):
+    return BrokerAway(2, (), tuple(TopicPartitions(name, partitions) for name, partitions in topics.items()))
+
+
+def brokers_of(state, broker):
+    return evaluate(state, topics_with(replace(AWAY, broker=broker)), NOW_MS, DetectionSettings()).missed_brokers
+
+
+def cluster_findings_in(topics, groups=GROUPS):
+    return cluster_findings(topics, groups, None, NOW_MS)
+
+
+def test_a_broker_concerns_the_groups_that_it_coordinated_and_those_that_committed_what_it_led():
+    assert brokers_of(SILENT, LED) == (2,)
+    assert brokers_of(SILENT, replace(LED, topics=())) == (2,)
+    assert brokers_of(SILENT, leads(t=(7,))) == ()
+    assert brokers_of(SILENT, leads(s=(0,))) == ()
+    assert brokers_of(ELSEWHERE, LED) == (2,)
+    assert brokers_of(ELSEWHERE, replace(LED, topics=())) == ()
+    assert evaluate(SILENT, topics_with(), NOW_MS, DetectionSettings()).missed_brokers == ()
+
+
+def test_a_broker_that_is_away_is_one_finding_for_information_with_its_groups():
+    missed = tuple(replace(each, missed_brokers=(2,)) for each in GROUPS[:2])
+    (finding,) = cluster_findings_in(topics_with(AWAY), (*missed, GROUPS[2]))
+    assert (finding.name, finding.severity, finding.since_ms) == ("brokers/away", Severity.INFO, 880_000)
+    assert finding.groups == 2
+    assert finding.sentence == (
+        "Broker 2 is away. At 1970-01-01 00:14:30 UTC, by the last poll that saw it, it led 2 partitions of t and was "
+        "the coordinator of 1 group."
+    )
+
+
+def test_several_are_one_finding_and_of_a_group_only_its_own_counts():
+    third = MissedBroker(BrokerAway(3, (0,), (TopicPartitions("s", (1,)),)), NOW_MS - 200_000, NOW_MS - 210_000)
+    (finding,) = cluster_findings_in(topics_with(AWAY, third))
+    assert finding.sentence == (
+        "Brokers 2-3 are away. By the last polls that saw them, they led 3 partitions of s, t and were the "
+        "coordinators of 2 groups."
+    )
+    (own,) = findings_over(topics_with(AWAY), replace(GROUPS[0], missed_brokers=(2,)), NOW_MS)
+    assert own.sentence.endswith("it led 2 partitions of t and was the coordinator of the group.")
+    (own,) = findings_over(topics_with(AWAY), replace(GROUPS[1], missed_brokers=(2,)), NOW_MS)
+    assert own.sentence.endswith("it led 2 partitions of t.")
+    assert findings_over(topics_with(AWAY), GROUPS[2], NOW_MS) == ()
+
+
+@pytest.mark.parametrize(
+    "away",
+    [
+        pytest.param(replace(AWAY, since_ms=NOW_MS - 119_999), id="for less than two minutes, as in a restart"),
+        pytest.param(MissedBroker(BrokerAway(2), 100_000, 90_000), id="it led nothing, or that is not known"),
+    ],
+)
+def test_a_broker_that_restarts_or_led_nothing_is_no_finding(away):
+    assert cluster_findings_in(topics_with(away)) == ()
+
+
+NOT_COMMITTING = ("not_committing", 700)
+FOLLOWS = ("not_committing", 700, "topics/no_leader")
+
+
+def judge(topics, state=SILENT):
+    """The group's own findings and those that follow, each with their partitions of "t"."""
+    verdict = evaluate(state, topics, NOW_MS, DetectionSettings())
+    own = [(each.reason, each.since_ms // 1000, numbers_of(each)) for each in verdict.findings]
+    return own, [(each.reason, each.since_ms // 1000, each.follows, numbers_of(each)) for each in verdict.subordinate]
+
+
+def numbers_of(finding):
+    return [place.partition for place in finding.partitions]
+
+
+@pytest.mark.parametrize(
+    ("leaderless", "own", "follow"),
+    [
+        pytest.param(without_leader(0, 1, 2, 3), [], [(*FOLLOWS, [0, 1, 2, 3])], id="all, since before 60 s were over"),
+        pytest.param(without_leader(0, 1, 2, 3, before_s=None), [], [(*FOLLOWS, [0, 1, 2, 3])], id="since when?"),
+        pytest.param(without_leader(0), [(*NOT_COMMITTING, [1, 2, 3])], [], id="its owner lets others wait, too"),
+        pytest.param(
+            without_leader(0, 1, 2, 3, since_s=765, before_s=761),
+            [(*NOT_COMMITTING, [0, 1, 2, 3])],
+            [],
+            id="it was silent before",
+        ),
+        pytest.param(without_leader(0, 1, 2, 3, ended_s=945), [], [], id="over for 55 s: it may be read again"),
+        pytest.param(
+            without_leader(0, 1, 2, 3, ended_s=930),
+            [("not_committing", 930, [0, 1, 2, 3])],
+            [],
+            id="over for 70 s: a cause of its own",
+        ),
+    ],
+)
+def test_who_cannot_read_is_not_accused_and_is_once_it_could_again(leaderless, own, follow):
+    assert judge(topics_with(leaderless=(leaderless,))) == (own, follow)
+
+
+def test_a_member_that_only_has_partitions_without_a_leader_is_not_dead():
+    """C0 owns 0 and 1, C1 the others, and lives."""
+    state = pair(committed(0, 10, 500), committed(1, 10, 500), committed(2, 20, 985, 990, 995), committed(3, 20, 995))
+    assert judge(ALL_BUSY, state) == ([("silent", 700, [0, 1])], [])
+    assert judge(topics_with(leaderless=(without_leader(0, 1),)), state) == (
+        [],
+        [("silent", 700, "topics/no_leader", [0, 1])],
+    )
+
+
+def test_what_the_offsets_topic_explains_follows_from_that():
+    topics = topics_with(leaderless=(without_leader(0, 1, 2, 3),))
+    fault = PartitionFault(3, FaultReason.NO_LEADER, 0, 1, 755_000, 750_000)
+    both = replace(topics, offsets_topic=OffsetsTopicHealth(4, {3: fault}))
+    assert judge(both) == ([], [(*FOLLOWS, [0, 1, 2, 3])]), "its owner is not accused until both are over"
+    verdict = evaluate(SILENT, replace(both, brokers=None), NOW_MS, DetectionSettings())
+    assert [each.follows for each in verdict.subordinate] == ["offsets_topic/no_leader"]
+
+
+def test_partitions_without_a_leader_are_a_finding_with_the_groups_that_cannot_read_them():
+    leaderless = (without_leader(0, since_s=800), without_leader(2), without_leader(3, since_s=740, ended_s=760))
+    topics = topics_with(AWAY, leaderless=leaderless)
+    verdict = evaluate(SILENT, topics, NOW_MS, DetectionSettings())
+    assert verdict.topics_without_leader == ("t",)
+    reader = replace(GROUPS[0], topics_without_leader=("t",))
+    finding = cluster_findings_in(topics, (reader, GROUPS[1]))[0]
+    assert (finding.name, finding.severity, finding.since_ms) == ("topics/no_leader", Severity.CRITICAL, 755_000)
+    assert finding.groups == 1
+    assert finding.sentence == (
+        "2 partitions of t have no leader: 1 group cannot read them. Broker 2 is away, and led them before."
+    )
+    (own, _) = findings_over(topics, replace(reader, missed_brokers=(2,)), NOW_MS)
+    assert own.sentence == (
+        "2 partitions of t have no leader: group g cannot read them. Broker 2 is away, and led them before."
+    )
+
+
+def test_a_broker_that_led_others_is_not_named_there_and_without_groups_there_is_no_finding():
+    topics = topics_with(replace(AWAY, broker=leads(t=(1,))), leaderless=(without_leader(0),))
+    (finding, _) = cluster_findings_in(topics, [replace(GROUPS[0], topics_without_leader=("t",))])
+    assert finding.sentence == "1 partition of t has no leader: 1 group cannot read it."
+    assert [each.name for each in cluster_findings_in(topics)] == ["brokers/away"]
+    assert evaluate(SILENT, topics_with(), NOW_MS, DetectionSettings()).topics_without_leader == ()
