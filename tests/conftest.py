@@ -111,8 +111,10 @@ class OneAfterTheOther(TwoWithSpark):
     """A worker gets whole files of tests: one of them all files with programs, one all stories, one all demos.
 
     Of `make test` one gets all that need a broker: it waits more than it computes, beside the others. Of
-    `make test-jobs` two get all that start Spark.
+    `make test-jobs` two get all that start Spark, as long as programs run.
     """
+
+    programs = PROGRAMS[0]
 
     def _split_scope(self, nodeid: str) -> str:
         file = super()._split_scope(nodeid)
