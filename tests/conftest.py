@@ -86,6 +86,13 @@ WITH_DELTA: Final = (
     *(f"tests/streaming_jobs/recording/test_{name}.py" for name in ("begin_at_once", "shuffled_clocks", "states")),
 )
 """Where those are that share a Spark with Delta Lake."""
+LONGEST: Final = (
+    # Of those with Delta Lake, which it does not need for its first minutes: after the others it would end meanwhile.
+    "tests/streaming_jobs/jobs/test_recording.py",
+    "tests/streaming_jobs/runtime/test_log_ins.py",
+    *(f"tests/streaming_jobs/jobs/test_{name}.py" for name in ("skipped_records", "subscriptions", "systems_in_a_job")),
+)
+"""What workers run first: what takes minutes would otherwise be left to one of them in the end."""
 
 LONGEST_JOB_TEST_S: Final = 900
 """Of a test of jobs that says nothing itself: its broker, its job and two things it awaits, on a busy machine."""
@@ -111,8 +118,10 @@ class OneAfterTheOther(TwoWithSpark):
     """A worker gets whole files of tests: one of them all files with programs, one all stories, one all demos.
 
     Of `make test` one gets all that need a broker: it waits more than it computes, beside the others. Of
-    `make test-jobs` two get all that start Spark.
+    `make test-jobs` two get all that start Spark, as long as programs run.
     """
+
+    programs = PROGRAMS[0]
 
     def _split_scope(self, nodeid: str) -> str:
         file = super()._split_scope(nodeid)
@@ -165,7 +174,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("jobs")
             if item.get_closest_marker("timeout") is None:
                 item.add_marker(pytest.mark.timeout(LONGEST_JOB_TEST_S))
-    items.sort(key=_turn, reverse=IS_WORKER)
+    items.sort(key=lambda item: (_turn(item), item.nodeid.startswith(LONGEST)), reverse=IS_WORKER)
     strays = [item.nodeid for item in items if awaits_a_program(item) and not item.nodeid.startswith(PROGRAMS)]
     assert not strays, f"these await a program, and are not in PROGRAMS: {strays}"
     jobs = [item for item in items if item.get_closest_marker("jobs")]

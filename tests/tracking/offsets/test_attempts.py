@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import pytest
@@ -61,13 +63,21 @@ def listing(sent: list[Sent], asked_s: float, answered_s: float | None = None) -
 
 def fold(sent: list[Sent], listings_s: list[float], until_s: float, latency_s: float = 0.0) -> GroupState | None:
     """What is known at an instant: commits are read when they are sent, listings when they are answered."""
-    events = [(each.at_s, 0, logged(each)) for each in sent if each.at_s <= until_s]
-    answers = [(asked_s, asked_s + latency_s) for asked_s in listings_s if asked_s + latency_s <= until_s]
-    events += [(answered_s, 1, listing(sent, asked_s, answered_s)) for asked_s, answered_s in answers]
-    state = None
-    for _, _, event in sorted(events, key=lambda each: each[:2]):
-        state = fold_group("c", "g", state, (event,))
+    (state,) = states_at(sent, listings_s, [until_s], latency_s)
     return state
+
+
+def states_at(
+    sent: list[Sent], listings_s: list[float], instants_s: Iterable[float], latency_s: float = 0.0
+) -> Iterator[GroupState | None]:
+    """What is known at each of these instants, which follow one another: what is known already is not folded again."""
+    events = [(each.at_s, 0, logged(each)) for each in sent]
+    events += [(asked_s + latency_s, 1, listing(sent, asked_s, asked_s + latency_s)) for asked_s in listings_s]
+    ordered, state = deque(sorted(events, key=lambda each: each[:2])), None
+    for at_s in instants_s:
+        while ordered and ordered[0][0] <= at_s:
+            state = fold_group("c", "g", state, (ordered.popleft()[2],))
+        yield state
 
 
 def shown(state: GroupState | None) -> int | None:
@@ -93,8 +103,8 @@ PERIODS = pytest.mark.parametrize(
 @pytest.mark.parametrize("first", [50, None])
 def test_an_application_that_aborts_each_transaction_stays_where_the_broker_has_it(every_s, attempts, first):
     sent = loop(every_s, attempts, first)
-    for at_s in range(130, round(100 + every_s * attempts), 7):
-        state = fold(sent, every(10, at_s), at_s)
+    instants = range(130, round(100 + every_s * attempts), 7)
+    for at_s, state in zip(instants, states_at(sent, every(10, instants.stop), instants), strict=True):
         if at_s >= 100 + every_s + 2 * 10 + 5:
             assert shown(state) == first, at_s
 
@@ -160,8 +170,9 @@ def test_a_loop_that_is_slower_than_the_listings_is_none_that_goes_on_without_th
     """Five minutes after an attempt comes the next one, and is listed 10 s later."""
     sent = loop(300, 6)
     listings = [at_s + more for at_s in range(100, 1900, 300) for more in (10, 20)]
-    for at_s in range(130, 1700, 7):
-        assert shown(fold(sent, listings, at_s)) == 50, at_s
+    instants = range(130, 1700, 7)
+    for at_s, state in zip(instants, states_at(sent, listings, instants), strict=True):
+        assert shown(state) == 50, at_s
 
 
 def test_attempts_that_repeat_an_offset_are_no_standstill_of_the_committed_one():
@@ -200,21 +211,24 @@ def test_two_listings_and_the_margin_after_a_failed_attempt_only_what_the_broker
     sent, interval_s, latency_s
 ):
     limit_s = 2 * interval_s + CLOCK_MARGIN_MS / S + latency_s
-    for at_s in range(round(sent[-1].at_s + 60)):
+    instants = range(round(sent[-1].at_s + 60))
+    known = states_at(sent, every(interval_s, instants.stop), instants, latency_s)
+    for at_s, state in zip(instants, known, strict=True):
         truth = committed(sent, at_s)
         position = next((number for number, each in enumerate(sent) if each.offset == truth), -1)
         failed = [each for each in sent[position + 1 :] if each.at_s < at_s - limit_s]
         has_moved = position >= 0 and sent[position].ended_s >= at_s - limit_s
         if failed and not has_moved:
-            assert shown(fold(sent, every(interval_s, at_s), at_s, latency_s)) == truth, at_s
+            assert shown(state) == truth, at_s
 
 
 @settings(max_examples=example_count(2))
 @given(transactions(), st.sampled_from([3, 10, 17]), st.sampled_from([0, 0.4, 2]))
 def test_what_is_told_of_attempts_is_true(sent, interval_s, latency_s):
-    for at_s in range(0, round(sent[-1].at_s + 40), 2):
-        asked_s = [each for each in every(interval_s, at_s) if each + latency_s <= at_s]
-        state = fold(sent, asked_s, at_s, latency_s)
+    instants = range(0, round(sent[-1].at_s + 40), 2)
+    listings_s = every(interval_s, instants.stop)
+    for at_s, state in zip(instants, states_at(sent, listings_s, instants, latency_s), strict=True):
+        asked_s = [each for each in listings_s if each + latency_s <= at_s]
         for known in (*state.offsets, *state.unconfirmed) if state else ():
             if has_failed_attempts(known):
                 assert known.listed == committed(sent, asked_s[-1] + latency_s)
@@ -235,8 +249,8 @@ def test_an_application_that_works_never_has_failed_attempts(outcomes, every_s):
             sent.append(Sent(at_s, 10 * number + 5))
             at_s += 0.1
         sent.append(Sent(at_s, 10 * number + 5, at_s + 0.05))
-    for at_s in range(0, round(sent[-1].at_s) + 1, 5):
-        state = fold(sent, every(10, at_s), at_s)
+    instants = range(0, round(sent[-1].at_s) + 1, 5)
+    for at_s, state in zip(instants, states_at(sent, every(10, instants.stop), instants), strict=True):
         newest = max(each.offset for each in sent if each.at_s <= at_s)
         assert shown(state) == newest
         assert not has_failed_attempts(state.offsets[0])
