@@ -70,12 +70,17 @@ def short_life(group: GroupState) -> ShortLife | None:
 
 
 def _had_one_member(group: GroupState) -> bool:
-    """Whether it joined in the first generation of the group and left in the second, which is the newest."""
+    """Whether it joined in the first generation of the group and left in the newest; between them it may have rejoined.
+
+    Consumers rejoin when they learn of the topic: kafka-python does so in about every third such life.
+    """
     has_generations = KINDS[group.kind].assigns is Assigner.LEADER and group.source is Source.LOG
     if not has_generations or len(group.history) != group.generation:
         return False
-    changes = [(each.joined, each.left) for each in group.history]
-    return changes == [(1, 0), (0, 1)] and group.history[0].is_first
+    if len(group.history) < 2:
+        return False
+    first, *rejoins, last = [(each.joined, each.left) for each in group.history]
+    return (first, last) == ((1, 0), (0, 1)) and not any(map(any, rejoins)) and group.history[0].is_first
 
 
 def lives_by_pattern(lives: Iterable[ShortLife]) -> dict[str, ShortLives]:

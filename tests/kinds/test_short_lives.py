@@ -91,6 +91,9 @@ def test_the_life_of_a_group_that_one_member_used_and_left():
             (SHORT[0], generation(2, 105, member(), member("n")), commit(111), generation(3, 112)), id="another joined"
         ),
         pytest.param(
+            (SHORT[0], generation(2, 105, member("n")), commit(111), generation(3, 112)), id="another took over"
+        ),
+        pytest.param(
             (*SHORT, generation(3, 200, member()), commit(211), generation(4, 212)), id="it came back under its name"
         ),
         pytest.param((generation(7, 100, member()), commit(111), generation(8, 112)), id="it had others before"),
@@ -104,6 +107,12 @@ def test_whatever_may_be_a_real_group_has_no_such_life(events):
 def test_ten_minutes_and_five_seconds_are_the_limits():
     life = folded(generation(1, 100, member()), commit(695), generation(2, 700))
     assert short_life(life) == ShortLife("anonymous.*", 100_000, 700_000)
+
+
+def test_the_member_may_have_rejoined_in_between():
+    """As kafka-python's consumer does when it learns of its topic."""
+    events = SHORT[0], generation(2, 101, member()), generation(3, 102, member()), commit(111), generation(4, 112)
+    assert short_life(folded(*events)) == ShortLife("anonymous.*", 100_000, 112_000)
 
 
 def test_a_group_with_a_chosen_name_has_no_such_life():
