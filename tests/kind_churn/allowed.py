@@ -74,6 +74,16 @@ ALLOWED: Final = (
     Allowed("late-*", SUBSCRIPTION, "missing_topics", LONGEST_WITHOUT_TOPIC_S, "information: the same of one of two"),
     Allowed("late-*", ORPHANED, OrphanReason.GREW, SLOWEST_S, "the topic is new: members have yet to see it"),
     Allowed("regex-*", ORPHANED, OrphanReason.GREW, REFRESH_S + SLOWEST_S, "the same of one that fits"),
+    *(
+        Allowed(groups, kind, reason, SLOWEST_S, "its members, or its leader, have yet to see a topic")
+        for groups in ("late-*", "regex-*", "shared-classic")
+        for kind, reason in (
+            (FindingKind.DRIFT, "current"),
+            (FindingKind.IDLE_MEMBERS, "no_partitions"),
+            (ORPHANED, OrphanReason.ASSIGNOR_GAP),
+        )
+    ),
+    Allowed("faust-*", FindingKind.IDLE_MEMBERS, "no_partitions", inf, "information: of three workers, two have all"),
     Allowed("copied-*", UNATTENDED, "kept", inf, "information: the consumers are in another cluster"),
     Allowed("console-consumer-*", UNATTENDED, "one_off", inf, "information: it has left, as others of its name have"),
     Allowed("*", FindingKind.LAG, "not_committing", 0.0, STANDSTILL),

@@ -16,8 +16,7 @@ from tests.support.crowd import Crowd
 
 MOST_GROUPS: Final = 4
 EARLY: Final = "late.early"
-PARTITIONS: Final = 3
-EVEN: Final = 6
+PARTITIONS: Final = 6
 """One to three members have equally many partitions of several topics then, also with the range assignor."""
 
 
@@ -90,7 +89,7 @@ class Expressions(MemberGroups):
             Members(crowd, "regex-cooperative", COOPERATIVE_ASSIGNOR, {"pattern": r"regex\.logs\..+"}),
             Members(crowd, "regex-kip848", KIP_848, {"regex": r"regex\.logs\..+"}),
         ]
-        super().__init__("regex", {"regex.logs.1": EVEN, "regex.logs.2": EVEN}, groups)
+        super().__init__("regex", {"regex.logs.1": PARTITIONS, "regex.logs.2": PARTITIONS}, groups)
         self._bootstrap, self._load = bootstrap, load
         self._created = len(self.topics)
 
@@ -104,6 +103,6 @@ class Expressions(MemberGroups):
             return False
         self._created += 1
         topic = f"regex.logs.{self._created}"
-        create_topic(self._bootstrap, topic, EVEN)
+        create_topic(self._bootstrap, topic, PARTITIONS)
         self._load.add(topic)
         return True
