@@ -35,6 +35,9 @@ SKIPS: Final = (
 
 The topic that grows is not kafka-python's: 3 of 18 times its consumer polled for ever and read no new partition."""
 
+TASK_KINDS: Final = ("share", "streams-classic", "streams-kip1071", "connect")
+"""Of tests.kind_churn, what the suite runs."""
+
 BESIDE = {
     # first: it tells its story by the clock, and the tests it begins with leave it a core
     "demo_run": ("tests.demo.demo_run",),
@@ -42,7 +45,7 @@ BESIDE = {
     "live_minute": ("tests.live.run",),
     "scenarios_run": ("tests.scenarios.run", "--seed", "1"),
     "chaos_run": ("tests.chaos.run", "--seed", "1", "--kills", "4", "--others", "2", "--brief"),
-    "kind_churn_run": ("tests.kind_churn.run", "--seed", "1", "--minutes", "0.5"),
+    "kind_churn_run": ("tests.kind_churn.run", "--seed", "1", "--minutes", "0.5", "--kinds", *TASK_KINDS),
     "hostile_run": ("tests.hostile.run", "--seed", "1", "--minutes", "0.5"),
     "skips_run": ("tests.skips.run", "--seed", "3110", "--runs", "8", "--only", *SKIPS),
 }

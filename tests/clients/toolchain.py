@@ -97,7 +97,16 @@ def _node(client: Client, progress: Progress) -> Program:
 
 
 def _python(_client: Client, progress: Progress) -> Program:
-    requirements = PROGRAMS / "python" / "requirements.txt"
+    python = python_with(PROGRAMS / "python" / "requirements.txt", progress)
+    return Program((str(python), str(PROGRAMS / "python" / "members.py")))
+
+
+def python_with(requirements: Path, progress: Progress) -> Path:
+    """A Python that has these packages and no others.
+
+    Raises:
+        BuildFailedError: They could not be installed.
+    """
 
     def build(work: Path) -> Path:
         """A virtual environment runs where it is moved to, but for its scripts."""
@@ -106,8 +115,8 @@ def _python(_client: Client, progress: Progress) -> Program:
         _run([str(work / "out" / "bin" / "python"), *install], work, work)
         return work / "out"
 
-    folder = _cached("python", [sys.version, requirements.read_text(encoding="utf-8")], build, progress)
-    return Program((str(folder / "bin" / "python"), str(PROGRAMS / "python" / "members.py")))
+    made_of = [sys.version, requirements.read_text(encoding="utf-8")]
+    return _cached("python", made_of, build, progress) / "bin" / "python"
 
 
 _BUILDERS: Final[Mapping[Language, Callable[[Client, Progress], Program]]] = {

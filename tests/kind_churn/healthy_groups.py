@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Self
 
+from monitor.demo.servers.server import EmbeddedServer
 from tests.support.background import Background
 
 Action = Callable[[], bool]
@@ -49,6 +50,49 @@ class HealthyGroups(ABC):
     @abstractmethod
     def actions(self, chance: random.Random) -> Sequence[Action]:
         """What can be done, the frequent actions several times; ``chance`` chooses to which member."""
+
+
+class GroupOfServers(HealthyGroups):
+    """A group of which each member is a server: some run, and some do not."""
+
+    def __init__(self, kind: str, topics: Mapping[str, int], servers: Sequence[EmbeddedServer]) -> None:
+        self.kind = kind
+        self.topics = topics
+        self._idle = list(servers)
+        self._running: list[EmbeddedServer] = []
+
+    def set_up(self) -> None:
+        """Two servers."""
+        for _ in range(2):
+            self._start()
+
+    def end(self) -> None:
+        while self._running:
+            self._running.pop().kill()
+
+    def actions(self, chance: random.Random) -> Sequence[Action]:
+        self._chance = chance
+        return [self._start, self._close, self._restart]
+
+    def _start(self) -> bool:
+        if not self._idle:
+            return False
+        server = self._idle.pop()
+        server.start()
+        self._running.append(server)
+        return True
+
+    def _close(self) -> bool:
+        """Never the last one."""
+        if len(self._running) < 2:
+            return False
+        server = self._running.pop(self._chance.randrange(len(self._running)))
+        self._idle.append(server)
+        server.stop()
+        return True
+
+    def _restart(self) -> bool:
+        return self._close() and self._start()
 
 
 class Churn(Background):

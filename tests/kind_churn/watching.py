@@ -1,4 +1,4 @@
-"""Watching the groups of a broker as the job does, without Spark: read its logs, fold, judge, once a second."""
+"""Watching the groups of a broker as the job does, without Spark: poll, read its logs, fold, judge, once a second."""
 
 from __future__ import annotations
 
@@ -10,15 +10,28 @@ from kafka import KafkaConsumer, TopicPartition
 from kafka.admin import KafkaAdminClient
 from msgspec.structs import replace
 
+from monitor.collectors.kafka.offsets_retention import OffsetsRetentionReader
+from monitor.collectors.kafka.offsets_topic import observe_offsets_topic
+from monitor.collectors.kafka.pending_offsets import PendingOffsetsReader
+from monitor.collectors.kafka.rebalance_sampler import RebalanceSampler
 from monitor.collectors.kafka.topic_poll import StableOffsets, observe_topics
-from monitor.detection import DetectionSettings, evaluate
-from monitor.model import Catalog, GroupVerdict
+from monitor.collectors.kafka.transactional_offsets import TransactionalOffsets
+from monitor.config import ClusterSettings
+from monitor.detection import DetectionSettings
+from monitor.detection.cluster_findings import cluster_findings
+from monitor.detection.evaluate import judge
+from monitor.detection.ownership.assignment_view import view_assignment
+from monitor.detection.ownership.catalog_view import Topics
+from monitor.kinds.short_lives import lives_by_pattern, short_life
+from monitor.model import Catalog, Entity, GroupState, GroupVerdict, PassCompleted
 from monitor.protocol.kafka.connect_configs import CONFIGS_SUFFIX
 from monitor.protocol.kafka.group_metadata import OFFSETS_TOPIC
 from monitor.protocol.kafka.share_state import SHARE_STATE_TOPIC
+from monitor.tracking.cluster_fold import ClusterFold
 from monitor.tracking.fold.captured_logs import CLUSTER, CapturedLogs, RecordLine
+from monitor.web.views.summary import summary_of
 from tests.support.background import Background
-from tests.systems.watching import FindingHistory, Found, WatchedTopics, now_ms
+from tests.systems.watching import FindingHistory, Found, now_ms
 
 INTERVAL_S: Final = 1.0
 
@@ -26,7 +39,7 @@ INTERVAL_S: Final = 1.0
 class GroupLogs:
     """The logs of a broker's groups, read on and on: the states of groups, and the configurations of Connect."""
 
-    def __init__(self, bootstrap: str) -> None:
+    def __init__(self, bootstrap: str, fold: ClusterFold) -> None:
         self._consumer = KafkaConsumer(
             bootstrap_servers=bootstrap,
             group_id=None,
@@ -35,7 +48,7 @@ class GroupLogs:
             exclude_internal_topics=False,
             metadata_max_age_ms=2000,
         )
-        self._folded = CapturedLogs()
+        self._folded = CapturedLogs(fold=fold)
 
     def close(self) -> None:
         self._consumer.close()
@@ -60,25 +73,62 @@ class GroupLogs:
         return {TopicPartition(log, each) for log in logs for each in self._consumer.partitions_for_topic(log) or ()}
 
 
+class Polls:
+    """What no log has, asked of the brokers as collectors do: topics, offsets of transactions, and rebalances."""
+
+    def __init__(self, bootstrap: str, fold: ClusterFold) -> None:
+        settings = ClusterSettings(name=CLUSTER, bootstrap_servers=bootstrap)
+        self._fold = fold
+        self._admin = KafkaAdminClient(bootstrap_servers=bootstrap)
+        self._stable = StableOffsets()
+        self._retention = OffsetsRetentionReader()
+        self._transactions = TransactionalOffsets(CLUSTER, PendingOffsetsReader(settings))
+        self._rebalances = RebalanceSampler(CLUSTER)
+
+    def close(self) -> None:
+        self._admin.close()
+
+    def make(self) -> None:
+        """Make one of each."""
+        pass_ms = now_ms()
+        topics = observe_topics(self._admin, self._stable, cluster=CLUSTER, pass_ms=pass_ms, observed_ms=pass_ms)
+        for seen in topics:
+            self._fold.take(Entity.TOPIC, seen.topic, [seen])
+        completed = PassCompleted(
+            cluster=CLUSTER,
+            pass_ms=pass_ms,
+            completed_ms=now_ms(),
+            topics=len(topics),
+            offsets_retention=self._retention.read(self._admin),
+            offsets_topic=observe_offsets_topic(self._admin),
+        )
+        self._fold.take_pass(completed)
+        self._rebalances.begin_pass()
+        for portion in (*self._transactions.ask(self._admin, now_ms), *self._rebalances.ask(self._admin, now_ms)):
+            for answer in portion:
+                self._fold.take(Entity.GROUP, answer.group, [answer])
+
+
 class Watch(Background):
     """A thread that watches all groups of a broker until the end of a ``with`` block."""
 
     def __init__(self, bootstrap: str, settings: DetectionSettings) -> None:
         super().__init__()
         self._settings = settings
-        self._logs = GroupLogs(bootstrap)
-        self._admin = KafkaAdminClient(bootstrap_servers=bootstrap)
-        self._stable = StableOffsets()
-        self._topics = WatchedTopics(CLUSTER)
+        self._fold = ClusterFold(CLUSTER)
+        self._logs = GroupLogs(bootstrap, self._fold)
+        self._polls = Polls(bootstrap, self._fold)
         self._history = FindingHistory()
         self._passed_ms: list[int] = []
         self.verdicts: dict[str, GroupVerdict] = {}
+        self.of_cluster: dict[str, str] = {}
+        """What was found of the cluster itself: kind and reason, with the newest sentence."""
         self.error: Exception | None = None
 
     def __exit__(self, *_: object) -> None:
         super().__exit__()
         self._logs.close()
-        self._admin.close()
+        self._polls.close()
 
     @property
     def found(self) -> tuple[Found, ...]:
@@ -106,21 +156,25 @@ class Watch(Background):
             self.error = error
 
     def _pass(self) -> None:
-        pass_ms = now_ms()
-        catalog = self._catalog(pass_ms)
+        self._polls.make()
         logs = self._logs.read()
-        configs = {topic.removesuffix(CONFIGS_SUFFIX): state for topic, state in logs.configs().items()}
-        catalog = replace(catalog, connect_configs=configs)
-        at_ms = now_ms()
-        self.verdicts = {group.group: evaluate(group, catalog, at_ms, self._settings) for group in logs.groups()}
+        groups = logs.groups()
+        catalog = self._catalog(logs, groups)
+        topics, at_ms = Topics(catalog), now_ms()
+        self.verdicts = {group.group: self._verdict(group, topics, at_ms) for group in groups}
         self._history.take(self.verdicts.values(), at_ms)
+        for found in cluster_findings(catalog, [summary_of(each) for each in self.verdicts.values()], None, at_ms):
+            self.of_cluster[f"{found.kind}/{found.reason}"] = found.sentence
         self._passed_ms.append(at_ms)
 
-    def _catalog(self, pass_ms: int) -> Catalog:
-        seen = observe_topics(self._admin, self._stable, cluster=CLUSTER, pass_ms=pass_ms, observed_ms=pass_ms)
-        self._topics.take(seen)
-        self._topics.expire(pass_ms)
-        return self._topics.catalog(pass_ms)
+    def _verdict(self, group: GroupState, topics: Topics, at_ms: int) -> GroupVerdict:
+        return judge(group, topics, view_assignment(group, topics.catalog), at_ms, self._settings)
+
+    def _catalog(self, logs: CapturedLogs, groups: list[GroupState]) -> Catalog:
+        """As the driver of a job completes it: with the connectors, and with groups that came and went alike."""
+        configs = {topic.removesuffix(CONFIGS_SUFFIX): state for topic, state in logs.configs().items()}
+        lives = lives_by_pattern(life for group in groups if (life := short_life(group)) is not None)
+        return replace(self._fold.catalog(), connect_configs=configs, short_lives=lives)
 
 
 def _line(record: Any) -> RecordLine:

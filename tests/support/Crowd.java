@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Properties;
+import java.util.Random;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -25,12 +26,15 @@ import org.apache.kafka.clients.admin.ListOffsetsResult;
 import org.apache.kafka.clients.admin.MemberDescription;
 import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.admin.TopicDescription;
+import org.apache.kafka.clients.consumer.CommitFailedException;
 import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.consumer.SubscriptionPattern;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
 
 /**
@@ -38,7 +42,9 @@ import org.apache.kafka.common.TopicPartition;
  * standard output in the same form. It ends with its input.
  *
  * {"do": "start", "name", "topics": [...] or "pattern" (the client resolves it) or "regex" (the broker does), "props"}
- *   and perhaps "revoke_ms": so long it takes to give partitions back; "work_ms": so long, to process what a poll gave
+ *   and perhaps "revoke_ms": so long it takes to give partitions back; "work_ms": so long, to process what a poll gave;
+ *   "commits": false: it only reads; "output": a topic to which it writes a record with each commit, in a transaction
+ *   of which it aborts as large a share as "aborts" says
  * {"do": "subscribe", "name", "topics"}   {"do": "close", "name"}   {"do": "quiet"}: nobody commits any more
  * {"do": "rewind", "name"}: it commits 0 for all that it owns, and reads on from there
  * {"do": "delete", "group"}: of a group without members, with its offsets
@@ -120,6 +126,11 @@ public class Crowd {
         final Properties props = new Properties();
         final long revokeMs;
         final long workMs;
+        final boolean commits;
+        final String output;
+        final double aborts;
+        final Random random;
+        KafkaProducer producer = null;
         boolean hangs = false;
         long freeSince = System.currentTimeMillis();
         long waitingSince = Long.MAX_VALUE;
@@ -131,6 +142,10 @@ public class Crowd {
             this.name = (String) first.get("name");
             this.revokeMs = milliseconds(first.get("revoke_ms"));
             this.workMs = milliseconds(first.get("work_ms"));
+            this.commits = first.get("commits") != Boolean.FALSE;
+            this.output = (String) first.get("output");
+            this.aborts = first.get("aborts") == null ? 0.0 : ((Number) first.get("aborts")).doubleValue();
+            this.random = new Random(name.hashCode());
             props.put("bootstrap.servers", bootstrap);
             props.put("client.id", name);
             props.put("enable.auto.commit", "false");
@@ -144,6 +159,9 @@ public class Crowd {
         public void run() {
             try {
                 consumer = new KafkaConsumer(props);
+                if (output != null) {
+                    producer = producer();
+                }
                 subscribe(first);
                 long committed = System.currentTimeMillis();
                 while (true) {
@@ -174,12 +192,15 @@ public class Crowd {
                     if (!records.isEmpty()) {
                         Thread.sleep(workMs);
                     }
-                    if (!quiet && !hangs && System.currentTimeMillis() - committed > 1000L) {
+                    if (commits && !quiet && !hangs && System.currentTimeMillis() - committed > 1000L) {
                         committed = System.currentTimeMillis();
                         commit();
                     }
                 }
                 consumer.close();
+                if (producer != null) {
+                    producer.close();
+                }
                 CONSUMERS.remove(name, this);  // in half an hour of a churn, more than a thousand come and go
                 tell("closed");
             } catch (Throwable error) {
@@ -196,7 +217,11 @@ public class Crowd {
 
         void commit() throws Exception {
             try {
-                consumer.commitSync();
+                if (producer == null) {
+                    consumer.commitSync();
+                } else {
+                    commitInTransaction();
+                }
             } catch (RuntimeException error) {
                 return;  // a rebalance came between; the next one counts
             }
@@ -208,6 +233,48 @@ public class Crowd {
                 say(stalled);
             }
             waitingSince = Long.MAX_VALUE;
+        }
+
+        KafkaProducer producer() {
+            Properties own = new Properties();
+            own.put("bootstrap.servers", props.get("bootstrap.servers"));
+            own.put("transactional.id", name);
+            own.put("key.serializer", "org.apache.kafka.common.serialization.ByteArraySerializer");
+            own.put("value.serializer", "org.apache.kafka.common.serialization.ByteArraySerializer");
+            own.put("buffer.memory", "100000");
+            KafkaProducer made = new KafkaProducer(own);
+            made.initTransactions();
+            return made;
+        }
+
+        /** A record, and its positions. Of one that is aborted, it reads all again. */
+        void commitInTransaction() {
+            Map positions = new HashMap();
+            for (Iterator each = consumer.assignment().iterator(); each.hasNext();) {
+                TopicPartition place = (TopicPartition) each.next();
+                positions.put(place, new OffsetAndMetadata(consumer.position(place)));
+            }
+            if (positions.isEmpty()) {
+                return;
+            }
+            producer.beginTransaction();
+            try {
+                producer.send(new ProducerRecord(output, new byte[8]));
+                producer.sendOffsetsToTransaction(positions, consumer.groupMetadata());
+                if (random.nextDouble() >= aborts) {
+                    producer.commitTransaction();
+                    return;
+                }
+            } catch (CommitFailedException rebalanced) {
+                // others may have its partitions by now
+            }
+            producer.abortTransaction();
+            Map committed = consumer.committed(positions.keySet());
+            for (Iterator each = positions.keySet().iterator(); each.hasNext();) {
+                TopicPartition place = (TopicPartition) each.next();
+                OffsetAndMetadata known = (OffsetAndMetadata) committed.get(place);
+                consumer.seek(place, known == null ? 0L : known.offset());
+            }
         }
 
         /** Since when the oldest record that is not committed has waited, while nothing else of its partition came. */

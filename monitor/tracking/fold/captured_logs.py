@@ -56,10 +56,11 @@ class CapturedLogs:
     Records of topics that are no logs of groups are left out.
     """
 
-    def __init__(self, configs_topics: frozenset[str] = frozenset()) -> None:
+    def __init__(self, configs_topics: frozenset[str] = frozenset(), fold: ClusterFold | None = None) -> None:
+        """Fold into ``fold``, which may take other events of the cluster, too; None: into one of their own."""
         self._names = LogNames(connect_configs=configs_topics)
         self._events: dict[Key, list[GroupEvent | ConnectConfigEvent]] = defaultdict(list)
-        self._fold = ClusterFold(CLUSTER)
+        self._fold = ClusterFold(CLUSTER) if fold is None else fold
         self.unread: list[UnreadRecord] = []
         """The records that could not be read."""
 
