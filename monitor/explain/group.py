@@ -1,4 +1,4 @@
-"""A group in sentences: its state, owners, last rebalances, lag and findings, each with its evidence."""
+"""A group in sentences: its state, findings, owners, last rebalances and lag, each with its evidence."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ MOST_MEMBERS: Final = 50
 
 
 def explain_group(inputs: GroupInputs) -> Explanation:
-    """The group's state, owners, last rebalances and lag, and every finding with its advice."""
+    """The group's state, every finding with its advice, and then its owners, last rebalances and lag."""
     known = judged(inputs)
     return Explanation(
         cluster=inputs.group.cluster,
@@ -71,6 +71,8 @@ def explain_group(inputs: GroupInputs) -> Explanation:
         statements=(
             _state(known),
             *_unknown(known),
+            *findings_told(known.verdict, known.verdict.findings, "The group has no findings."),
+            *subordinate_statements(known.verdict),
             *_assignment(known),
             *client_statements(known),
             *_rebalances(known),
@@ -78,8 +80,6 @@ def explain_group(inputs: GroupInputs) -> Explanation:
             *expired_statements(known),
             *invalid_statements(known),
             *skip_statements(known),
-            *findings_told(known.verdict, known.verdict.findings, "The group has no findings."),
-            *subordinate_statements(known.verdict),
         ),
     )
 

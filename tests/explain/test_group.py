@@ -119,6 +119,7 @@ def test_a_healthy_group_is_told_whole():
             f"g of cluster c is a kafka-classic group, stable for {AGO}; generation 3 was stored {AGO} ago.",
             (),
         ),
+        ("finding", "The group has no findings.", ()),
         ("assignor", "Its assignor is range (from the log); groupwatch replays it exactly.", ()),
         (
             "members",
@@ -142,7 +143,6 @@ def test_a_healthy_group_is_told_whole():
             ),
         ),
         ("lag", "It has no lag.", ()),
-        ("finding", "The group has no findings.", ()),
     ]
 
 
