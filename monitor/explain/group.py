@@ -8,6 +8,7 @@ from typing import Final
 
 from monitor.assignors.dialects import DialectRow, Exactness
 from monitor.detection.evaluation_input import GroupInputs
+from monitor.detection.offsets_topic import fault_of
 from monitor.explain.client_libraries import client_statements, count_java_moves
 from monitor.explain.connect import connect_statements, sink_statements
 from monitor.explain.dialects import dialect_rule
@@ -19,6 +20,7 @@ from monitor.explain.statements import (
     Explanation,
     Judged,
     Statement,
+    fault_statements,
     findings_told,
     judged,
     metadata_told,
@@ -33,6 +35,7 @@ from monitor.messages.units import unit_of
 from monitor.messages.unknown_versions import group_sentence
 from monitor.model import (
     KINDS,
+    Catalog,
     Certainty,
     ClientLibrary,
     GroupState,
@@ -71,7 +74,7 @@ def explain_group(inputs: GroupInputs) -> Explanation:
         statements=(
             _state(known),
             *_unknown(known),
-            *findings_told(known.verdict, known.verdict.findings, "The group has no findings."),
+            *_findings(known, inputs.catalog),
             *subordinate_statements(known.verdict),
             *_assignment(known),
             *client_statements(known),
@@ -90,6 +93,16 @@ def _unknown(known: Judged) -> Iterator[Statement]:
     if versions:
         since_ms = min(each.since_ms for each in versions)
         yield Statement(about=About.GROUP, sentence=group_sentence(versions), since_ms=since_ms)
+
+
+def _findings(known: Judged, catalog: Catalog) -> Iterator[Statement]:
+    """What is wrong with the group, after what is wrong with its partition of the offsets topic."""
+    health, fault = catalog.offsets_topic, fault_of(known.group, catalog)
+    none = "The group has no findings."
+    if health is not None and fault is not None and fault.ended_ms is None:
+        yield from fault_statements(known.group, health.partitions, fault)
+        none = "The group has no findings of its own."
+    yield from findings_told(known.verdict, known.verdict.findings, none)
 
 
 def _assignment(known: Judged) -> Iterator[Statement]:

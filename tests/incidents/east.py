@@ -160,7 +160,7 @@ def nothing(_crew: Crew) -> None:
     """What happens is that the second broker is killed, once all other incidents have been photographed."""
 
 
-AWAY: Final = Incident("reviews", "lag/not_committing", "east", nothing)
+AWAY: Final = Incident("reviews", "offsets_topic/no_leader", "east", nothing)
 INCIDENTS: Final = (
     Incident("invoicing", "transactions/uncommitted", "east", abort_each_transaction),
     Incident("search", "skipped/new_partition", "east", add_partitions_that_latest_skips),
