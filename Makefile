@@ -22,7 +22,7 @@ INSTALLED := $(VENV)/.installed
 JOB_INSTALLED := $(VENV)/.installed-job
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-jobs test-long test-systems test-clients test-kafka-versions chaos hostile churn churn-kinds skips breaks fuzz fuzz-decoder lint format bench bench-decoding bench-assignors clean java
+.PHONY: help demo test test-jobs test-long test-systems test-clients test-kafka-versions chaos hostile churn churn-kinds incidents skips breaks fuzz fuzz-decoder lint format bench bench-decoding bench-assignors clean java
 
 help: ## Show what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 28
@@ -66,6 +66,9 @@ churn: java $(INSTALLED) ## Let members of healthy groups come and go: no findin
 
 churn-kinds: java $(INSTALLED) ## Do the same with groups of every kind, without a job (ARGS="--minutes 10 --seed 7 --kinds regex faust")
 	$(RUN) -m tests.kind_churn.run $(ARGS)
+
+incidents: java $(INSTALLED) ## Stage twelve incidents on real brokers, and keep what a person sees of each (ARGS=build/incidents)
+	$(RUN) -m tests.incidents.run $(or $(ARGS),build/incidents)
 
 skips: java $(INSTALLED) ## Let real consumers skip records, or not, and compare with what is told (ARGS="--seed 7 --runs 200")
 	$(RUN) -m tests.skips.run $(ARGS)

@@ -9,6 +9,7 @@ from monitor.detection.ownership.kip848 import named
 from monitor.detection.ownership.near_topics import proposed_topics
 from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.kinds.connect import sink_connectors
+from monitor.kinds.kept_groups import checkpoints_topic
 from monitor.kinds.streams import needed_topics, topology_of
 from monitor.model import Catalog, GroupState, Value, topics_beside_members
 
@@ -48,9 +49,15 @@ def only_concerned(inputs: GroupInputs) -> GroupInputs:
 
 
 def _concerned(inputs: GroupInputs) -> list[str]:
-    """The topics by name, sorted: also those of a KIP-848 group's targets, and all that a topology needs."""
+    """The topics by name, sorted: also those of a KIP-848 group's targets, and all that a topology needs.
+
+    The checkpoints of MirrorMaker 2 concern a group whose offsets it seems to copy.
+    """
     group = named(without_offsets(inputs.group), inputs.catalog)
     found = {*topics_beside_members(inputs.group)}
+    checkpoints = checkpoints_topic(inputs.group, inputs.catalog.topics)
+    if checkpoints is not None:
+        found.add(checkpoints)
     share = inputs.group.share
     if share is not None:
         known = [entry.topic_id for entry in share.partitions] + [entry.topic_id for entry in share.listed]

@@ -1,4 +1,4 @@
-"""A group in sentences: its state, owners, last rebalances, lag and findings, each with its evidence."""
+"""A group in sentences: its state, findings, owners, last rebalances and lag, each with its evidence."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Final
 
 from monitor.assignors.dialects import DialectRow, Exactness
 from monitor.detection.evaluation_input import GroupInputs
+from monitor.detection.offsets_topic import fault_of
 from monitor.explain.client_libraries import client_statements, count_java_moves
 from monitor.explain.connect import connect_statements, sink_statements
 from monitor.explain.dialects import dialect_rule
@@ -19,6 +20,7 @@ from monitor.explain.statements import (
     Explanation,
     Judged,
     Statement,
+    fault_statements,
     findings_told,
     judged,
     metadata_told,
@@ -33,6 +35,7 @@ from monitor.messages.units import unit_of
 from monitor.messages.unknown_versions import group_sentence
 from monitor.model import (
     KINDS,
+    Catalog,
     Certainty,
     ClientLibrary,
     GroupState,
@@ -62,7 +65,7 @@ MOST_MEMBERS: Final = 50
 
 
 def explain_group(inputs: GroupInputs) -> Explanation:
-    """The group's state, owners, last rebalances and lag, and every finding with its advice."""
+    """The group's state, every finding with its advice, and then its owners, last rebalances and lag."""
     known = judged(inputs)
     return Explanation(
         cluster=inputs.group.cluster,
@@ -71,6 +74,8 @@ def explain_group(inputs: GroupInputs) -> Explanation:
         statements=(
             _state(known),
             *_unknown(known),
+            *_findings(known, inputs.catalog),
+            *subordinate_statements(known.verdict),
             *_assignment(known),
             *client_statements(known),
             *_rebalances(known),
@@ -78,8 +83,6 @@ def explain_group(inputs: GroupInputs) -> Explanation:
             *expired_statements(known),
             *invalid_statements(known),
             *skip_statements(known),
-            *findings_told(known.verdict, known.verdict.findings, "The group has no findings."),
-            *subordinate_statements(known.verdict),
         ),
     )
 
@@ -90,6 +93,16 @@ def _unknown(known: Judged) -> Iterator[Statement]:
     if versions:
         since_ms = min(each.since_ms for each in versions)
         yield Statement(about=About.GROUP, sentence=group_sentence(versions), since_ms=since_ms)
+
+
+def _findings(known: Judged, catalog: Catalog) -> Iterator[Statement]:
+    """What is wrong with the group, after what is wrong with its partition of the offsets topic."""
+    health, fault = catalog.offsets_topic, fault_of(known.group, catalog)
+    none = "The group has no findings."
+    if health is not None and fault is not None and fault.ended_ms is None:
+        yield from fault_statements(known.group, health.partitions, fault)
+        none = "The group has no findings of its own."
+    yield from findings_told(known.verdict, known.verdict.findings, none)
 
 
 def _assignment(known: Judged) -> Iterator[Statement]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from monitor.messages.names import LISTED, listed, partition, people, places, shown
+from monitor.messages.commands import BROKER, option
+from monitor.messages.names import LISTED, LONGEST_NAME, listed, partition, people, places, shown
 from monitor.model import GroupState, TopicPartition
 
 
@@ -26,6 +27,24 @@ def topic_noun(partitions: Sequence[TopicPartition]) -> str:
 def object_pronoun(*, one: bool) -> str:
     """``it`` or ``them``."""
     return "it" if one else "them"
+
+
+def place_options(place: TopicPartition) -> str | None:
+    """The options that name a partition; None if no command can name its topic, or no sentence has room for it.
+
+    >>> place_options(TopicPartition("orders", 0))
+    '--topic orders --partition 0'
+    """
+    topic = None if len(place.topic) > LONGEST_NAME else option("topic", place.topic)
+    return topic and f"{topic} --partition {place.partition}"
+
+
+def record_command(place: TopicPartition, offset: int) -> str | None:
+    """The command that prints the record at an offset; None if no command can name its topic."""
+    there = place_options(place)
+    return there and (
+        f"kafka-console-consumer.sh --bootstrap-server {BROKER} {there} --offset {offset} --max-messages 1"
+    )
 
 
 def task_names(tasks: Sequence[str]) -> str:

@@ -18,14 +18,14 @@ from monitor.findings.advice import (
     ZOOKEEPER,
     Advice,
 )
-from monitor.findings.clauses import places_with_lag, topic_noun
+from monitor.findings.clauses import place_options, places_with_lag, record_command, topic_noun
 from monitor.findings.observation import Evidence, Observation
 from monitor.findings.order import Rank
 from monitor.findings.sentences import sentence
 from monitor.findings.spec import FindingSpec
-from monitor.messages.commands import BROKER, option
+from monitor.messages.commands import BROKER
 from monitor.messages.formatting import age, counted, grouped, round_down
-from monitor.messages.names import LONGEST_NAME, partition, people, places, seconds, shown
+from monitor.messages.names import partition, people, places, seconds, shown
 from monitor.messages.units import unit_of
 from monitor.model import KINDS, FindingKind, GroupState, TopicPartition, Value
 
@@ -156,8 +156,8 @@ ROWS: Final = (
         "open_transaction",
         Rank.NO_PROGRESS,
         advice=(
-            "Check the producer, not the group. If it is gone and its transaction.timeout.ms is over, find and abort "
-            "the transaction with kafka-transactions.sh (find-hanging, abort)."
+            "Check the producer, not the group: kafka-transactions.sh list names its transactional.id. If it starts "
+            "again with that id, the transaction ends. If it is gone for good, abort the transaction."
         ),
         mark="behind an open transaction",
         jitters=True,
@@ -444,19 +444,10 @@ def _stuck_record(evidence: StuckRecord, found: Observation, group: GroupState) 
         head += f" In {where}, it would be the one {record}, or one soon after it."
     if evidence.distance:
         head += f" Before, commits there were at most {counted(evidence.distance, 'record')} apart."
-    command = _console_consumer(place, evidence.offset)
+    command = record_command(place, evidence.offset)
     return (
         f"{head} At least {_owners_in_a_row(evidence.owners)} began there and left, while the group committed other "
         f"partitions.{f' {command} prints the record.' if command else ''}"
-    )
-
-
-def _console_consumer(place: TopicPartition, offset: int) -> str | None:
-    """The command that prints the record; None if no command can name its topic, or no sentence has room for it."""
-    topic = None if len(place.topic) > LONGEST_NAME else option("topic", place.topic)
-    return topic and (
-        f"kafka-console-consumer.sh --bootstrap-server {BROKER} {topic} --partition {place.partition} "
-        f"--offset {offset} --max-messages 1"
     )
 
 
@@ -465,17 +456,27 @@ def _role(found: Observation, owners: tuple[str, ...]) -> str:
 
 
 class OpenTransaction(Evidence):
-    """All that waits in the partitions is behind the beginning of a transaction."""
+    """All that waits in the partitions is behind a transaction. That of ``example`` begins at the offset ``start``."""
+
+    example: TopicPartition
+    start: int
 
 
 @sentence.register
 def _open_transaction(evidence: OpenTransaction, found: Observation, group: GroupState) -> str:
-    partitions = found.partitions
+    partitions, place, start = found.partitions, evidence.example, evidence.start
     transactions = "an open transaction" if len(partitions) == 1 else "open transactions"
-    return (
+    one = "The transaction begins" if len(partitions) == 1 else "For example, one begins"
+    text = (
         f"All lag in {places(partitions)} is behind {transactions}. Consumers that read only committed records "
-        "(read_committed) cannot proceed there."
+        f"(read_committed) cannot proceed there. {one} at offset {grouped(start)} of {partition(place)}."
     )
+    there = place_options(place)
+    if there is None:
+        return text
+    tool = f"kafka-transactions.sh --bootstrap-server {BROKER}"
+    find = f"{tool} describe-producers {there} prints its producer id."
+    return f"{text} {find} {tool} abort {there} --start-offset {start} aborts it."
 
 
 class Behind(Evidence):

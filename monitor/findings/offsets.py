@@ -132,7 +132,7 @@ def _expired_sentence(evidence: Expired, found: Observation, group: GroupState) 
     """The lag grows by itself, and the sentence has to stay the same."""
     count = len(found.partitions)
     what, was = ("offset", "was") if count == 1 else ("offsets", "were")
-    how = f"expired at {utc(evidence.deleted_ms)}"
+    how = f"expired at {utc(evidence.deleted_ms)}, by offsets.retention.minutes of the brokers"
     if found.reason == "removed":
         how = f"{was} deleted or expired at {utc(evidence.deleted_ms)}"
     ones = "The last one was" if count == 1 else "The last ones were"

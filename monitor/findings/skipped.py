@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from monitor.findings.advice import POLLING, Advice
+from monitor.findings.advice import CLASSIC, CONSUMER, POLLING, STREAMS, Advice
 from monitor.findings.observation import Evidence, Observation
 from monitor.findings.order import Rank
 from monitor.findings.sentences import sentence
@@ -14,11 +14,12 @@ from monitor.messages.names import partition, places
 from monitor.model import FindingKind, GroupState, TopicPartition
 
 _ASK_THE_APPLICATION: Final = (
-    Advice(
-        "Compare with what the application has processed. If it must not skip records, set auto.offset.reset to "
-        "earliest.",
-        POLLING,
+    Advice("Compare with what the application has processed.", POLLING),
+    *(
+        Advice(f"If it missed them, stop the group and set its offsets back ({tool} --reset-offsets).", kinds)
+        for tool, kinds in (("kafka-consumer-groups.sh", CLASSIC | CONSUMER), ("kafka-streams-groups.sh", STREAMS))
     ),
+    Advice("To skip none in the future, set auto.offset.reset to earliest.", POLLING),
 )
 
 _RETENTION_IS_TOO_SHORT: Final = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from monitor.findings.clauses import record_command
 from monitor.findings.observation import Evidence, Observation
 from monitor.findings.order import Rank
 from monitor.findings.sentences import sentence
@@ -59,7 +60,9 @@ def _uncommitted_attempts(evidence: UncommittedAttempts, found: Observation, gro
         who = f"The {role} of {places(partitions)}, {people(owners, group)},"
         head = f"{who} {have} tried to commit there in transactions."
     attempts = f"At least {grouped(round_down(evidence.attempts, (1, 3)))} attempts in a row were not committed."
-    return f"{head} {attempts} {_committed_offset(evidence, len(partitions))}"
+    command = None if evidence.committed is None else record_command(evidence.example, evidence.committed)
+    record = f" {command} prints the record there." if command else ""
+    return f"{head} {attempts} {_committed_offset(evidence, len(partitions))}{record}"
 
 
 def _committed_offset(evidence: UncommittedAttempts, partitions: int) -> str:

@@ -55,14 +55,6 @@ def test_explain_tells_a_group_from_a_file(saved):
     assert answer.stdout.splitlines() == [
         "group      g of cluster c is a kafka-classic group, stable for 16 min 40 s; "
         "generation 3 was stored 16 min 40 s ago.",
-        "assignor   Its assignor is range (from the log); groupwatch replays it exactly.",
-        "             a had 3 partitions for generation 3 and has 4 now.",
-        "members    2 members own 6 partitions.",
-        "             C0 (client front): a 0-1; b 0-1",
-        "             C1 (client back): a 2; b 2; expected: 3 partitions",
-        "rebalance  groupwatch has not observed a complete rebalance.",
-        "lag        Its lag is unknown: 6 partitions with content have no committed offset. It is at least 10 records, "
-        "and at most 600 records more, all that the log has of them.",
         "finding    1 partition of a (3) has no owner. The topic grew after generation 3 was assigned, and the "
         f"members have not refreshed their metadata. {age}",
         "             What to do: Wait for the next metadata refresh (metadata.max.age.ms, 5 minutes by default). "
@@ -78,6 +70,14 @@ def test_explain_tells_a_group_from_a_file(saved):
         "1970-01-01 00:33:20 UTC.",
         "             What to do: Not urgent while the member keeps up. To see what another assignor would assign, run "
         "groupwatch what-if with --assignor.",
+        "assignor   Its assignor is range (from the log); groupwatch replays it exactly.",
+        "             a had 3 partitions for generation 3 and has 4 now.",
+        "members    2 members own 6 partitions.",
+        "             C0 (client front): a 0-1; b 0-1",
+        "             C1 (client back): a 2; b 2; expected: 3 partitions",
+        "rebalance  groupwatch has not observed a complete rebalance.",
+        "lag        Its lag is unknown: 6 partitions with content have no committed offset. It is at least 10 records, "
+        "and at most 600 records more, all that the log has of them.",
     ]
 
 

@@ -31,6 +31,7 @@ from monitor.model import (
 from monitor.model.commit_history import extend
 from monitor.model.expiry import DeletedOffset, OffsetsRetention
 from monitor.model.jumps import Jump
+from monitor.model.offsets_topic import FaultReason, OffsetsTopicHealth, PartitionFault
 from monitor.protocol.kafka.sticky_user_data import PriorAssignment, write_sticky
 from tests.detection.ownership import test_kip848 as modern
 from tests.support.builders import ASSIGNED, NOW, catalog, commit, group, member, topic
@@ -119,6 +120,7 @@ def test_a_healthy_group_is_told_whole():
             f"g of cluster c is a kafka-classic group, stable for {AGO}; generation 3 was stored {AGO} ago.",
             (),
         ),
+        ("finding", "The group has no findings.", ()),
         ("assignor", "Its assignor is range (from the log); groupwatch replays it exactly.", ()),
         (
             "members",
@@ -142,7 +144,6 @@ def test_a_healthy_group_is_told_whole():
             ),
         ),
         ("lag", "It has no lag.", ()),
-        ("finding", "The group has no findings.", ()),
     ]
 
 
@@ -566,3 +567,18 @@ def test_a_group_says_in_how_many_partitions_records_were_perhaps_skipped():
         "records: commits do not tell",
     )
     assert About.OFFSETS not in told(of_group(RANGE))
+
+
+@pytest.mark.parametrize("ended_ms", [None, NOW - 1_000])
+def test_a_group_whose_partition_of_the_offsets_topic_has_no_leader_is_not_called_healthy(ended_ms):
+    fault = PartitionFault(0, FaultReason.NO_LEADER, 0, 1, NOW - 90_000, ended_ms=ended_ms)
+    known = replace(catalog(topic("t", 4)), offsets_topic=OffsetsTopicHealth(1, {0: fault}))
+    found = told(of_group(RANGE, known))[About.FINDING]
+    if ended_ms is not None:
+        assert found == ["The group has no findings."]
+        return
+    assert found == [
+        "This is a finding of the cluster: The only partition of __consumer_offsets has no leader: group g can neither "
+        "commit nor rebalance.",
+        "The group has no findings of its own.",
+    ]

@@ -96,7 +96,7 @@ def test_help_names_every_target_that_a_person_types():
     named = {line.split()[1] for line in run.stdout.splitlines()}
     typed = (
         "help demo test test-jobs test-long test-systems test-clients test-kafka-versions chaos hostile churn "
-        "churn-kinds skips breaks fuzz fuzz-decoder lint format bench bench-decoding bench-assignors clean"
+        "churn-kinds incidents skips breaks fuzz fuzz-decoder lint format bench bench-decoding bench-assignors clean"
     )
     assert named == set(typed.split())
 

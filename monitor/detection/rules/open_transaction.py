@@ -90,21 +90,23 @@ def find_open_transaction(facts: Facts) -> Iterable[Observation]:
     if not facts.waiting or facts.group.phase in _UNKNOWN:
         return
     since: dict[TopicPartition, int] = {}
+    starts: dict[TopicPartition, int] = {}
     markers = Markers(facts)
     for row in facts.waiting:
-        is_stopped = row.stable is not None and (is_held_back(row) or markers.alone_wait(row))
-        if is_stopped and row.orphan in {None, OrphanReason.NO_MEMBERS}:
-            place = TopicPartition(row.topic, row.partition)
-            seen_ms = facts.known[place].stable_ms
-            if facts.has_come(seen_ms + max(facts.settings.commit_silence_ms, 1)):
-                since[place] = seen_ms
+        if row.stable is None or not (is_held_back(row) or markers.alone_wait(row)):
+            continue
+        place = TopicPartition(row.topic, row.partition)
+        seen_ms = facts.known[place].stable_ms
+        has_lasted = facts.has_come(seen_ms + max(facts.settings.commit_silence_ms, 1))
+        if has_lasted and row.orphan in {None, OrphanReason.NO_MEMBERS}:
+            since[place], starts[place] = seen_ms, row.stable
     if since:
         partitions = tuple(sorted(since))
         yield Observation(
             kind=FindingKind.LAG,
             reason="open_transaction",
             since_ms=min(since.values()),
-            evidence=OpenTransaction(),
+            evidence=OpenTransaction(partitions[0], starts[partitions[0]]),
             partitions=partitions,
         )
 

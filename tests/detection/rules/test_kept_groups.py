@@ -4,6 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from monitor.detection import DetectionSettings, evaluate
+from monitor.detection.evaluation_input import GroupInputs, only_concerned
 from monitor.model import CommitPoint, EndOffsetAt, PartitionState, Phase, Source, Standstill, TopicState
 from monitor.model.commit_history import extend
 from tests.support.builders import catalog, commit, group, member, places
@@ -223,3 +224,15 @@ def test_a_connector_of_debezium_reads_its_schema_history_and_leaves():
     assert sentences(reading, history, now_s=1_002) == {}
     gone = group(phase=Phase.EMPTY, phase_ms=1_002_000, generation=2)
     assert sentences(gone, history, now_s=90_000) == {}
+
+
+@pytest.mark.parametrize("partition", [IDLE, GOING_ON])
+def test_what_is_sent_to_be_explained_has_the_checkpoints(partition):
+    """Else `groupwatch explain` would take the group for consumers that have stopped."""
+    topics = catalog(topic(TOPIC, partition), STANDS, topic("B.checkpoints.internal"), topic("refunds"))
+    whole = GroupInputs(group=kept(), catalog=topics, now_ms=2_000_000)
+    sent = only_concerned(whole)
+    assert sent.catalog.topics.keys() == {TOPIC, CHECKPOINTS}
+    findings = [evaluate(each.group, each.catalog, each.now_ms, each.settings).findings for each in (whole, sent)]
+    assert findings[0] == findings[1]
+    assert "unattended" in {finding.kind for finding in findings[1]}

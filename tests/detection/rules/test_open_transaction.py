@@ -12,7 +12,7 @@ from monitor.model import CommitPoint, GroupKind, IdPartitions, LagStatus, Membe
 from monitor.model.commit_history import extend
 from tests.detection.lag.test_lag import partition
 from tests.detection.rules.test_stalled_commits import GOING_ON, NOW_MS, busy, committed, idle, pair, topics_of
-from tests.support.builders import group, member, places
+from tests.support.builders import catalog, group, member, places
 
 
 def held(at, *, since_s, number=0):
@@ -233,8 +233,26 @@ def test_the_sentence_names_the_partitions_and_whose_matter_it_is():
     one = judged(pair(*offsets), topics_of(held(10, since_s=710), idle(1), busy(2), busy(3))).findings
     assert [finding.sentence for finding in one] == [
         "All lag in 1 partition of t (0) is behind an open transaction. Consumers that read only committed records "
-        "(read_committed) cannot proceed there."
+        "(read_committed) cannot proceed there. The transaction begins at offset 10 of partition 0 of t. "
+        "kafka-transactions.sh --bootstrap-server BROKER:9092 describe-producers --topic t --partition 0 prints its "
+        "producer id. kafka-transactions.sh --bootstrap-server BROKER:9092 abort --topic t --partition 0 --start-offset"
+        " 10 aborts it."
     ]
     topics = topics_of(held(10, since_s=710), held(10, since_s=720, number=1), busy(2), busy(3))
     (two,) = judged(pair(*offsets), topics).findings
     assert two.sentence.startswith("All lag in 2 partitions of t (0-1) is behind open transactions.")
+    assert "For example, one begins at offset 10 of partition 0 of t." in two.sentence
+
+
+def test_no_command_names_a_topic_that_has_no_room_in_a_sentence():
+    """The offset is that of the topic with the long name."""
+    name = "t" * 200
+    state = group(
+        member("C0", [name], {name: [0]}, session_timeout_ms=45_000),
+        offsets=[replace(committed(0, 10, 500), topic=name)],
+        generation_ms=100_000,
+    )
+    topics = catalog(replace(topics_of(held(10, since_s=710)).topics["t"], topic=name))
+    (found,) = judged(state, topics).findings
+    assert "begins at offset 10 of partition 0 of" in found.sentence
+    assert "kafka-transactions.sh" not in found.sentence

@@ -65,7 +65,10 @@ def test_an_owner_whose_transactions_all_fail_is_named_and_not_called_silent(eve
     assert (row.committed, row.lag, verdict.lag) == (10, 10, 10)
     assert (row.status, verdict.status) == (LagStatus.STOP, LagStatus.ERR)
     (finding,) = verdict.findings
-    assert "The committed offset of partition 0 of t is still 10." in finding.sentence
+    assert finding.sentence.endswith(
+        "The committed offset of partition 0 of t is still 10. kafka-console-consumer.sh --bootstrap-server "
+        "BROKER:9092 --topic t --partition 0 --offset 10 --max-messages 1 prints the record there."
+    )
 
 
 def test_nothing_was_ever_committed():
