@@ -17,7 +17,7 @@ def fault_of(group: GroupState | GroupSummary, catalog: Catalog) -> PartitionFau
 
 
 def hiding_fault(group: GroupState, catalog: Catalog, moment: Moment, silence_ms: int) -> PartitionFault | None:
-    """The fault because of which nobody knows how far a group has read; None: there is none.
+    """The fault that hides how far a group has read; None: there is none.
 
     It lasts, or has ended less than ``silence_ms`` ago: members need that time to commit again.
     """

@@ -98,8 +98,8 @@ _STUCK_RECORD: Final = (
 )
 
 _NOT_SYNCED: Final = (
-    "Check the group's consumers in the other cluster. If they commit, check the checkpoint connector of MirrorMaker 2 "
-    "(sync.group.offsets.enabled). After a failover now, the group would read these records again."
+    "If no group has a new checkpoint, check the checkpoint connector (sync.group.offsets.enabled). Else check the "
+    "group's consumers in the other cluster. A failover now would make the group read these records again."
 )
 
 ROWS: Final = (
@@ -476,7 +476,8 @@ def _open_transaction(evidence: OpenTransaction, found: Observation, group: Grou
         return text
     tool = f"kafka-transactions.sh --bootstrap-server {BROKER}"
     find = f"{tool} describe-producers {there} prints its producer id."
-    return f"{text} {find} {tool} abort {there} --start-offset {start} aborts it."
+    abort = f"{tool} abort {there} --start-offset {start}"
+    return f"{text} {find} If the producer is gone for good, {abort} drops the transaction's records."
 
 
 class Behind(Evidence):

@@ -268,9 +268,9 @@ def _different_subscriptions(evidence: DifferentSubscriptions, found: Observatio
     if shared:
         parts.append(f"Each of them consumes only a part of {listed(shared)}.")
     parts.append(
-        f"Of {counted(evidence.rebalances, 'rebalance')} of those of {listed(sides[0].topics)}, "
-        f"{grouped(evidence.by_others)} happened only because others restarted (at least "
-        f"{grouped(evidence.restarts)} times)."
+        f"The members that subscribe to {listed(sides[0].topics)} rebalanced {counted(evidence.rebalances, 'time')}, "
+        f"{grouped(evidence.by_others)} of them only because other members restarted (at least "
+        f"{counted(evidence.restarts, 'restart')})."
     )
     if evidence.pause_ms:
         each = lasted(max(1, evidence.pause_ms // evidence.restarts))

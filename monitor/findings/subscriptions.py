@@ -135,10 +135,10 @@ def _missing_topics(evidence: MissingTopics, found: Observation, group: GroupSta
 
 def _topics(topics: Sequence[AbsentTopic]) -> str:
     names = listed([each.topic for each in topics])
-    do, pronoun = ("does", "it") if len(topics) == 1 else ("do", "they")
-    head = f"{names}, which {do} not exist, or {pronoun} may not be seen."
-    hints = [f"{shown(each.topic)} ({listed(each.near)})" for each in topics if each.near]
-    near = f" Topics with similar names: {'; '.join(hints[:LISTED])}." if hints else ""
+    do, pronoun = ("does", "it") if len(topics) == 1 else ("do", "them")
+    head = f"{names}, which {do} not exist, or groupwatch has no permission to see {pronoun}."
+    hints = [f"{listed(each.near)} (not {shown(each.topic)})" for each in topics if each.near]
+    near = f" Topics with similar names exist: {'; '.join(hints[:LISTED])}." if hints else ""
     deleted = [each for each in topics if each.deleted_ms is not None]
     gone = "; ".join(f"{shown(each.topic)} at {clock_time(each.deleted_ms or 0)}" for each in deleted[:LISTED])
     return head + near + (f" Deleted: {gone}." if gone else "")

@@ -1302,7 +1302,7 @@ def _rebalances(w: World) -> Iterator[Example]:
         Kind.SUBSCRIPTION,
         "nothing_to_read",
         "02:40:00",
-        ("have nothing to read", "subscribe to order", "Topics with similar names: order"),
+        ("have nothing to read", "subscribe to order", "Topics with similar names exist: orders"),
         w.group(*order),
         orders,
     )
@@ -1395,7 +1395,13 @@ def _different_subscriptions(w: World) -> Iterator[Example]:
         "two applications have one group.id",
         *kind,
         since,
-        ("refunds", "client id accounting", "6 rebalances", "at least 3 times", "12 s in total and 4 s per restart"),
+        (
+            "refunds",
+            "client id accounting",
+            "rebalanced 6 times",
+            "at least 3 restarts",
+            "12 s in total and 4 s per restart",
+        ),
         w.group(orders, refunds, history=history("refunds", paused_ms=4_000)),
         both,
     )
@@ -1406,7 +1412,7 @@ def _different_subscriptions(w: World) -> Iterator[Example]:
         "the other application is away",
         *kind,
         since,
-        ("none now to refunds", "7 rebalances"),
+        ("none now to refunds", "rebalanced 7 times"),
         w.group(orders, history=(*history("refunds"), away)),
         both,
     )

@@ -280,7 +280,7 @@ def _in_vain(facts: Facts, waiting: Iterable[PartitionVerdict], sign_of: Callabl
 def _long_waiting(
     facts: Facts, waiting: Iterable[PartitionVerdict], sign_of: Callable[[CommittedOffset], int]
 ) -> list[tuple[PartitionVerdict, TopicPartition, int]]:
-    """The partitions that somebody should read, with since when their records have waited for that in vain."""
+    """The partitions that should have been read, with since when their records have waited for that in vain."""
     is_owner_awaited = facts.is_settling or (
         facts.ownership.is_lived_in and is_older_than_generation(facts.catalog, facts.group)
     )

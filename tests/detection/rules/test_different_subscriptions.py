@@ -64,9 +64,9 @@ def test_two_services_of_one_group_id_are_a_finding_from_the_third_restart_on():
     (found,) = different(group(steps), 173)
     assert (found.since_ms, found.members, found.partitions) == (100 * S, (), ())
     assert found.sentence == (
-        "Members subscribe to different topics: 1 to orders (client id c1); 1 to payments (client id c2). Of 6 "
-        "rebalances of those of orders, 6 happened only because others restarted (at least 3 times). Several "
-        "applications use this group.id, or a new version of one restarts repeatedly."
+        "Members subscribe to different topics: 1 to orders (client id c1); 1 to payments (client id c2). The "
+        "members that subscribe to orders rebalanced 6 times, 6 of them only because other members restarted (at "
+        "least 3 restarts). Several applications use this group.id, or a new version of one restarts repeatedly."
     )
 
 
@@ -83,8 +83,8 @@ def test_rebalances_that_both_cause_are_counted_for_those_that_were_stopped_most
     (found,) = different(group(steps), 300)
     assert "2 to orders (client id c1); 3 to payments (client id c2)" in found.sentence
     assert (
-        "Of 11 rebalances of those of orders, 9 happened only because others restarted (at least 4 times)"
-        in found.sentence
+        "The members that subscribe to orders rebalanced 11 times, 9 of them only because other members restarted (at "
+        "least 4 restarts)." in found.sentence
     )
 
 
@@ -94,7 +94,7 @@ def test_each_consumer_with_a_topic_of_its_own_stops_all_others():
     stay = " ".join(f"i{number}-1" for number in range(1, 12))
     (found,) = different(group(restarts(stay, [100, 130, 160], "i0-1"), topics), 200)
     assert found.sentence.startswith("Members subscribe to different topics: 1 to invoker1 (client id i1); 1 to invo")
-    assert "; 2 more subscriptions. Of 6 rebalances of those of invoker1, 6 happened" in found.sentence
+    assert "; 2 more subscriptions. The members that subscribe to invoker1 rebalanced 6 times, 6 of" in found.sentence
 
 
 def test_two_consumers_of_one_application_are_a_finding_if_one_of_them_restarts():
@@ -181,7 +181,7 @@ def test_what_no_other_member_notices_is_not_counted():
     assert state is not None
     assert [each.causes for each in state.history[-3:]] == [(RebalanceCause.STATIC_RESTART,)] * 3
     (found,) = different(state, 300)
-    assert "Of 6 rebalances of those of orders, 6 happened" in found.sentence
+    assert "The members that subscribe to orders rebalanced 6 times, 6 of them" in found.sentence
 
 
 # --- when it ends -------------------------------------------------------------------------------------------------

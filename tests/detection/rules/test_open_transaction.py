@@ -235,8 +235,8 @@ def test_the_sentence_names_the_partitions_and_whose_matter_it_is():
         "All lag in 1 partition of t (0) is behind an open transaction. Consumers that read only committed records "
         "(read_committed) cannot proceed there. The transaction begins at offset 10 of partition 0 of t. "
         "kafka-transactions.sh --bootstrap-server BROKER:9092 describe-producers --topic t --partition 0 prints its "
-        "producer id. kafka-transactions.sh --bootstrap-server BROKER:9092 abort --topic t --partition 0 --start-offset"
-        " 10 aborts it."
+        "producer id. If the producer is gone for good, kafka-transactions.sh --bootstrap-server BROKER:9092 abort "
+        "--topic t --partition 0 --start-offset 10 drops the transaction's records."
     ]
     topics = topics_of(held(10, since_s=710), held(10, since_s=720, number=1), busy(2), busy(3))
     (two,) = judged(pair(*offsets), topics).findings

@@ -152,7 +152,9 @@ def test_two_applications_in_one_group_and_a_deployment_that_changes_the_topic(b
 
         sentence = eventually(told, "the finding of two applications", pause_s=RESTART_S)
         assert "2 to orders (client id c1); 1 to payments (client id c2)" in sentence
-        counts = re.search(r"Of (\d+) rebalances of those of orders, (\d+) .* \(at least (\d+) times\)", sentence)
+        counts = re.search(
+            r"subscribe to orders rebalanced (\d+) times, (\d+) .* \(at least (\d+) restarts\)", sentence
+        )
         assert counts is not None
         of_all, by_others, restarts = map(int, counts.groups())
         assert 3 <= restarts <= by_others <= of_all
