@@ -73,19 +73,19 @@ def brokers_with_placed_offsets() -> Iterator[tuple[EmbeddedKafka, EmbeddedKafka
         yield first, second
 
 
-def await_leader(bootstrap: str, partition: int) -> None:
-    """Have the only replica of a partition of the offsets topic lead again, once its broker is back.
+def await_leader(bootstrap: str, partition: int, topic: str = OFFSETS_TOPIC) -> None:
+    """Have the only replica of a partition lead again, once its broker is back.
 
     It was killed, so it may lack records, and brokers elect it only if they are told to (KIP-966).
     """
 
     def is_led() -> bool:
         with admin(bootstrap) as client:
-            client.elect_leaders(ElectionType.UNCLEAN, {OFFSETS_TOPIC: [partition]}, raise_errors=False)
-            (topic,) = client.describe_topics([OFFSETS_TOPIC])
-        return all(each["leader_id"] >= 0 for each in topic["partitions"])
+            client.elect_leaders(ElectionType.UNCLEAN, {topic: [partition]}, raise_errors=False)
+            (found,) = client.describe_topics([topic])
+        return all(each["leader_id"] >= 0 for each in found["partitions"])
 
-    eventually(is_led, f"a leader of partition {partition}")
+    eventually(is_led, f"a leader of partition {partition} of {topic}")
 
 
 def place_alone(bootstrap: str, brokers: Mapping[int, int]) -> None:
