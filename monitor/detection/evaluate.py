@@ -12,7 +12,7 @@ from msgspec.structs import asdict, replace
 
 from monitor.detection.brokers import missed_brokers, topics_without_leader
 from monitor.detection.explanations import explanations
-from monitor.detection.hidden_topics import HiddenTopics, hidden_topics, still_true
+from monitor.detection.hidden_topics import HiddenTopics, hidden_topics, still_true, unlisted_topics
 from monitor.detection.lag.deliveries import commits_of, configs_of, read_deliveries, totals_of, with_lag
 from monitor.detection.lag.doubtful_ends import (
     beyond_end_since_ms,
@@ -230,6 +230,7 @@ def _verdict_of(facts: Facts, view: AssignmentView, now_ms: int) -> GroupVerdict
     found = findings_of(facts, _rules_of(facts))
     if hidden is not None:
         found = _with_findings_of(hidden, facts, found)
+    unlisted = _unlisted_topics(facts)
     uncounted: AbstractSet[str] = frozenset()
     if group.unread_commits or facts.beyond_end:
         uncounted = {each.topic for each in group.unread_commits} | {place.topic for place in facts.beyond_end}
@@ -241,7 +242,9 @@ def _verdict_of(facts: Facts, view: AssignmentView, now_ms: int) -> GroupVerdict
     at_least_ms = age_ms
     if uncounted:
         known = None
-    if uncounted or facts.uncommitted or hidden:  # the sum of the rest would look as if nothing waited there
+    if (
+        uncounted or facts.uncommitted or hidden or unlisted
+    ):  # the sum of the rest would look as if nothing waited there
         lag = age_ms = None
         at_least_ms = max([row.lag_ms for row in waiting if row.lag_ms is not None], default=None)
     at_least_ms = lag_at_least_ms(facts, at_least_ms)
@@ -305,13 +308,20 @@ def _verdict_of(facts: Facts, view: AssignmentView, now_ms: int) -> GroupVerdict
         uncommitted_records=min(MOST, sum(facts.uncommitted.values())),
         short_life=facts.losses.short_life,
         subordinate=subordinate_findings(facts, found),
-        hidden_topics=hidden.topics if hidden is not None else (),
+        hidden_topics=(hidden.topics if hidden is not None else ()) + unlisted,
         missed_brokers=missed_brokers(group, facts.catalog),
         topics_without_leader=topics_without_leader(facts.partitions, facts.catalog),
         blocked_since_ms=block_start_ms(group, facts.catalog, now_ms - (at_least_ms or 0)),
         redelivery=redelivery_of(group),
         unreadable_records=unreadable_records(group),
     )
+
+
+def _unlisted_topics(facts: Facts) -> tuple[str, ...]:
+    """The topics that the group has committed in the log, and that groupwatch may not see."""
+    if len(facts.partitions) == len(facts.known) or not facts.traits.commits_to_log or not facts.catalog.topics:
+        return ()  # as nearly always
+    return unlisted_topics(facts.committed, facts.catalog)
 
 
 def _status(facts: Facts, lag: int | None) -> LagStatus | None:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from monitor.messages.names import listed
 from monitor.messages.notification import utc
-from monitor.model import Catalog, Finding, GroupState, Value
+from monitor.model import Catalog, Finding, GroupState, TopicPartition, Value
 
 
 class HiddenTopics(Value):
@@ -35,6 +35,15 @@ def hidden_topics(group: GroupState, catalog: Catalog) -> HiddenTopics | None:
     seen_ms = max(state.observed_ms for state in states.values())
     then = replace(catalog, pass_ms=pass_ms, topics=catalog.topics | states, hidden={})
     return HiddenTopics(tuple(topics), seen_ms, then)
+
+
+def unlisted_topics(committed: Iterable[TopicPartition], catalog: Catalog) -> tuple[str, ...]:
+    """The committed topics that no poll has ever listed, sorted: the user of groupwatch may not see them.
+
+    Brokers delete the offsets of a topic with it, so it is not one that was deleted before the first poll.
+    """
+    listed_once = catalog.topics.keys() | catalog.hidden.keys()
+    return tuple(sorted({place.topic for place in committed} - listed_once))
 
 
 def still_true(found: Iterable[Finding], hidden: HiddenTopics, group: GroupState) -> Iterator[Finding]:

@@ -87,7 +87,7 @@ class GroupSummary(Value):
     subordinate: tuple[SubordinateFinding, ...] = ()
     """Findings that follow from a finding of the cluster; no alert is about them. Absent: none."""
     hidden_topics: tuple[str, ...] = ()
-    """Topics that it has committed and that polls no longer see: deleted, or not permitted. Absent: none."""
+    """Topics that it has committed and that polls do not see: deleted, or not permitted. Absent: none."""
     missed_brokers: tuple[int, ...] = ()
     """Ids of brokers that are away and were its coordinator, or led partitions that it has committed. Absent: none."""
     topics_without_leader: tuple[str, ...] = ()

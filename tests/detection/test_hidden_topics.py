@@ -182,3 +182,17 @@ def test_a_topic_without_an_id_is_gone_at_once():
     made.take(10_000, None, end=5)
     made.take(20_000)
     assert made.take(30_000).hidden == {}
+
+
+def test_the_lag_in_a_topic_that_no_poll_has_ever_listed_is_unknown():
+    """electric-saw/kafta #40 (2026) and redpanda-data/kminion #40: a user may describe only some topics of a group.
+
+    The sum of the others was shown as the lag of the group, without a word.
+    """
+    (partition,) = topic("open", 1).partitions
+    known = catalog(replace(topic("open", 1), partitions=(replace(partition, end=50),)))
+    state = group(offsets=(commit("open", 0, 20), commit("private", 0, 7)), phase=Phase.EMPTY)
+    verdict = evaluate(state, known, SEEN_MS, DetectionSettings())
+    assert (verdict.lag, verdict.lag_at_least, verdict.hidden_topics) == (None, 30, ("private",))
+    whole = evaluate(replace(state, offsets=(commit("open", 0, 20),)), known, SEEN_MS, DetectionSettings())
+    assert (whole.lag, whole.lag_at_least, whole.hidden_topics) == (30, None, ())

@@ -231,7 +231,7 @@ def test_explain_says_what_is_judged():
         "Its assignor stream assigns tasks and balances them over processes, so groupwatch evaluates only owners, "
         "orphaned partitions, and the balance of processes." in (told)
     )
-    assert told[-1] == "The group has no findings."
+    assert "The group has no findings." in told
 
 
 def test_a_group_of_streams_without_members_is_none_whose_tasks_are_missing():
