@@ -48,6 +48,7 @@ ALLOWED: Final = (
     Allowed("streams-kip1071", ORPHANED, OrphanReason.PENDING, SLOWEST_S, "a task is handed over, with two heartbeats"),
     Allowed("streams-classic", ORPHANED, OrphanReason.PENDING, SESSION_S + SLOWEST_S, UNNOTICED),
     Allowed("streams-classic", FindingKind.LAG, "not_committing", SESSION_S + SLOWEST_S, UNNOTICED),
+    Allowed("streams-classic", FindingKind.DEAD_MEMBER, "silent", SESSION_S + SLOWEST_S, f"{UNNOTICED}; it is dead"),
     Allowed(
         CLUSTER.group,
         FindingKind.CONFIG_BEHIND,

@@ -25,7 +25,7 @@ from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.demo.servers.settings import BrokerSettings
 from monitor.detection import DetectionSettings
 from tests.kind_churn.allowed import false_findings
-from tests.kind_churn.connect import ConnectGroups
+from tests.kind_churn.connect import CLUSTER, ConnectGroups
 from tests.kind_churn.faust import FaustGroup
 from tests.kind_churn.healthy_groups import Churn, HealthyGroups
 from tests.kind_churn.kept import KeptGroups
@@ -79,7 +79,8 @@ KINDS: Final[Mapping[str, Callable[[Shared], HealthyGroups]]] = {
 def run(kinds: Sequence[str], minutes: float, seed: int, folder: Path) -> dict[str, Any]:
     """The report of so many minutes."""
     with ExitStack() as stack:
-        broker = BrokerSettings(properties={**QUICK_BROKER, **BROKER})
+        of_workers = {"group.min.session.timeout.ms": str(CLUSTER.session_ms)}
+        broker = BrokerSettings(properties={**QUICK_BROKER, **BROKER, **of_workers})
         kafka = stack.enter_context(EmbeddedKafka(broker, data_dir=folder / "kafka"))
         bootstrap = kafka.bootstrap_servers
         crowd, load = stack.enter_context(Crowd(bootstrap)), stack.enter_context(Load(bootstrap))
