@@ -44,17 +44,17 @@ def topics_without_leader(rows: Iterable[PartitionVerdict], catalog: Catalog) ->
     return tuple(sorted({row.topic for row in rows if readable_since_ms(catalog, row.topic, row.partition) == inf}))
 
 
-def newest_leaderless(catalog: Catalog, topic: str, partition: PartitionId) -> LeaderlessPartitions | None:
-    """The newest time in which a partition had no leader; None: none is known."""
+def leaderless_periods(catalog: Catalog, topic: str, partition: PartitionId) -> list[LeaderlessPartitions]:
+    """The times in which a partition had no leader, as far as they are known, oldest first."""
     if catalog.brokers is None or not catalog.brokers.leaderless:
-        return None
+        return []
     found = [each for each in catalog.brokers.leaderless.get(topic, ()) if partition in each.partitions]
-    return max(found, key=lambda each: each.since_ms, default=None)
+    return sorted(found, key=lambda each: each.since_ms)
 
 
 def readable_since_ms(catalog: Catalog, topic: str, partition: PartitionId) -> float:
     """Since when a partition has a leader again; inf: it has none, 0: none was missed lately."""
-    found = newest_leaderless(catalog, topic, partition)
-    if found is None:
+    found = leaderless_periods(catalog, topic, partition)
+    if not found:
         return 0
-    return inf if found.ended_ms is None else found.ended_ms
+    return inf if found[-1].ended_ms is None else found[-1].ended_ms

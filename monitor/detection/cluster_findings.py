@@ -51,7 +51,7 @@ def cluster_findings(
         _without_leader(catalog, groups),
         _not_visible(catalog, groups, now_ms),
         _unknown_versions(groups),
-        _away(catalog, groups, now_ms),
+        _away(catalog, groups),
     )
     return cluster_findings_of(found for rule in rules for found in rule)
 
@@ -70,7 +70,7 @@ def findings_over(catalog: Catalog, group: GroupSummary, now_ms: int) -> tuple[C
         _without_leader(catalog, [group]),
         _not_visible(catalog, [group], now_ms),
         _unknown_versions([group]),
-        _away(catalog, [group], now_ms),
+        _away(catalog, [group]),
     )
     return cluster_findings_of(replace(found, group=group.group) for rule in rules for found in rule if found.groups)
 
@@ -96,10 +96,10 @@ def _without_leader(catalog: Catalog, groups: Sequence[GroupSummary]) -> Iterato
     yield ClusterObservation(kind, "no_leader", first_ms, evidence, groups=len(concerned))
 
 
-def _away(catalog: Catalog, groups: Sequence[GroupSummary], now_ms: int) -> Iterator[ClusterObservation]:
+def _away(catalog: Catalog, groups: Sequence[GroupSummary]) -> Iterator[ClusterObservation]:
     """Brokers are missing that led partitions. One that led none was drained, or has only copies."""
     missed = () if catalog.brokers is None else catalog.brokers.away
-    away = [each for each in missed if now_ms - each.since_ms >= AWAY_MS and each.broker.led_anything]
+    away = [each for each in missed if catalog.pass_ms - each.since_ms >= AWAY_MS and each.broker.led_anything]
     if not away:
         return
     ids = {each.broker.broker for each in away}

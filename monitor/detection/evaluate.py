@@ -319,7 +319,7 @@ def _verdict_of(facts: Facts, view: AssignmentView, now_ms: int) -> GroupVerdict
 
 def _unlisted_topics(facts: Facts) -> tuple[str, ...]:
     """The topics that the group has committed in the log, and that groupwatch may not see."""
-    if len(facts.partitions) == len(facts.known) or not facts.traits.commits_to_log or not facts.catalog.topics:
+    if len(facts.partitions) == len(facts.known) or not facts.traits.commits_to_log or not facts.catalog.pass_ms:
         return ()  # as nearly always
     return unlisted_topics(facts.committed, facts.catalog)
 

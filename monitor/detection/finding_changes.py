@@ -43,6 +43,8 @@ CLUSTER_PAUSE_MS: Final = 60_000
 """The least time between two records of an open finding of a cluster: while brokers go away or come back, each poll
 sees other partitions, and each micro-batch may count other groups."""
 
+_ALIKE: Final = FindingScope.ALIKE
+
 ALIKE_PAUSE_MS: Final = 3_600_000
 """The least time between two records of an open finding of alike groups: each process leaves one more group."""
 
@@ -82,7 +84,10 @@ class Ledger:
         :func:`cluster_records` makes them, and those of alike groups, as :func:`alike_records` does. They come first,
         as those of groups may follow from them. ``together`` is what alike groups have in common: they have no records.
         """
-        found = list(self._cluster_changes(own, now_ms))
+        groups = list(groups)
+        doubtful = self._alike_in_doubt(groups)
+        together = {*together, *doubtful.values()}
+        found = list(self._cluster_changes(own, now_ms, doubtful))
         present: set[str] = set()
         for summary in groups:
             present.add(summary.group)
@@ -102,6 +107,16 @@ class Ledger:
             self._note(record)
         return found
 
+    def _alike_in_doubt(self, groups: Iterable[GroupSummary]) -> dict[str, AlikeBy]:
+        """The open records about alike groups, with what these have in common, while some groups are not evaluated yet.
+
+        After a start, most groups are none for a moment: that does not end what they have in common.
+        """
+        known = {name: (each.reason, each.pattern) for name, each in self._own.items() if each.scope is _ALIKE}
+        if known and any(group.unjudged is not None and not group.findings for group in groups):
+            return known
+        return {}
+
     def _has_joined(self, summary: GroupSummary, together: Collection[AlikeBy]) -> bool:
         """Whether the group has just become one of alike ones, or has just ceased to be."""
         is_together = bool(together and summary.findings) and alike_by(summary) in together
@@ -117,10 +132,12 @@ class Ledger:
             del self._closed[name]
         return [FindingOutdated(name) for name in outdated]
 
-    def _cluster_changes(self, own: Iterable[FindingRecord], now_ms: int) -> Iterator[FindingRecord]:
+    def _cluster_changes(
+        self, own: Iterable[FindingRecord], now_ms: int, doubtful: Collection[str]
+    ) -> Iterator[FindingRecord]:
         now = {record.id: record for record in own}
         for name, record in self._own.items():
-            if name not in now:
+            if name not in now and name not in doubtful:
                 yield _closed(record, now_ms)
         for name, record in now.items():
             known = self._own.get(name)

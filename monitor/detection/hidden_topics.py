@@ -7,12 +7,16 @@ it is seen no more: it is kept as of then, while the group is as it was.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Final
 
 from msgspec.structs import replace
 
 from monitor.messages.names import listed
 from monitor.messages.notification import utc
 from monitor.model import Catalog, Finding, GroupState, TopicPartition, Value
+
+INTERNAL: Final = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
+"""Topics that polls leave out."""
 
 
 class HiddenTopics(Value):
@@ -43,7 +47,7 @@ def unlisted_topics(committed: Iterable[TopicPartition], catalog: Catalog) -> tu
     Brokers delete the offsets of a topic with it, so it is not one that was deleted before the first poll.
     """
     listed_once = catalog.topics.keys() | catalog.hidden.keys()
-    return tuple(sorted({place.topic for place in committed} - listed_once))
+    return tuple(sorted({place.topic for place in committed} - listed_once - INTERNAL))
 
 
 def still_true(found: Iterable[Finding], hidden: HiddenTopics, group: GroupState) -> Iterator[Finding]:

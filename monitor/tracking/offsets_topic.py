@@ -19,6 +19,10 @@ KEPT_MS: Final = 3_600_000
 """How long a fault that has ended is remembered. A silence counts from its end for as long as ``commit_silence_s``."""
 
 
+SAME_MS: Final = 60_000
+"""A fault that comes back so soon is the same one: between them, nobody had the time to commit again."""
+
+
 def health_after(
     known: OffsetsTopicHealth | None, seen: OffsetsTopicSeen | None, before_ms: int | None, at_ms: int
 ) -> OffsetsTopicHealth | None:
@@ -37,7 +41,7 @@ def health_after(
             del faults[partition]
     for partition, fault in now.items():
         last = faults.get(partition)
-        if last is not None and last.ended_ms is None:
+        if last is not None and (last.ended_ms is None or at_ms - last.ended_ms <= SAME_MS):
             fault = replace(fault, since_ms=last.since_ms, before_ms=last.before_ms)  # noqa: PLW2901 -- the same fault
         faults[partition] = fault
     return OffsetsTopicHealth(partitions=seen.partitions, faults=faults)

@@ -22,7 +22,7 @@ ELSEWHERE = replace(SILENT, group="h")
 
 def topics_with(*away, leaderless=()):
     health = BrokersHealth((1, 2, 3), away, {"t": leaderless} if leaderless else {})
-    return replace(ALL_BUSY, offsets_topic=OffsetsTopicHealth(4), brokers=health)
+    return replace(ALL_BUSY, offsets_topic=OffsetsTopicHealth(4), brokers=health, pass_ms=NOW_MS)
 
 
 def without_leader(*partitions, since_s=755, before_s=750, ended_s=None):
@@ -89,6 +89,12 @@ def test_a_broker_that_restarts_or_led_nothing_is_no_finding(away):
     assert cluster_findings_in(topics_with(away)) == ()
 
 
+def test_one_poll_that_missed_a_broker_is_no_two_minutes():
+    """Nothing is known of the time since then: the collector, or all brokers, did not answer."""
+    topics = replace(topics_with(replace(AWAY, since_ms=NOW_MS - 500_000)), pass_ms=NOW_MS - 400_000)
+    assert cluster_findings_in(topics) == ()
+
+
 NOT_COMMITTING = ("not_committing", 700)
 FOLLOWS = ("not_committing", 700, "topics/no_leader")
 
@@ -127,6 +133,11 @@ def numbers_of(finding):
 )
 def test_who_cannot_read_is_not_accused_and_is_once_it_could_again(leaderless, own, follow):
     assert judge(topics_with(leaderless=(leaderless,))) == (own, follow)
+
+
+def test_a_leader_that_is_back_for_one_poll_gives_nobody_the_time_to_read():
+    leaderless = without_leader(0, 1, 2, 3, ended_s=900), without_leader(0, 1, 2, 3, since_s=905, before_s=900)
+    assert judge(topics_with(leaderless=leaderless)) == ([], [(*FOLLOWS, [0, 1, 2, 3])])
 
 
 def test_a_member_that_only_has_partitions_without_a_leader_is_not_dead():

@@ -435,6 +435,16 @@ def test_groups_that_could_not_be_evaluated_stay_among_alike_ones():
     assert news_of(ledger, blind, 2 * ALIKE_PAUSE_MS) == []
 
 
+@pytest.mark.parametrize("judged", [0, 3])
+def test_alike_groups_that_are_not_evaluated_yet_after_a_restart_end_nothing(judged):
+    alike = alike_in(ONE_OFFS)
+    records = Ledger().news(ONE_OFFS, 1, alike_records("c", alike.values(), 1), alike)
+    later = [msgspec.structs.replace(each, findings=(), unjudged="Not yet.") for each in ONE_OFFS[judged:]]
+    ledger = Ledger(records)
+    assert news_of(ledger, [*ONE_OFFS[:judged], *later], 2) == []
+    assert news_of(ledger, ONE_OFFS, 3) == []
+
+
 def test_after_a_restart_alike_groups_are_not_told_again():
     alike = alike_in(ONE_OFFS)
     records = Ledger().news(ONE_OFFS, 1, alike_records("c", alike.values(), 1), alike)

@@ -196,3 +196,5 @@ def test_the_lag_in_a_topic_that_no_poll_has_ever_listed_is_unknown():
     assert (verdict.lag, verdict.lag_at_least, verdict.hidden_topics) == (None, 30, ("private",))
     whole = evaluate(replace(state, offsets=(commit("open", 0, 20),)), known, SEEN_MS, DetectionSettings())
     assert (whole.lag, whole.lag_at_least, whole.hidden_topics) == (30, None, ())
+    internal = replace(state, offsets=(commit("open", 0, 20), commit("__consumer_offsets", 0, 7)))
+    assert evaluate(internal, known, SEEN_MS, DetectionSettings()).lag == 30, "polls leave it out"

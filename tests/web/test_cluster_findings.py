@@ -63,6 +63,6 @@ def test_the_api_has_both_apart():
 
 def test_explain_says_from_what_it_follows():
     told = [each.sentence for each in explain_group(GroupInputs(SILENT, TOPICS, NOW_MS)).statements]
-    assert "The group has no findings." in told
+    assert "The group has no findings of its own." in told
     (last,) = [each for each in told if FOLLOWS in each]
     assert last.startswith("This follows from a finding of the cluster (offsets topic: not enough replicas): ")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from operator import attrgetter
 from typing import Final
 
-from monitor.detection.brokers import newest_leaderless
+from monitor.detection.brokers import leaderless_periods
 from monitor.detection.lag.lag import waiting_since_ms
 from monitor.detection.ownership.context import Facts
 from monitor.detection.ownership.self_assigned.grace_period import told_until
@@ -74,12 +74,13 @@ def _readable_since_ms(facts: Facts, row: PartitionVerdict, since_ms: int) -> in
 
     That is no excuse for a reader that had let them wait for too long before.
     """
-    found = newest_leaderless(facts.catalog, row.topic, row.partition)
-    if found is None or (
-        found.before_ms is not None and since_ms + facts.settings.commit_silence_ms <= found.before_ms
-    ):
-        return since_ms
-    return None if found.ended_ms is None else max(since_ms, found.ended_ms)
+    for period in leaderless_periods(facts.catalog, row.topic, row.partition):
+        if period.before_ms is not None and since_ms + facts.settings.commit_silence_ms <= period.before_ms:
+            return since_ms
+        if period.ended_ms is None:
+            return None
+        since_ms = max(since_ms, period.ended_ms)
+    return since_ms
 
 
 def stays_from_ms(ends: Sequence[EndOffsetAt]) -> int:

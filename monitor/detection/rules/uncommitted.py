@@ -128,7 +128,8 @@ def _with_members(facts: Facts) -> Iterator[Observation]:
     at_risk: Since = {}
     deleted = _deletions_in_use(facts)
     for place, held_ms, growth in _partitions_with_growth(facts, holders, excused_ms):
-        if place in deleted and holders.commits_are_due(place, growth, excused_ms):
+        is_in_use = place in deleted and max(newest_ms, deleted[place]) >= held_ms
+        if is_in_use and holders.commits_are_due(place, growth, excused_ms):
             never[place] = max(held_ms, growth.came_ms or held_ms)
         elif growth.came_ms is None or newest_ms < held_ms or holders.is_excused(place):
             if _has_lasted(facts, growth.came_ms or growth.stood_ms):

@@ -30,6 +30,7 @@ from monitor.model import (
     TargetState,
 )
 from monitor.model.commit_history import extend
+from monitor.model.expiry import DeletedOffset
 from tests.detection.lag.test_lag import partition
 from tests.detection.rules.test_unattended import topic_of
 from tests.detection.test_since_stays import MINUTE, SECOND, SPACING, START, random_story, told_each_second
@@ -291,6 +292,13 @@ def test_a_partition_that_its_owner_drops_is_an_orphan_and_nothing_else():
 
 def left(at_s, *offsets, **more):
     return group(phase=Phase.EMPTY, phase_ms=at_s * 1000, generation_ms=at_s * 1000, offsets=offsets, **more)
+
+
+def test_a_deletion_before_the_owner_came_does_not_accuse_it():
+    """It commits nothing anywhere since it came, so it may keep its offsets elsewhere."""
+    deleted = DeletedOffset("t", 0, 10, 10_000, None, deleted_ms=20_000)
+    state = owns(commit("u", 0, 5, 15_000), deleted_offsets=(deleted,))
+    assert [each[0] for each in told(state, topics(CAME_AT_200, u=READ), 400)] == [AT_RISK]
 
 
 READ_UNTIL_90 = commit("t", 1, 10, 90_000)
