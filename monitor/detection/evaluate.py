@@ -230,7 +230,7 @@ def _verdict_of(facts: Facts, view: AssignmentView, now_ms: int) -> GroupVerdict
     found = findings_of(facts, _rules_of(facts))
     if hidden is not None:
         found = _with_findings_of(hidden, facts, found)
-    unlisted = _unlisted_topics(facts)
+    unlisted, without_leader = _unlisted_topics(facts), topics_without_leader(facts.partitions, facts.catalog)
     uncounted: AbstractSet[str] = frozenset()
     if group.unread_commits or facts.beyond_end:
         uncounted = {each.topic for each in group.unread_commits} | {place.topic for place in facts.beyond_end}
@@ -242,9 +242,8 @@ def _verdict_of(facts: Facts, view: AssignmentView, now_ms: int) -> GroupVerdict
     at_least_ms = age_ms
     if uncounted:
         known = None
-    if (
-        uncounted or facts.uncommitted or hidden or unlisted
-    ):  # the sum of the rest would look as if nothing waited there
+    # The sum of the rest would look as if nothing waited there.
+    if uncounted or facts.uncommitted or hidden or unlisted:
         lag = age_ms = None
         at_least_ms = max([row.lag_ms for row in waiting if row.lag_ms is not None], default=None)
     at_least_ms = lag_at_least_ms(facts, at_least_ms)
@@ -307,10 +306,10 @@ def _verdict_of(facts: Facts, view: AssignmentView, now_ms: int) -> GroupVerdict
         uncommitted_partitions=len(facts.uncommitted),
         uncommitted_records=min(MOST, sum(facts.uncommitted.values())),
         short_life=facts.losses.short_life,
-        subordinate=subordinate_findings(facts, found),
+        subordinate=subordinate_findings(facts, found, has_no_leader=bool(without_leader)),
         hidden_topics=(hidden.topics if hidden is not None else ()) + unlisted,
         missed_brokers=missed_brokers(group, facts.catalog),
-        topics_without_leader=topics_without_leader(facts.partitions, facts.catalog),
+        topics_without_leader=without_leader,
         blocked_since_ms=block_start_ms(group, facts.catalog, now_ms - (at_least_ms or 0)),
         redelivery=redelivery_of(group),
         unreadable_records=unreadable_records(group),
@@ -361,10 +360,15 @@ def _with_findings_of(hidden: HiddenTopics, facts: Facts, own: tuple[Finding, ..
     return tuple(sorted([*own, *_besides(own, kept)], key=lambda each: rank(each.kind, each.reason)))
 
 
-def subordinate_findings(facts: Facts, own: Iterable[Finding]) -> tuple[SubordinateFinding, ...]:
-    """What would be found of the group if a finding of the cluster that lasts did not explain it."""
+def subordinate_findings(
+    facts: Facts, own: Iterable[Finding], *, has_no_leader: bool
+) -> tuple[SubordinateFinding, ...]:
+    """What would be found of the group if a finding of the cluster that lasts did not explain it.
+
+    ``has_no_leader``: a partition that concerns the group has no leader.
+    """
     found: list[SubordinateFinding] = []
-    for follows, catalog in explanations(facts.group, facts.partitions, facts.catalog):
+    for follows, catalog in explanations(facts.group, facts.catalog, has_no_leader=has_no_leader):
         bare = replace(facts, catalog=catalog)
         new = _besides([*own, *found], findings_of(bare, _rules_of(facts)))
         found += [SubordinateFinding(**asdict(each), follows=follows) for each in new]

@@ -14,8 +14,10 @@ from msgspec.structs import replace
 from monitor.messages.names import listed
 from monitor.messages.notification import utc
 from monitor.model import Catalog, Finding, GroupState, TopicPartition, Value
+from monitor.protocol.kafka.group_metadata import OFFSETS_TOPIC
+from monitor.protocol.kafka.share_state import SHARE_STATE_TOPIC
 
-INTERNAL: Final = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
+INTERNAL: Final = frozenset({OFFSETS_TOPIC, "__transaction_state", SHARE_STATE_TOPIC})
 """Topics that polls leave out."""
 
 

@@ -75,9 +75,7 @@ def _had_one_member(group: GroupState) -> bool:
     Consumers rejoin when they learn of the topic: kafka-python does so in about every third such life.
     """
     has_generations = KINDS[group.kind].assigns is Assigner.LEADER and group.source is Source.LOG
-    if not has_generations or len(group.history) != group.generation:
-        return False
-    if len(group.history) < 2:
+    if not has_generations or len(group.history) != group.generation or len(group.history) < 2:
         return False
     first, *rejoins, last = [(each.joined, each.left) for each in group.history]
     return (first, last) == ((1, 0), (0, 1)) and not any(map(any, rejoins)) and group.history[0].is_first

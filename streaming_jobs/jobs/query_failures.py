@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from monitor.collectors.errors import NotYetReadable
 from streaming_jobs.jobs.cluster_logs import ClusterLogs
-from streaming_jobs.jobs.reading_problems import ReadingProblems
+from streaming_jobs.jobs.reading_problems import ReadingProblems, cluster_sentence
 from streaming_jobs.jobs.watch_targets import WatchTarget
 from streaming_jobs.runtime.checkpoint import Checkpoint, CheckpointError
 from streaming_jobs.runtime.lifetime import JobFailed
@@ -54,7 +54,7 @@ class QueryFailures:
         )
 
     def _failed(self, sentence: str) -> JobFailed:
-        return JobFailed(f"Cluster {self._target.name}: {sentence}")
+        return JobFailed(cluster_sentence(self._target.name, sentence))
 
     def note(self, error: Exception) -> None:
         """Say why the query ended; decide whether a restart can heal it."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,13 +16,11 @@ _PROGRAM: Final = Path(__file__).parent / "FrailConsumer.java"
 _OPTIONS: Final = ("-Xmx64m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 
 
-def python_consumer(bootstrap: str, topic: str, client: str) -> list[str]:
-    """The command of a consumer of kafka-python in the group that is called like the topic."""
-    return [sys.executable, "-m", "tests.support.frail_consumer", bootstrap, topic, client]
-
-
 def java_consumer(bootstrap: str, topic: str, client: str, protocol: str) -> list[str]:
-    """The same of Java's client, with ``classic`` or ``consumer`` as the protocol of the group."""
+    """The command of a consumer of Java's client in the group that is called like the topic.
+
+    ``protocol`` is ``classic`` or ``consumer``.
+    """
     return java_command(_PROGRAM, bootstrap, topic, client, protocol, options=_OPTIONS, jars=jars_of_kafka(NEEDED))
 
 

@@ -15,13 +15,11 @@ from kafka.errors import ListenerNotFoundError
 from monitor.collectors.kafka.topic_poll import ClusterMetadata, is_watched
 from monitor.model import TopicPartitions
 from monitor.model.brokers import BrokerAway, BrokersSeen
+from monitor.model.offsets_topic import NO_LEADER
 from monitor.protocol.kafka.group_metadata import OFFSETS_TOPIC
 
 MOST_PARTITIONS: Final = 100_000
 """So many partitions of topics are named at most, of a broker and without a leader: a record has at most 8 MB."""
-
-NO_LEADER: Final = -1
-
 
 Place = tuple[str, int]
 
