@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
-from itertools import product
 from math import inf
 from typing import Final
 
@@ -40,42 +39,11 @@ from monitor.detection.ownership.catalog_view import Places, Topics
 from monitor.detection.ownership.context import Facts, Losses, Ownership
 from monitor.detection.ownership.self_assigned.grace_period import as_of_ms, next_settling_ms, settles_ms, told_until
 from monitor.detection.ownership.tasks.connect import sink_of, tasks_now
-from monitor.detection.rules import (
-    behind,
-    connect_work,
-    deliveries,
-    different_subscriptions,
-    double_owned,
-    drift,
-    expiry,
-    expressions,
-    imbalance,
-    invalid_commits,
-    kept_groups,
-    lag_imbalance,
-    not_ready,
-    open_transaction,
-    orphaned,
-    rebalance,
-    redelivery,
-    repeated_beside,
-    retention,
-    skipped,
-    stalled_commits,
-    static_ids,
-    stuck_records,
-    subscriptions,
-    task_balance,
-    transactions,
-    unattended,
-    uncommitted,
-    unreadable_members,
-    unreadable_queues,
-)
 from monitor.detection.rules.lag_imbalance import members_with_lag
 from monitor.detection.rules.open_transaction import records_held_back
 from monitor.detection.rules.orphaned import Orphans, judge_tasks, orphans_of
 from monitor.detection.rules.rebalance import rebalancing_since_ms
+from monitor.detection.rules.registry import applicable_rules
 from monitor.detection.rules.retention import kept_waiting, lost_records
 from monitor.detection.rules.rule import Rule
 from monitor.detection.thresholds.burrow import BurrowSettings, worst_of
@@ -92,7 +60,6 @@ from monitor.model import (
     Catalog,
     CommittedOffset,
     Finding,
-    GroupKind,
     GroupState,
     GroupVerdict,
     LagStatus,
@@ -112,46 +79,6 @@ _OK: Final = LagStatus.OK
 _REWIND: Final = LagStatus.REWIND
 _GONE: Final = Phase.GONE
 _UNSEEN: Final = Phase.UNSEEN
-
-RULES: Final[tuple[Rule, ...]] = (
-    *retention.RULES,
-    *skipped.RULES,
-    *double_owned.RULES,
-    *not_ready.RULES,
-    *connect_work.RULES,
-    *orphaned.RULES,
-    *unattended.RULES,
-    *stuck_records.RULES,
-    *stalled_commits.RULES,
-    *kept_groups.RULES,
-    *repeated_beside.RULES,
-    *transactions.RULES,
-    *uncommitted.RULES,
-    *expiry.RULES,
-    *invalid_commits.RULES,
-    *deliveries.RULES,
-    *redelivery.RULES,
-    *unreadable_queues.RULES,
-    *open_transaction.RULES,
-    *behind.RULES,
-    *rebalance.RULES,
-    *static_ids.RULES,
-    *different_subscriptions.RULES,
-    *subscriptions.RULES,
-    *expressions.RULES,
-    *unreadable_members.RULES,
-    *drift.RULES,
-    *imbalance.RULES,
-    *task_balance.RULES,
-    *lag_imbalance.RULES,
-)
-"""All rules. Which of their findings is worse is monitor.findings.order's to say, not this order."""
-
-_APPLICABLE: Final = {
-    (kind, is_settling, has_lag): tuple([rule for rule in RULES if rule.may_find(kind, is_settling, has_lag)])
-    for kind, is_settling, has_lag in product(GroupKind, (False, True), (False, True))
-}
-"""The rules that may find something, by the kind of the group, whether it settles, and whether it has lag."""
 
 
 def evaluate(group: GroupState, catalog: Catalog, now_ms: int, settings: DetectionSettings) -> GroupVerdict:
@@ -227,7 +154,7 @@ def judge_until(
 def _verdict_of(facts: Facts, view: AssignmentView, now_ms: int) -> GroupVerdict:
     group, settings = facts.group, facts.settings
     hidden = hidden_topics(group, facts.catalog)
-    found = findings_of(facts, _rules_of(facts))
+    found = findings_of(facts, applicable_rules(facts))
     if hidden is not None:
         found = _with_findings_of(hidden, facts, found)
     unlisted, without_leader = _unlisted_topics(facts), topics_without_leader(facts.partitions, facts.catalog)
@@ -300,7 +227,7 @@ def _verdict_of(facts: Facts, view: AssignmentView, now_ms: int) -> GroupVerdict
         sink=facts.sink,
         unknown_versions=unknown_versions(group),
         skips=facts.losses.skips,
-        offsets_expire_ms=min(facts.losses.expiries.values(), default=None),
+        offsets_expire_ms=min(facts.losses.expiries.values()) if facts.losses.expiries else None,
         expired_offsets=facts.losses.expired,
         lag_at_least=known if lag is None else None,
         uncommitted_partitions=len(facts.uncommitted),
@@ -335,10 +262,6 @@ def _status(facts: Facts, lag: int | None) -> LagStatus | None:
     return worst or (None if lag is None else LagStatus.OK)
 
 
-def _rules_of(facts: Facts) -> tuple[Rule, ...]:
-    return _APPLICABLE[facts.group.kind, facts.is_settling, bool(facts.waiting)]
-
-
 def findings_of(facts: Facts, rules: Iterable[Rule]) -> tuple[Finding, ...]:
     """What the rules find, the worst first, each with its sentence.
 
@@ -356,7 +279,7 @@ def _with_findings_of(hidden: HiddenTopics, facts: Facts, own: tuple[Finding, ..
     """The findings of a group, and those of topics that are no longer seen as they were when they were last seen."""
     group, then = facts.group, hidden.catalog
     before = facts_of(group, Topics(then), view_assignment(group, then), hidden.seen_ms, facts.settings)
-    kept = still_true(findings_of(before, _rules_of(before)), hidden, group)
+    kept = still_true(findings_of(before, applicable_rules(before)), hidden, group)
     return tuple(sorted([*own, *_besides(own, kept)], key=lambda each: rank(each.kind, each.reason)))
 
 
@@ -370,7 +293,7 @@ def subordinate_findings(
     found: list[SubordinateFinding] = []
     for follows, catalog in explanations(facts.group, facts.catalog, has_no_leader=has_no_leader):
         bare = replace(facts, catalog=catalog)
-        new = _besides([*own, *found], findings_of(bare, _rules_of(facts)))
+        new = _besides([*own, *found], findings_of(bare, applicable_rules(facts)))
         found += [SubordinateFinding(**asdict(each), follows=follows) for each in new]
     return tuple(found)
 

@@ -164,6 +164,11 @@ class KindTraits(Value):
         return self.has_owners and not self.runs_connectors
 
     @property
+    def runs_tasks(self) -> bool:
+        """Whether its members run tasks, of Kafka Streams or of Connect."""
+        return self.reads_by_task or self.runs_connectors
+
+    @property
     def has_reset_policy(self) -> bool:
         """Whether its members decide by ``auto.offset.reset`` alone where to start if no offset is committed.
 

@@ -10,9 +10,10 @@ from msgspec.structs import replace
 
 from monitor.detection import DetectionSettings, evaluate
 from monitor.detection import rules as rules_package
-from monitor.detection.evaluate import RULES, facts_of, findings_of
+from monitor.detection.evaluate import facts_of, findings_of
 from monitor.detection.ownership.assignment_view import view_assignment
 from monitor.detection.ownership.catalog_view import Topics
+from monitor.detection.rules.registry import RULES
 from monitor.detection.rules.rule import Rule
 from monitor.findings.lag import Behind
 from monitor.findings.observation import Evidence, Observation

@@ -17,15 +17,16 @@ from rich.console import Console
 
 from monitor.cli.render_answer import explanation_shown
 from monitor.detection import evaluate
-from monitor.detection.evaluate import RULES, facts_of
+from monitor.detection.evaluate import facts_of
 from monitor.detection.evaluation_input import GroupInputs
 from monitor.detection.ownership.assignment_view import view_assignment
 from monitor.detection.ownership.catalog_view import Topics
+from monitor.detection.rules.registry import RULES
 from monitor.explain.group import explain_group
 from monitor.findings.notification import finding_text
 from monitor.findings.table import FINDINGS
 from monitor.messages.names import LISTED
-from monitor.model import CONNECT, Finding, GroupVerdict
+from monitor.model import CONNECT, Finding, GroupVerdict, traits_of
 from monitor.web.page.group import group_page
 from monitor.web.page.options import PageOptions
 from monitor.web.page.render import Pages
@@ -93,6 +94,16 @@ def test_a_rule_for_some_kinds_finds_nothing_of_groups_of_others(example: Exampl
     others = [rule for rule in RULES if example.group.kind not in rule.kinds]
     assert others
     assert [rule.find.__name__ for rule in others if [*rule.find(facts)]] == []
+
+
+@pytest.mark.parametrize("example", [each for each in EXAMPLES if not traits_of(each.group).runs_tasks], ids=title)
+def test_a_rule_that_needs_tasks_finds_nothing_of_groups_without_any(example: Example):
+    """Such rules are left out there."""
+    view = view_assignment(example.group, example.catalog)
+    facts = facts_of(example.group, Topics(example.catalog), view, NOW, example.settings)
+    of_tasks = [rule for rule in RULES if rule.needs_tasks]
+    assert len(of_tasks) > 5
+    assert [rule.find.__name__ for rule in of_tasks if [*rule.find(facts)]] == []
 
 
 # --- each of them says everything ----------------------------------------------------------------------------------

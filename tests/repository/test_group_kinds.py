@@ -36,6 +36,7 @@ BY_PROTOCOL: Final = {
     "assignors",
     "reads_by_task",
     "runs_connectors",
+    "runs_tasks",
     "leader_assigns_partitions",
     "leader_assigns_tasks",
     "commits_partitions",

@@ -170,8 +170,8 @@ def find_workers_behind(facts: Facts) -> Iterable[Observation]:
 
 
 RULES: Final = (
-    Rule(find_idle_work, of_owners=True),
-    Rule(find_run_twice, of_owners=True),
-    Rule(find_uneven_workers, of_owners=True),
-    Rule(find_workers_behind, of_owners=False),
+    Rule(find_idle_work, of_owners=True, needs_tasks=True),
+    Rule(find_run_twice, of_owners=True, needs_tasks=True),
+    Rule(find_uneven_workers, of_owners=True, needs_tasks=True),
+    Rule(find_workers_behind, of_owners=False, needs_tasks=True),
 )

@@ -23,6 +23,7 @@ from typing import Final
 
 from monitor.detection.ownership.context import Facts
 from monitor.detection.rules.rule import Rule
+from monitor.findings.advice import CLASSIC
 from monitor.findings.observation import Observation
 from monitor.findings.rebalances import DifferentSubscriptions, SubscriptionSide
 from monitor.model import CONSEQUENTIAL_CAUSES, FindingKind, Member, Rebalance, SubscriptionChange, Value
@@ -245,4 +246,4 @@ def _subscription_side(side: Side) -> SubscriptionSide:
     return SubscriptionSide(tuple(sorted(side.topics)), side.clients, side.members)
 
 
-RULES: Final = (Rule(find_different_subscriptions, of_owners=False),)
+RULES: Final = (Rule(find_different_subscriptions, of_owners=False, kinds=CLASSIC),)

@@ -12,6 +12,7 @@ from typing import Final
 from monitor.detection.ownership.context import Facts, Owners
 from monitor.detection.ownership.self_assigned.duplicate_ids import duplicates_of
 from monitor.detection.rules.rule import Rule
+from monitor.findings.advice import ROCKETMQ
 from monitor.findings.double_owned import DoubleOwned, DuplicateClientIds
 from monitor.findings.observation import Observation
 from monitor.model import FindingKind, Phase, Sharing, TopicPartition
@@ -73,5 +74,5 @@ def find_duplicate_clients(facts: Facts) -> Iterable[Observation]:
 
 RULES: Final = (
     Rule(find_double_owned, of_owners=True),
-    Rule(find_duplicate_clients, of_owners=False),
+    Rule(find_duplicate_clients, of_owners=False, kinds=ROCKETMQ),
 )

@@ -25,6 +25,7 @@ from monitor.detection.ownership.tasks.target_check import TargetResult
 from monitor.detection.ownership.tasks.task_places import target_tasks, task_holders
 from monitor.detection.rules.drift_causes import CURRENT, OWN, REPLAYED, TARGET, Seen, cause_of
 from monitor.detection.rules.rule import Rule
+from monitor.findings.advice import BY_BROKER, STREAMS
 from monitor.findings.drift import CurrentDrift, LateHandover, RefusedAssignment, ReplayedDrift, TargetDrift, TaskDrift
 from monitor.findings.observation import Observation
 from monitor.model import DriftCause, DriftKind, FindingKind, Handover, TopicPartition
@@ -187,7 +188,7 @@ RULES: Final = (
     Rule(find_replayed_drift, of_owners=True),
     Rule(find_refused_assignment, of_owners=True),
     Rule(find_current_drift, of_owners=True),
-    Rule(find_target_drift, of_owners=False),
-    Rule(find_task_drift, of_owners=False),
+    Rule(find_target_drift, of_owners=False, kinds=BY_BROKER),
+    Rule(find_task_drift, of_owners=False, kinds=STREAMS),
     Rule(find_late_handovers, of_owners=False),
 )

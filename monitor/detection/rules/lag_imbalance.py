@@ -7,7 +7,6 @@ average. If the member has about that much, no assignment is better.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
@@ -63,10 +62,10 @@ def members_with_lag(
     members: tuple[MemberVerdict, ...], waiting: Iterable[PartitionVerdict]
 ) -> tuple[MemberVerdict, ...]:
     """The members, each with the records that wait in its partitions, MOST at most."""
-    lags: Counter[str] = Counter()
+    lags: dict[str, int] = {}
     for row in waiting:
         for owner in row.owners:
-            lags[owner] += row.lag or 0
+            lags[owner] = lags.get(owner, 0) + (row.lag or 0)
     return tuple([replace(m, lag=min(MOST, lags[m.member_id])) if m.member_id in lags else m for m in members])
 
 
@@ -74,11 +73,11 @@ def find_lag_imbalance(facts: Facts) -> Iterable[Observation]:
     """Most of the lag of the group is one member's, and has been for a while."""
     if not facts.waiting or not facts.ownership.complete:
         return
+    least = max(as_offsets(facts.settings.skew_records, facts.group.kind), 1)
+    if max([each.lag for each in facts.members]) < least:
+        return  # nearly every group
     member = max(facts.members, key=lambda each: (each.lag, each.member_id))
-    if (
-        member.lag < max(as_offsets(facts.settings.skew_records, facts.group.kind), 1)
-        or not lag_share(facts, member).is_skewed
-    ):
+    if not lag_share(facts, member).is_skewed:
         return
     weights = _weights(facts)
     own = {place: weight for place, weight in weights.items() if member.member_id in facts.ownership.owners[place]}

@@ -136,10 +136,10 @@ def find_silent(facts: Facts) -> Iterable[Observation]:
     if not facts.waiting or checkpoints_topic(facts.group, facts.catalog.topics) is not None:
         return
     silent, standing, deserted = silent_partitions(facts), standing_partitions(facts), owners_that_left_alone(facts)
-    beside = moved_beside(facts, standing)
-    standing = {place: since_ms for place, since_ms in standing.items() if place not in beside}
     if not silent and not standing and not deserted:
         return
+    beside = moved_beside(facts, standing)
+    standing = {place: since_ms for place, since_ms in standing.items() if place not in beside}
     habits = _Habits(facts)
     blamed = _Roll(facts, silent, habits).blamed() if silent and _somebody_went_on(facts, silent) else []
     unanswering = {member.member_id for member in facts.group.members if not member.answers}
@@ -172,6 +172,8 @@ def _without_excuse(
     facts: Facts, places: Silent, told: AbstractSet[str], explain: Callable[[TopicPartition, int], bool]
 ) -> Silent:
     """Those of which neither reported members nor new ones are owners, and that are not usual."""
+    if not places:
+        return places
     newcomers, owners = _newcomers(facts), facts.ownership.owners
     return {
         place: since_ms
@@ -297,8 +299,11 @@ def _long_waiting(
 
 
 def _without_known_causes(facts: Facts, silent: Silent) -> Silent:
-    excused = owners_that_wait(facts).keys() | failing_attempts(facts).keys() | stuck_records(facts).keys()
-    return {place: since_ms for place, since_ms in silent.items() if place not in excused} if excused else silent
+    waiting, failing, stuck = owners_that_wait(facts), failing_attempts(facts), stuck_records(facts)
+    if not waiting and not failing and not stuck:  # as nearly always
+        return silent
+    excused = waiting.keys() | failing.keys() | stuck.keys()
+    return {place: since_ms for place, since_ms in silent.items() if place not in excused}
 
 
 class Disturbance(Value):

@@ -46,6 +46,6 @@ def find_threads_without_task(facts: Facts) -> Iterable[Observation]:
 
 
 RULES: Final = (
-    Rule(find_uneven_tasks, of_owners=True),
-    Rule(find_threads_without_task, of_owners=True),
+    Rule(find_uneven_tasks, of_owners=True, needs_tasks=True),
+    Rule(find_threads_without_task, of_owners=True, needs_tasks=True),
 )

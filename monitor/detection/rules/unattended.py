@@ -82,16 +82,18 @@ def find_abandoned(facts: Facts) -> Iterable[Observation]:
     The age is that of the last commit: when the group turned away is not in the log, when it last read is. Of a share
     group that only its coordinator tells of, not even that is known; it has turned away at least since its epoch.
     """
+    unsubscribed = [row for row in facts.waiting if row.orphan is OrphanReason.UNSUBSCRIBED]
+    if not unsubscribed:
+        return  # nearly every group
     unread: Since = {}
     markers = Markers(facts)
-    for row in facts.waiting:
-        if row.orphan is OrphanReason.UNSUBSCRIBED:
-            place = TopicPartition(row.topic, row.partition)
-            commit = facts.committed[place]
-            sign_ms = commit.committed_ms or facts.group.generation_ms
-            since_ms = _unread_since_ms(facts, row, sign_ms, min(sign_ms, moved_ms(commit) or sign_ms))
-            if since_ms is not None and not markers.alone_wait(row):
-                unread[place] = since_ms
+    for row in unsubscribed:
+        place = TopicPartition(row.topic, row.partition)
+        commit = facts.committed[place]
+        sign_ms = commit.committed_ms or facts.group.generation_ms
+        since_ms = _unread_since_ms(facts, row, sign_ms, min(sign_ms, moved_ms(commit) or sign_ms))
+        if since_ms is not None and not markers.alone_wait(row):
+            unread[place] = since_ms
     if unread:
         partitions, since_ms = tuple(sorted(unread)), min(unread.values())
         yield Observation(
