@@ -27,6 +27,7 @@ from monitor.explain.statements import (
     subordinate_statements,
 )
 from monitor.explain.tasks import task_assignor_sentence, tasks_told, unchecked_reasons
+from monitor.explain.unjudged import explain_unjudged
 from monitor.messages.client_libraries import REMARKS, library_name, project_name
 from monitor.messages.formatting import NO_OWN_LAG, age, counted, lasted
 from monitor.messages.names import era, ranges, shown, shown_group
@@ -66,6 +67,8 @@ MOST_MEMBERS: Final = 50
 
 def explain_group(inputs: GroupInputs) -> Explanation:
     """The group's state, every finding with its advice, and then its owners, last rebalances and lag."""
+    if inputs.unjudged is not None:
+        return explain_unjudged(inputs, inputs.unjudged)
     known = judged(inputs)
     return Explanation(
         cluster=inputs.group.cluster,
@@ -75,7 +78,7 @@ def explain_group(inputs: GroupInputs) -> Explanation:
             _state(known),
             *_unknown(known),
             *_findings(known, inputs.catalog),
-            *subordinate_statements(known.verdict),
+            *subordinate_statements(known.verdict.subordinate),
             *_assignment(known),
             *client_statements(known),
             *_rebalances(known),

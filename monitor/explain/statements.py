@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 
 from monitor.detection.evaluate import judge
@@ -15,6 +15,7 @@ from monitor.messages.formatting import age, counted
 from monitor.messages.names import era, shown
 from monitor.model import Catalog, Finding, GroupState, GroupVerdict, PartitionId, Value
 from monitor.model.cluster_findings import ClusterFindingKind
+from monitor.model.findings import SubordinateFinding
 from monitor.model.offsets_topic import PartitionFault
 
 
@@ -114,18 +115,23 @@ def findings_told(verdict: GroupVerdict, findings: Sequence[Finding], none: str)
     if not findings:
         yield Statement(about=About.FINDING, sentence=none)
     for finding in findings:
-        advice = spec_of(finding.kind, finding.reason).advice_for(verdict.kind, is_connect=verdict.is_connect)
-        yield Statement(
-            about=About.FINDING,
-            sentence=finding.sentence,
-            since_ms=finding.since_ms,
-            evidence=() if advice is None else (f"What to do: {advice}",),
-        )
+        yield finding_statement(finding, verdict.kind, is_connect=verdict.is_connect)
 
 
-def subordinate_statements(verdict: GroupVerdict) -> Iterator[Statement]:
+def finding_statement(finding: Finding, kind: str, *, is_connect: bool) -> Statement:
+    """A finding of a group of this kind, with what to do."""
+    advice = spec_of(finding.kind, finding.reason).advice_for(kind, is_connect=is_connect)
+    return Statement(
+        about=About.FINDING,
+        sentence=finding.sentence,
+        since_ms=finding.since_ms,
+        evidence=() if advice is None else (f"What to do: {advice}",),
+    )
+
+
+def subordinate_statements(subordinate: Iterable[SubordinateFinding]) -> Iterator[Statement]:
     """The findings that follow from a finding of the cluster."""
-    for finding in verdict.subordinate:
+    for finding in subordinate:
         follows = finding.follows.replace("_", " ").replace("/", ": ")
         sentence = f"This follows from a finding of the cluster ({follows}): {finding.sentence}"
         yield Statement(about=About.FINDING, sentence=sentence, since_ms=finding.since_ms)

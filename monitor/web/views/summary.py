@@ -78,6 +78,7 @@ def _unknown(group: GroupState) -> GroupSummary:
         lag=None,
         findings=(),
         is_connect=traits_of(group).runs_connectors,
+        is_unknown=True,
     )
 
 
