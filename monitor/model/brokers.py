@@ -62,12 +62,15 @@ class BrokersHealth(Value):
 
     ``listed`` are the ids of those that there were by the newest pass. ``away`` are those that are missing since an
     earlier one, sorted. ``leaderless`` are the partitions without a leader, by topic; those that have one again are
-    kept for a while.
+    kept for a while. All of that is as of ``seen_ms``, when a pass last saw the brokers (0: not known), and
+    ``interval_ms`` after the pass before it.
     """
 
     listed: tuple[int, ...] = ()
     away: tuple[MissedBroker, ...] = ()
     leaderless: dict[str, tuple[LeaderlessPartitions, ...]] = msgspec.field(default_factory=dict)
+    seen_ms: int = 0
+    interval_ms: int = 0
 
     def without_leader(self, topic: str) -> frozenset[PartitionId]:
         """The partitions of a topic that have no leader now."""
