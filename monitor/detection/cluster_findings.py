@@ -118,6 +118,7 @@ def _away(catalog: Catalog, groups: Sequence[GroupSummary], now_ms: int) -> Iter
         coordinated=coordinated,
         seen_ms=max(each.before_ms for each in away),
         unseen_since_ms=unseen_since_ms(catalog, now_ms),
+        led_ms=min([each.broker.led_ms for each in away if each.broker.led_ms is not None], default=None),
     )
     concerned = sum(not ids.isdisjoint(each.missed_brokers) for each in groups)
     first_ms = min(each.since_ms for each in away)

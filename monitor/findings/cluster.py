@@ -244,7 +244,8 @@ class BrokersAway(ClusterEvidence):
     """Brokers that are away, sorted; how many ``partitions`` of which ``topics`` (sorted) they led.
 
     They were the coordinators of ``coordinated`` groups. ``seen_ms`` is when the last poll began that saw one of them.
-    ``unseen_since_ms`` is that of WithoutLeader.
+    ``unseen_since_ms`` is that of WithoutLeader. ``led_ms`` is when the first poll began that saw some of that: they
+    handed it over before they went away (None: the last poll that saw each of them saw all of it).
     """
 
     brokers: tuple[int, ...]
@@ -253,6 +254,7 @@ class BrokersAway(ClusterEvidence):
     coordinated: int
     seen_ms: int
     unseen_since_ms: int | None = None
+    led_ms: int | None = None
 
 
 @sentence.register
@@ -260,6 +262,8 @@ def _brokers_away_sentence(evidence: BrokersAway, found: ClusterObservation) -> 
     by, role = "By the last polls that saw them, they", "were the coordinators"
     if len(evidence.brokers) == 1:
         by, role = f"At {utc(evidence.seen_ms)}, by the last poll that saw it, it", "was the coordinator"
+    if evidence.led_ms is not None:
+        by = f"By the polls from {utc(evidence.led_ms)} on, {'it' if len(evidence.brokers) == 1 else 'they'}"
     of_topics = f" of {listed(evidence.topics)}" if evidence.topics else ""
     coordinated = f"and {role} of {counted(evidence.coordinated, 'group')}"
     if found.group is not None:

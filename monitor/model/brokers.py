@@ -11,12 +11,14 @@ class BrokerAway(Value, array_like=True):
     """A broker that has replicas and that no broker lists, with what it led by the last pass that saw it.
 
     It was the coordinator of the groups in the partitions ``log_partitions`` of the offsets topic. Only the first pass
-    that misses it names what it led.
+    that misses it names what it led. ``led_ms``: it handed some of that over before it went away, and the first pass
+    that counts for it began then (None: all is by the last pass that listed it).
     """
 
     broker: int
     log_partitions: tuple[int, ...] = ()
     topics: tuple[TopicPartitions, ...] = ()
+    led_ms: int | None = None
 
     @property
     def led_anything(self) -> bool:

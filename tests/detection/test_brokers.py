@@ -64,6 +64,18 @@ def test_a_broker_that_is_away_is_one_finding_for_information_with_its_groups():
     )
 
 
+def test_of_a_broker_that_handed_over_first_the_polls_are_named_by_which_it_led_that():
+    handed = replace(LED, led_ms=NOW_MS - 150_000)
+    (finding,) = cluster_findings_in(topics_with(replace(AWAY, broker=handed)))
+    assert finding.sentence == (
+        "Broker 2 is away. By the polls from 1970-01-01 00:14:10 UTC on, it led 2 partitions of t and was the "
+        "coordinator of 1 group."
+    )
+    third = MissedBroker(BrokerAway(3, (0,), (TopicPartitions("s", (1,)),)), NOW_MS - 200_000, NOW_MS - 210_000)
+    (finding,) = cluster_findings_in(topics_with(replace(AWAY, broker=handed), third))
+    assert "By the polls from 1970-01-01 00:14:10 UTC on, they led 3 partitions" in finding.sentence
+
+
 def test_several_are_one_finding_and_of_a_group_only_its_own_counts():
     third = MissedBroker(BrokerAway(3, (0,), (TopicPartitions("s", (1,)),)), NOW_MS - 200_000, NOW_MS - 210_000)
     (finding,) = cluster_findings_in(topics_with(AWAY, third))
