@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from monitor.detection.evaluation_input import GroupInputs
-from monitor.explain.statements import About, Explanation, Statement, finding_statement, subordinate_statements
+from monitor.explain.statements import (
+    About,
+    Explanation,
+    Statement,
+    cluster_statements,
+    finding_statement,
+    subordinate_statements,
+)
 from monitor.messages.formatting import visible
 from monitor.messages.names import shown, shown_group
 from monitor.model import GroupSummary, PartitionId, TopicPartition
@@ -21,7 +28,7 @@ def explain_unjudged(
         evaluated_ms=inputs.now_ms,
         topic=topic,
         partition=partition,
-        statements=(_reason(listed), *_previous(listed, topic, partition)),
+        statements=(_reason(listed), *_above(inputs, listed), *_previous(listed, topic, partition)),
     )
 
 
@@ -32,6 +39,11 @@ def _reason(listed: GroupSummary) -> Statement:
         sentence=f"{name} is a {listed.kind} group that groupwatch cannot evaluate now.",
         evidence=(f"{visible(listed.unjudged or '')}.",),
     )
+
+
+def _above(inputs: GroupInputs, listed: GroupSummary) -> Iterator[Statement]:
+    """The findings of the cluster that concern it. The polls of the topics and brokers go on without its records."""
+    return cluster_statements(inputs.catalog, listed, max(inputs.now_ms, inputs.catalog.pass_ms))
 
 
 def _previous(listed: GroupSummary, topic: str | None, partition: PartitionId | None) -> Iterator[Statement]:
