@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 
 import pytest
@@ -53,20 +52,3 @@ def test_a_poll_names_what_a_killed_broker_led_until_it_is_back_and_what_nobody_
             await_leader(first.bootstrap_servers, 2)
             await_leader(first.bootstrap_servers, 0, "u")
             eventually(lambda: poll(collector) == BrokersSeen((one, two)), "both brokers again")
-
-
-def test_a_broker_that_shuts_down_is_reported_with_what_it_led_though_polls_saw_it_lead_nothing_first():
-    """Polls are made all the time, so that some fall into the shutdown: others lead by then, and it is still listed."""
-    with brokers_with_placed_offsets() as (first, second):
-        one, two = first.node_id, second.node_id
-        create_on(first.bootstrap_servers, "t", [(one, two), (two, one)])
-        cluster = ClusterSettings(name="c", bootstrap_servers=first.bootstrap_servers)
-        with closing(KafkaCatalogCollector(cluster)) as collector:
-            eventually(lambda: poll(collector) == BrokersSeen((one, two)), "both brokers")
-            with ThreadPoolExecutor(1) as beside:
-                stopping = beside.submit(second.stop)
-                seen = eventually(lambda: (found := poll(collector)) and found.away and found, "a broker that is away")
-                stopping.result()
-            (away,) = seen.away
-            assert (seen.listed, away.broker, away.log_partitions) == ((one,), two, (1, 2))
-            assert [each.partitions for each in away.topics if each.topic == "t"] == [(1,)]
