@@ -16,7 +16,7 @@ from monitor.detection.evaluation_input import GroupInputs, only_concerned
 from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.messages.formatting import visible
 from monitor.messages.names import shown, shown_group
-from monitor.model import STATE_VERSION, Catalog, ConnectConfigsState, GroupState, TopicState, Value
+from monitor.model import STATE_VERSION, Catalog, ConnectConfigsState, GroupState, GroupSummary, TopicState, Value
 from monitor.model.brokers import BrokersHealth
 from monitor.model.expiry import OffsetsRetention
 from monitor.model.offsets_topic import OffsetsTopicHealth
@@ -85,11 +85,12 @@ class TopicLine(_Line, tag="topic"):
 
 
 class GroupLine(_Line, tag="group"):
-    """A group of the cluster, when it was judged, and by which thresholds."""
+    """A group of the cluster, when it was judged, and by which thresholds. ``unjudged`` is that of GroupInputs."""
 
     state: GroupState
     now_ms: int
     settings: DetectionSettings = DetectionSettings()
+    unjudged: GroupSummary | None = None
 
 
 class LeftOutLine(_Line, tag="left_out"):
@@ -179,7 +180,7 @@ def _topic_lines(catalog: Catalog) -> list[TopicLine]:
 
 
 def _group_line(inputs: GroupInputs) -> GroupLine:
-    return GroupLine(state=inputs.group, now_ms=inputs.now_ms, settings=inputs.settings)
+    return GroupLine(inputs.group, inputs.now_ms, inputs.settings, inputs.unjudged)
 
 
 def _encoded(line: AnyLine) -> bytes:
@@ -219,7 +220,7 @@ def find_inputs(lines: Iterable[bytes], cluster: str, group: str) -> GroupInputs
                 left_out = line
     if found is None:
         raise SnapshotFileError(_missing(clusters, cluster, group, left_out))
-    inputs = GroupInputs(group=found.state, catalog=catalog, now_ms=found.now_ms, settings=found.settings)
+    inputs = GroupInputs(found.state, catalog, found.now_ms, found.settings, found.unjudged)
     return only_concerned(inputs)
 
 

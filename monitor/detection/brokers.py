@@ -6,10 +6,29 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from math import inf
+from typing import Final
 
 from monitor.model import KINDS, Catalog, GroupState, GroupSummary, PartitionId, PartitionVerdict
 from monitor.model.brokers import BrokerAway, LeaderlessPartitions
 from monitor.protocol.kafka.group_metadata import group_partition
+
+UNSEEN_MS: Final = 120_000
+"""For so long, what a poll saw of the brokers counts as true, also if polls are frequent: some may fail."""
+
+UNSEEN_POLLS: Final = 3
+"""So many polls must be missing."""
+
+MAX_UNSEEN_MS: Final = 3_600_000
+"""After so long it is unknown in any case: the interval of polls is not known well after an outage of the collector."""
+
+
+def unseen_since_ms(catalog: Catalog, now_ms: int) -> int | None:
+    """When a poll last saw the brokers, if that is too long ago to know how they are now (ms); None: it is known."""
+    health = catalog.brokers
+    if health is None or not health.seen_ms:
+        return None
+    limit_ms = min(max(UNSEEN_MS, UNSEEN_POLLS * health.interval_ms), MAX_UNSEEN_MS)
+    return health.seen_ms if now_ms - health.seen_ms > limit_ms else None
 
 
 def missed_brokers(group: GroupState, catalog: Catalog) -> tuple[int, ...]:

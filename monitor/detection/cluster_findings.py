@@ -9,7 +9,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from monitor.detection.brokers import has_led, was_coordinator
+from monitor.detection.brokers import has_led, unseen_since_ms, was_coordinator
 from monitor.detection.offsets_topic import fault_of
 from monitor.findings.cluster import (
     BrokersAway,
@@ -48,10 +48,10 @@ def cluster_findings(
     rules = (
         _not_writable(catalog, groups),
         _grew(grown, now_ms),
-        _without_leader(catalog, groups),
+        _without_leader(catalog, groups, now_ms),
         _not_visible(catalog, groups, now_ms),
         _unknown_versions(groups),
-        _away(catalog, groups),
+        _away(catalog, groups, now_ms),
     )
     return cluster_findings_of(found for rule in rules for found in rule)
 
@@ -67,10 +67,10 @@ def findings_over(catalog: Catalog, group: GroupSummary, now_ms: int) -> tuple[C
         catalog = replace(catalog, offsets_topic=replace(health, faults=faults))
     rules = (
         _not_writable(catalog, [group]),
-        _without_leader(catalog, [group]),
+        _without_leader(catalog, [group], now_ms),
         _not_visible(catalog, [group], now_ms),
         _unknown_versions([group]),
-        _away(catalog, [group]),
+        _away(catalog, [group], now_ms),
     )
     return cluster_findings_of(replace(found, group=group.group) for rule in rules for found in rule if found.groups)
 
@@ -82,7 +82,7 @@ def _grew(grown: GrownLog | None, now_ms: int) -> Iterator[ClusterObservation]:
         yield ClusterObservation(kind, "grew", grown.grown_ms, Grew(grown), groups=len(grown.lost))
 
 
-def _without_leader(catalog: Catalog, groups: Sequence[GroupSummary]) -> Iterator[ClusterObservation]:
+def _without_leader(catalog: Catalog, groups: Sequence[GroupSummary], now_ms: int) -> Iterator[ClusterObservation]:
     """Partitions of topics that concern groups have no leader."""
     health = catalog.brokers
     concerned = [each.topics_without_leader for each in groups if each.topics_without_leader]
@@ -91,15 +91,21 @@ def _without_leader(catalog: Catalog, groups: Sequence[GroupSummary]) -> Iterato
     places = {topic: health.without_leader(topic) for topic in sorted(set().union(*concerned))}
     led = [each.broker for each in health.away if has_led(each.broker, places)]
     since_ms = [each.since_ms for topic in places for each in health.leaderless.get(topic, ()) if each.ended_ms is None]
-    evidence = WithoutLeader(places, tuple([each.broker for each in led]))
+    evidence = WithoutLeader(places, tuple([each.broker for each in led]), unseen_since_ms(catalog, now_ms))
     kind, first_ms = ClusterFindingKind.TOPICS, min(since_ms, default=catalog.pass_ms)
     yield ClusterObservation(kind, "no_leader", first_ms, evidence, groups=len(concerned))
 
 
-def _away(catalog: Catalog, groups: Sequence[GroupSummary]) -> Iterator[ClusterObservation]:
-    """Brokers are missing that led partitions. One that led none was drained, or has only copies."""
-    missed = () if catalog.brokers is None else catalog.brokers.away
-    away = [each for each in missed if catalog.pass_ms - each.since_ms >= AWAY_MS and each.broker.led_anything]
+def _away(catalog: Catalog, groups: Sequence[GroupSummary], now_ms: int) -> Iterator[ClusterObservation]:
+    """Brokers are missing that led partitions. One that led none was drained, or has only copies.
+
+    Only polls that saw the brokers count for the time that one is away.
+    """
+    health = catalog.brokers
+    if health is None:
+        return
+    seen_ms = min(catalog.pass_ms, health.seen_ms or catalog.pass_ms)
+    away = [each for each in health.away if seen_ms - each.since_ms >= AWAY_MS and each.broker.led_anything]
     if not away:
         return
     ids = {each.broker.broker for each in away}
@@ -111,6 +117,8 @@ def _away(catalog: Catalog, groups: Sequence[GroupSummary]) -> Iterator[ClusterO
         topics=tuple(sorted({each.topic for each in led})),
         coordinated=coordinated,
         seen_ms=max(each.before_ms for each in away),
+        unseen_since_ms=unseen_since_ms(catalog, now_ms),
+        led_ms=min([each.broker.led_ms for each in away if each.broker.led_ms is not None], default=None),
     )
     concerned = sum(not ids.isdisjoint(each.missed_brokers) for each in groups)
     first_ms = min(each.since_ms for each in away)

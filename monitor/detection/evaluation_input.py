@@ -11,7 +11,7 @@ from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.kinds.connect import sink_connectors
 from monitor.kinds.kept_groups import checkpoints_topic
 from monitor.kinds.streams import needed_topics, topology_of
-from monitor.model import Catalog, GroupState, Value, topics_beside_members
+from monitor.model import Catalog, GroupState, GroupSummary, Value, topics_beside_members
 
 
 class QuestionError(Exception):
@@ -21,13 +21,15 @@ class QuestionError(Exception):
 class GroupInputs(Value):
     """A group, the topics it may concern, the instant and the thresholds: equal inputs give equal verdicts.
 
-    ``catalog`` may have more topics than concern the group; see :func:`only_concerned`.
+    ``catalog`` may have more topics than concern the group; see :func:`only_concerned`. ``unjudged`` is the group as it
+    is listed if it cannot be evaluated (None: it can): no new verdict is given then (monitor.detection.unjudged).
     """
 
     group: GroupState
     catalog: Catalog
     now_ms: int
     settings: DetectionSettings = DetectionSettings()
+    unjudged: GroupSummary | None = None
 
 
 def only_concerned(inputs: GroupInputs) -> GroupInputs:

@@ -112,10 +112,17 @@ class Ledger:
 
         After a start, most groups are none for a moment: that does not end what they have in common.
         """
-        known = {name: (each.reason, each.pattern) for name, each in self._own.items() if each.scope is _ALIKE}
+        known = self._alike_by_id()
         if known and any(group.unjudged is not None and not group.findings for group in groups):
             return known
         return {}
+
+    def open_alike(self) -> Collection[AlikeBy]:
+        """What the groups of the open records about alike groups have in common."""
+        return self._alike_by_id().values()
+
+    def _alike_by_id(self) -> dict[str, AlikeBy]:
+        return {name: (each.reason, each.pattern) for name, each in self._own.items() if each.scope is _ALIKE}
 
     def _has_joined(self, summary: GroupSummary, together: Collection[AlikeBy]) -> bool:
         """Whether the group has just become one of alike ones, or has just ceased to be."""
@@ -235,11 +242,13 @@ def _cluster_record(cluster: str, finding: ClusterFinding, now_ms: int, shard: i
     )
 
 
-def alike_in(groups: Iterable[GroupSummary]) -> dict[AlikeBy, AlikeGroups]:
-    """The groups that have one record together. A group that could not be evaluated stays among those it was with."""
-    return alike_groups(
-        each if each.unjudged is None else msgspec.structs.replace(each, unjudged=None) for each in groups
-    )
+def alike_in(groups: Iterable[GroupSummary], known: Collection[AlikeBy] = ()) -> dict[AlikeBy, AlikeGroups]:
+    """The groups that have one record together. A group that could not be evaluated stays among those it was with.
+
+    ``known`` are those of the records that are open (:meth:`Ledger.open_alike`): they end when few groups are left.
+    """
+    judged = (each if each.unjudged is None else msgspec.structs.replace(each, unjudged=None) for each in groups)
+    return alike_groups(judged, known)
 
 
 def alike_records(cluster: str, alike: Iterable[AlikeGroups], now_ms: int, shard: int = 1) -> tuple[FindingRecord, ...]:

@@ -8,7 +8,7 @@ from typing import Final
 
 from monitor.assignors.dialects import DialectRow, Exactness
 from monitor.detection.evaluation_input import GroupInputs
-from monitor.detection.offsets_topic import fault_of
+from monitor.detection.group_summary import summary_of
 from monitor.explain.client_libraries import client_statements, count_java_moves
 from monitor.explain.connect import connect_statements, sink_statements
 from monitor.explain.dialects import dialect_rule
@@ -20,13 +20,14 @@ from monitor.explain.statements import (
     Explanation,
     Judged,
     Statement,
-    fault_statements,
+    cluster_statements,
     findings_told,
     judged,
     metadata_told,
     subordinate_statements,
 )
 from monitor.explain.tasks import task_assignor_sentence, tasks_told, unchecked_reasons
+from monitor.explain.unjudged import explain_unjudged
 from monitor.messages.client_libraries import REMARKS, library_name, project_name
 from monitor.messages.formatting import NO_OWN_LAG, age, counted, lasted
 from monitor.messages.names import era, ranges, shown, shown_group
@@ -66,6 +67,8 @@ MOST_MEMBERS: Final = 50
 
 def explain_group(inputs: GroupInputs) -> Explanation:
     """The group's state, every finding with its advice, and then its owners, last rebalances and lag."""
+    if inputs.unjudged is not None:
+        return explain_unjudged(inputs, inputs.unjudged)
     known = judged(inputs)
     return Explanation(
         cluster=inputs.group.cluster,
@@ -75,7 +78,7 @@ def explain_group(inputs: GroupInputs) -> Explanation:
             _state(known),
             *_unknown(known),
             *_findings(known, inputs.catalog),
-            *subordinate_statements(known.verdict),
+            *subordinate_statements(known.verdict.subordinate),
             *_assignment(known),
             *client_statements(known),
             *_rebalances(known),
@@ -96,12 +99,10 @@ def _unknown(known: Judged) -> Iterator[Statement]:
 
 
 def _findings(known: Judged, catalog: Catalog) -> Iterator[Statement]:
-    """What is wrong with the group, after what is wrong with its partition of the offsets topic."""
-    health, fault = catalog.offsets_topic, fault_of(known.group, catalog)
-    none = "The group has no findings."
-    if health is not None and fault is not None and fault.ended_ms is None:
-        yield from fault_statements(known.group, health.partitions, fault)
-        none = "The group has no findings of its own."
+    """What is wrong with the group, after what is wrong with the cluster and concerns it."""
+    above = tuple(cluster_statements(catalog, summary_of(known.verdict), known.verdict.evaluated_ms))
+    yield from above
+    none = "The group has no findings of its own." if above else "The group has no findings."
     yield from findings_told(known.verdict, known.verdict.findings, none)
 
 

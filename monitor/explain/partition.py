@@ -10,6 +10,7 @@ from monitor.detection.lag.commit_order import arrived_late
 from monitor.explain.owner import why
 from monitor.explain.skips import skips_there
 from monitor.explain.statements import About, Explanation, Judged, Statement, findings_told, judged, metadata_told
+from monitor.explain.unjudged import explain_unjudged
 from monitor.messages.formatting import age, counted
 from monitor.messages.names import era, listed, owner, ranges, shown, shown_group
 from monitor.messages.rewinds import CAUSES
@@ -25,6 +26,8 @@ def explain_partition(inputs: GroupInputs, topic: str, partition: PartitionId) -
     Raises:
         QuestionError: the group has nothing to do with it.
     """
+    if inputs.unjudged is not None:
+        return explain_unjudged(inputs, inputs.unjudged, topic, partition)
     known = judged(inputs)
     row, place = _row(known, topic, partition), TopicPartition(topic, partition)
     findings = [finding for finding in known.verdict.findings if place in finding.partitions]

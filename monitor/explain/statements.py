@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 
+from monitor.detection.cluster_findings import findings_over
 from monitor.detection.evaluate import judge
 from monitor.detection.evaluation_input import GroupInputs
 from monitor.detection.ownership.assignment_view import AssignmentView, view_assignment
 from monitor.detection.ownership.catalog_view import Topics
-from monitor.findings.cluster import ClusterObservation, NotWritable, cluster_findings_of
 from monitor.findings.table import spec_of
 from monitor.messages.formatting import age, counted
 from monitor.messages.names import era, shown
-from monitor.model import Catalog, Finding, GroupState, GroupVerdict, PartitionId, Value
+from monitor.model import Catalog, Finding, GroupState, GroupSummary, GroupVerdict, PartitionId, Value
 from monitor.model.cluster_findings import ClusterFindingKind
-from monitor.model.offsets_topic import PartitionFault
+from monitor.model.findings import SubordinateFinding
 
 
 class About(StrEnum):
@@ -89,24 +89,16 @@ def metadata_told(known: Judged) -> Iterator[str]:
         )
 
 
-def fault_statements(group: GroupState, of: int, fault: PartitionFault) -> Iterator[Statement]:
-    """The finding of the cluster that keeps the group from committing; the offsets topic has ``of`` partitions."""
-    found = ClusterObservation(
-        kind=ClusterFindingKind.OFFSETS_TOPIC,
-        reason=fault.reason,
-        since_ms=fault.since_ms,
-        evidence=NotWritable(of=of, in_sync=fault.in_sync, needed=fault.needed),
-        groups=1,
-        partitions=(fault.partition,),
-        group=group.group,
-    )
-    for finding in cluster_findings_of([found]):
-        yield Statement(
-            about=About.FINDING,
-            sentence=f"This is a finding of the cluster: {finding.sentence}",
-            since_ms=finding.since_ms,
-            evidence=(f"What to do: {finding.advice}",),
-        )
+def cluster_statements(catalog: Catalog, group: GroupSummary, at_ms: int) -> Iterator[Statement]:
+    """The findings of the cluster that concern the group, but for unknown versions: the group's own are enough."""
+    for finding in findings_over(catalog, group, at_ms):
+        if finding.kind is not ClusterFindingKind.RECORDS:
+            yield Statement(
+                about=About.FINDING,
+                sentence=f"This is a finding of the cluster: {finding.sentence}",
+                since_ms=finding.since_ms,
+                evidence=(f"What to do: {finding.advice}",),
+            )
 
 
 def findings_told(verdict: GroupVerdict, findings: Sequence[Finding], none: str) -> Iterator[Statement]:
@@ -114,18 +106,23 @@ def findings_told(verdict: GroupVerdict, findings: Sequence[Finding], none: str)
     if not findings:
         yield Statement(about=About.FINDING, sentence=none)
     for finding in findings:
-        advice = spec_of(finding.kind, finding.reason).advice_for(verdict.kind, is_connect=verdict.is_connect)
-        yield Statement(
-            about=About.FINDING,
-            sentence=finding.sentence,
-            since_ms=finding.since_ms,
-            evidence=() if advice is None else (f"What to do: {advice}",),
-        )
+        yield finding_statement(finding, verdict.kind, is_connect=verdict.is_connect)
 
 
-def subordinate_statements(verdict: GroupVerdict) -> Iterator[Statement]:
+def finding_statement(finding: Finding, kind: str, *, is_connect: bool) -> Statement:
+    """A finding of a group of this kind, with what to do."""
+    advice = spec_of(finding.kind, finding.reason).advice_for(kind, is_connect=is_connect)
+    return Statement(
+        about=About.FINDING,
+        sentence=finding.sentence,
+        since_ms=finding.since_ms,
+        evidence=() if advice is None else (f"What to do: {advice}",),
+    )
+
+
+def subordinate_statements(subordinate: Iterable[SubordinateFinding]) -> Iterator[Statement]:
     """The findings that follow from a finding of the cluster."""
-    for finding in verdict.subordinate:
+    for finding in subordinate:
         follows = finding.follows.replace("_", " ").replace("/", ": ")
         sentence = f"This follows from a finding of the cluster ({follows}): {finding.sentence}"
         yield Statement(about=About.FINDING, sentence=sentence, since_ms=finding.since_ms)

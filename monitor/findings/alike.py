@@ -6,18 +6,21 @@ Groups of one process each leave a group for every start, and MirrorMaker 2 keep
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Final
 
 from monitor.findings.table import spec_of
 from monitor.messages.formatting import counted
-from monitor.messages.names import shown
+from monitor.messages.names import listed, shown
 from monitor.messages.notification import utc
 from monitor.model import MOST, FindingKind, GroupSummary, Value
 from monitor.model.findings import Severity
 
 FEWEST_ALIKE: Final = 4
 """So many groups are shown as one line; fewer each have their own."""
+
+FEWEST_LEFT: Final = 2
+"""So many groups keep a record that they have together: one group that comes and goes is no news of the others."""
 
 
 class AlikeGroups(Value):
@@ -54,14 +57,21 @@ def alike_by(group: GroupSummary) -> AlikeBy | None:
     return (reason, "") if reason in _KEPT else None
 
 
-def alike_groups(groups: Iterable[GroupSummary]) -> dict[AlikeBy, AlikeGroups]:
-    """The groups of a cluster of one line, by what they have in common, most groups first."""
+def alike_groups(groups: Iterable[GroupSummary], known: Collection[AlikeBy] = ()) -> dict[AlikeBy, AlikeGroups]:
+    """The groups of a cluster of one line, by what they have in common, most groups first.
+
+    Groups of the lines ``known`` stay one while :data:`FEWEST_LEFT` of them are left.
+    """
     found: dict[AlikeBy, list[GroupSummary]] = defaultdict(list)
     for group in groups:
         common = alike_by(group) if group.findings else None
         if common is not None:
             found[common].append(group)
-    alike = {common: _alike(common, own) for common, own in found.items() if len(own) >= FEWEST_ALIKE}
+    alike = {
+        common: _alike(common, own)
+        for common, own in found.items()
+        if len(own) >= (FEWEST_LEFT if common in known else FEWEST_ALIKE)
+    }
     return dict(sorted(alike.items(), key=lambda each: (-each[1].groups, each[0])))
 
 
@@ -82,7 +92,8 @@ def _alike(common: AlikeBy, groups: list[GroupSummary]) -> AlikeGroups:
         )
         advice = _ONE_OFF_ADVICE
     else:
-        sentence = f"{many} have {_KEPT[reason]}. Their lag is {waiting} in total."
+        names = listed(sorted(group.group for group in groups))
+        sentence = f"{many} ({names}) have {_KEPT[reason]}. Their lag is {waiting} in total."
         advice = spec.advice_for(groups[0].kind) or ""
     return AlikeGroups(
         kind=spec.kind,

@@ -213,11 +213,18 @@ def _not_visible_sentence(evidence: NotVisible, found: ClusterObservation) -> st
     )
 
 
+_UNSEEN: Final = " No poll has seen the brokers since then: whether this is still so is unknown."
+
+
 class WithoutLeader(ClusterEvidence):
-    """The partitions without a leader, by topic; ``brokers`` led some of them, and are away."""
+    """The partitions without a leader, by topic; ``brokers`` led some of them, and are away.
+
+    ``unseen_since_ms``: no poll has seen the brokers since then (None: one did lately).
+    """
 
     places: dict[str, frozenset[PartitionId]]
     brokers: tuple[int, ...]
+    unseen_since_ms: int | None = None
 
 
 @sentence.register
@@ -225,15 +232,20 @@ def _without_leader_sentence(evidence: WithoutLeader, found: ClusterObservation)
     count = sum(map(len, evidence.places.values()))
     which, have = f"{counted(count, 'partition')} of {listed(sorted(evidence.places))}", "has" if count == 1 else "have"
     by = counted(found.groups, "group") if found.group is None else f"group {shown_group(found.group)}"
-    it = "it" if count == 1 else "them"
-    led = f" {_brokers(evidence.brokers)} away, and led {it} before." if evidence.brokers else ""
-    return f"{which} {have} no leader: {by} cannot read {it}.{led}"
+    it, since_ms = "it" if count == 1 else "them", evidence.unseen_since_ms
+    if since_ms is None:
+        led = f" {_brokers(evidence.brokers, 'is', 'are')} away, and led {it} before." if evidence.brokers else ""
+        return f"{which} {have} no leader: {by} cannot read {it}.{led}"
+    led = f" {_brokers(evidence.brokers, 'was', 'were')} away, and led {it} before." if evidence.brokers else ""
+    return f"At {utc(since_ms)}, {which} had no leader: {by} could not read {it}.{led}{_UNSEEN}"
 
 
 class BrokersAway(ClusterEvidence):
     """Brokers that are away, sorted; how many ``partitions`` of which ``topics`` (sorted) they led.
 
     They were the coordinators of ``coordinated`` groups. ``seen_ms`` is when the last poll began that saw one of them.
+    ``unseen_since_ms`` is that of WithoutLeader. ``led_ms`` is when the first poll began that saw some of that: they
+    handed it over before they went away (None: the last poll that saw each of them saw all of it).
     """
 
     brokers: tuple[int, ...]
@@ -241,6 +253,8 @@ class BrokersAway(ClusterEvidence):
     topics: tuple[str, ...]
     coordinated: int
     seen_ms: int
+    unseen_since_ms: int | None = None
+    led_ms: int | None = None
 
 
 @sentence.register
@@ -248,13 +262,20 @@ def _brokers_away_sentence(evidence: BrokersAway, found: ClusterObservation) -> 
     by, role = "By the last polls that saw them, they", "were the coordinators"
     if len(evidence.brokers) == 1:
         by, role = f"At {utc(evidence.seen_ms)}, by the last poll that saw it, it", "was the coordinator"
+    if evidence.led_ms is not None:
+        by = f"By the polls from {utc(evidence.led_ms)} on, {'it' if len(evidence.brokers) == 1 else 'they'}"
     of_topics = f" of {listed(evidence.topics)}" if evidence.topics else ""
     coordinated = f"and {role} of {counted(evidence.coordinated, 'group')}"
     if found.group is not None:
         coordinated = f"and {role} of the group" if evidence.coordinated else ""
     led = f"led {counted(evidence.partitions, 'partition')}{of_topics} {coordinated}".rstrip()
-    return f"{_brokers(evidence.brokers)} away. {by} {led}."
+    since_ms = evidence.unseen_since_ms
+    if since_ms is None:
+        return f"{_brokers(evidence.brokers, 'is', 'are')} away. {by} {led}."
+    away = _brokers(evidence.brokers, "was", "were").replace("Broker", "broker", 1)
+    return f"At {utc(since_ms)}, {away} away. {by} {led}.{_UNSEEN}"
 
 
-def _brokers(ids: Sequence[int]) -> str:
-    return f"Broker {ids[0]} is" if len(ids) == 1 else f"Brokers {ranges(ids)} are"
+def _brokers(ids: Sequence[int], one: str, several: str) -> str:
+    """The brokers with their verb."""
+    return f"Broker {ids[0]} {one}" if len(ids) == 1 else f"Brokers {ranges(ids)} {several}"

@@ -11,12 +11,14 @@ class BrokerAway(Value, array_like=True):
     """A broker that has replicas and that no broker lists, with what it led by the last pass that saw it.
 
     It was the coordinator of the groups in the partitions ``log_partitions`` of the offsets topic. Only the first pass
-    that misses it names what it led.
+    that misses it names what it led. ``led_ms``: it handed some of that over before it went away, and the first pass
+    that counts for it began then (None: all is by the last pass that listed it).
     """
 
     broker: int
     log_partitions: tuple[int, ...] = ()
     topics: tuple[TopicPartitions, ...] = ()
+    led_ms: int | None = None
 
     @property
     def led_anything(self) -> bool:
@@ -62,12 +64,15 @@ class BrokersHealth(Value):
 
     ``listed`` are the ids of those that there were by the newest pass. ``away`` are those that are missing since an
     earlier one, sorted. ``leaderless`` are the partitions without a leader, by topic; those that have one again are
-    kept for a while.
+    kept for a while. All of that is as of ``seen_ms``, when a pass last saw the brokers (0: not known), and
+    ``interval_ms`` after the pass before it.
     """
 
     listed: tuple[int, ...] = ()
     away: tuple[MissedBroker, ...] = ()
     leaderless: dict[str, tuple[LeaderlessPartitions, ...]] = msgspec.field(default_factory=dict)
+    seen_ms: int = 0
+    interval_ms: int = 0
 
     def without_leader(self, topic: str) -> frozenset[PartitionId]:
         """The partitions of a topic that have no leader now."""

@@ -73,6 +73,8 @@ class GroupSummary(Value):
     evaluated_ms: int = 0
     unjudged: str | None = None
     """Why it could not be evaluated; other fields are then of the previous evaluation. Null: evaluated."""
+    is_unknown: bool = False
+    """True: it could not be evaluated, and there is no previous evaluation, so nothing is known of it."""
     libraries: tuple[LibraryMembers, ...] = ()
     """Its members by client library, most first; absent: none, or no Kafka group."""
     sink_groups: tuple[str, ...] = ()

@@ -398,6 +398,11 @@ class GroupVerdict(Value):
     kind: str
     state: Phase
     evaluated_ms: int
+    unjudged: str | None = None
+    """Why it cannot be evaluated now. Its findings are then those of the previous evaluation, its members and offsets
+    those of evaluated_ms, and its lag and expected owners are unknown. Absent: it is evaluated."""
+    is_unknown: bool = False
+    """True: it cannot be evaluated, and there is no previous evaluation, so nothing is known of it."""
     assignor: str | None = None
     """The assignor that the group uses."""
     expectation: str = "none"

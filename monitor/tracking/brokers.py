@@ -20,6 +20,7 @@ def brokers_after(
 ) -> BrokersHealth | None:
     """What is known after a pass at ``at_ms`` that saw the brokers (None: it did not, and nothing new is known).
 
+    So a fault ends only with a pass that sees its end. How old the knowledge is, ``seen_ms`` of it has.
     ``before_ms`` is when the pass before it began; None: there was none.
     """
     if seen is None:
@@ -29,6 +30,8 @@ def brokers_after(
         listed=seen.listed,
         away=_away(health, seen, before_ms, at_ms),
         leaderless=_leaderless(health, seen, before_ms, at_ms),
+        seen_ms=at_ms,
+        interval_ms=0 if before_ms is None else max(0, at_ms - before_ms),
     )
 
 

@@ -15,6 +15,7 @@ import msgspec
 
 from monitor.detection.catalog_inputs import Concerns, concerns_of
 from monitor.detection.evaluate import judge_until
+from monitor.detection.group_summary import summary_of, unjudged_summary
 from monitor.detection.ownership.assignment_view import AssignmentViews
 from monitor.detection.ownership.catalog_view import Topics
 from monitor.detection.thresholds.overrides import DetectionRules
@@ -23,7 +24,6 @@ from monitor.metrics.render import render_commits, render_groups
 from monitor.metrics.series_cap import apart_if_large
 from monitor.metrics.series_filter import ALL_SERIES, SeriesRules
 from monitor.model import FamilyBlock, GroupState, GroupSummary, GroupVerdict
-from monitor.web.views.summary import summary_of, unjudged_summary
 from streaming_jobs.buckets.batch_context import BatchContext, Unread
 from streaming_jobs.ingest.schemas import ALL_BLOCKS, BucketRow, RowKind, block_name
 

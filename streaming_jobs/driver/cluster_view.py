@@ -202,6 +202,11 @@ class ClusterView:
         found = (bucket.groups.get(group) for bucket in list(self._buckets.values()))
         return next((known.state() for known in found if known is not None), None)
 
+    def summary(self, group: str) -> GroupSummary | None:
+        """The group as it is listed; None if it is not. May be called from any thread."""
+        found = (bucket.summaries.get(group) for bucket in list(self._buckets.values()))
+        return next((known for known in found if known is not None), None)
+
     def stored_groups(self) -> dict[str, bytes]:
         """Each group's state as it was last sent whole: offsets may have moved since. May be called from any thread."""
         buckets = list(self._buckets.values())

@@ -102,7 +102,7 @@ class FindingsPublisher:
             del self._waiting[:MAX_RECORDS_PER_WRITE]
 
     def _apply_changes(self, ledger: Ledger, judged: _Judged) -> None:
-        shard, alike = self._shard.number, alike_in(judged.groups)
+        shard, alike = self._shard.number, alike_in(judged.groups, ledger.open_alike())
         of_cluster = cluster_records(self._name, judged.findings, judged.now_ms, shard)
         of_alike = alike_records(self._name, alike.values(), judged.now_ms, shard)
         self._waiting += ledger.news(judged.groups, judged.now_ms, (*of_cluster, *of_alike), alike)

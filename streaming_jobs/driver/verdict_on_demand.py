@@ -11,8 +11,9 @@ from monitor.detection.evaluation_input import GroupInputs
 from monitor.detection.ownership.assignment_view import AssignmentView, AssignmentViews
 from monitor.detection.ownership.catalog_view import Topics
 from monitor.detection.thresholds.overrides import DetectionRules
+from monitor.detection.unjudged import unjudged_verdict, unknown_verdict
 from monitor.kinds.offset_expiry import is_shown
-from monitor.model import Catalog, GroupState, GroupUse, GroupVerdict
+from monitor.model import Catalog, GroupState, GroupSummary, GroupUse, GroupVerdict
 from streaming_jobs.buckets.batch_context import BatchContext
 from streaming_jobs.driver.cluster_view import ClusterView
 from streaming_jobs.driver.group_uses import GroupUseCache
@@ -63,13 +64,22 @@ class VerdictsOnDemand:
             return None
         return state
 
+    def _unjudged_summary(self, group: str) -> GroupSummary | None:
+        """The group as it is listed, if it cannot be evaluated; None: it can."""
+        listed = self.view.summary(group)
+        return listed if listed is not None and listed.unjudged is not None else None
+
     def __call__(self, group: str) -> GroupVerdict | None:
         """The verdict on it, made again from its state; None if there is no such group."""
         state = self._state_of(group)
         if state is None:
             return None
+        listed = self._unjudged_summary(group)
+        if listed is not None and listed.is_unknown:
+            return unknown_verdict(listed, self._instant_of(group))
         settings = self.rules.of(state.cluster, state.group)
-        return judge(state, self.topics, self.views.of(state, self.topics), self._instant_of(group), settings)
+        verdict = judge(state, self.topics, self.views.of(state, self.topics), self._instant_of(group), settings)
+        return verdict if listed is None else unjudged_verdict(verdict, listed)
 
     def inputs(self, group: str) -> GroupInputs | None:
         """What the verdict on it is made of, with the whole catalog; None if there is no such group."""
@@ -77,7 +87,7 @@ class VerdictsOnDemand:
         if state is None:
             return None
         settings = self.rules.of(state.cluster, state.group)
-        return GroupInputs(group=state, catalog=self.catalog, now_ms=self._instant_of(group), settings=settings)
+        return GroupInputs(state, self.catalog, self._instant_of(group), settings, self._unjudged_summary(group))
 
     def uses(self) -> tuple[GroupUse, ...]:
         """The groups with their topics. The times of commits may be older than the newest."""

@@ -10,6 +10,7 @@ from typing import Final
 import msgspec
 
 from monitor.detection.evaluate import judge
+from monitor.detection.group_summary import summary_of
 from monitor.detection.ownership.assignment_view import view_assignment
 from monitor.detection.ownership.catalog_view import Topics
 from monitor.detection.thresholds.overrides import DetectionRules
@@ -29,7 +30,6 @@ from monitor.model import (
     TopicState,
 )
 from monitor.tracking.serialization import encode_state
-from monitor.web.views.summary import summary_of
 from streaming_jobs.driver.cluster_view import ClusterView
 from streaming_jobs.driver.snapshot_store import SnapshotStore
 from streaming_jobs.driver.verdict_on_demand import AssignmentViewCache, VerdictsOnDemand

@@ -12,6 +12,7 @@ from typing import Final
 
 import msgspec
 
+from monitor.detection.group_summary import summary_of
 from monitor.metrics.cluster_samples import render_cluster
 from monitor.metrics.process_metrics import ProcessMetrics
 from monitor.metrics.render import packed, prepared, render_catalog, render_commits, render_groups
@@ -42,7 +43,6 @@ from monitor.model import (
 from monitor.model import Source as KnownFrom
 from monitor.model.cluster_findings import ClusterFinding, ClusterFindingKind
 from monitor.model.findings import Severity
-from monitor.web.views.summary import summary_of
 from tests.support.answering import Answer, answering
 from tests.web.examples import (
     connect,

@@ -20,8 +20,8 @@ ELSEWHERE = replace(SILENT, group="h")
 """In partition 0 of the offsets topic."""
 
 
-def topics_with(*away, leaderless=()):
-    health = BrokersHealth((1, 2, 3), away, {"t": leaderless} if leaderless else {})
+def topics_with(*away, leaderless=(), seen_ms=NOW_MS, interval_ms=10_000):
+    health = BrokersHealth((1, 2, 3), away, {"t": leaderless} if leaderless else {}, seen_ms, interval_ms)
     return replace(ALL_BUSY, offsets_topic=OffsetsTopicHealth(4), brokers=health, pass_ms=NOW_MS)
 
 
@@ -64,6 +64,18 @@ def test_a_broker_that_is_away_is_one_finding_for_information_with_its_groups():
     )
 
 
+def test_of_a_broker_that_handed_over_first_the_polls_are_named_by_which_it_led_that():
+    handed = replace(LED, led_ms=NOW_MS - 150_000)
+    (finding,) = cluster_findings_in(topics_with(replace(AWAY, broker=handed)))
+    assert finding.sentence == (
+        "Broker 2 is away. By the polls from 1970-01-01 00:14:10 UTC on, it led 2 partitions of t and was the "
+        "coordinator of 1 group."
+    )
+    third = MissedBroker(BrokerAway(3, (0,), (TopicPartitions("s", (1,)),)), NOW_MS - 200_000, NOW_MS - 210_000)
+    (finding,) = cluster_findings_in(topics_with(replace(AWAY, broker=handed), third))
+    assert "By the polls from 1970-01-01 00:14:10 UTC on, they led 3 partitions" in finding.sentence
+
+
 def test_several_are_one_finding_and_of_a_group_only_its_own_counts():
     third = MissedBroker(BrokerAway(3, (0,), (TopicPartitions("s", (1,)),)), NOW_MS - 200_000, NOW_MS - 210_000)
     (finding,) = cluster_findings_in(topics_with(AWAY, third))
@@ -93,6 +105,50 @@ def test_one_poll_that_missed_a_broker_is_no_two_minutes():
     """Nothing is known of the time since then: the collector, or all brokers, did not answer."""
     topics = replace(topics_with(replace(AWAY, since_ms=NOW_MS - 500_000)), pass_ms=NOW_MS - 400_000)
     assert cluster_findings_in(topics) == ()
+
+
+def test_polls_that_do_not_see_the_brokers_are_no_two_minutes_of_a_broker_that_is_away():
+    """Polls went on, and could not say which brokers are away: only one missed it."""
+    topics = topics_with(replace(AWAY, since_ms=NOW_MS - 500_000), seen_ms=NOW_MS - 400_000)
+    assert cluster_findings_in(topics) == ()
+
+
+SINCE = "No poll has seen the brokers since then: whether this is still so is unknown."
+
+
+@pytest.mark.parametrize(
+    ("seen_s", "interval_s", "is_known"),
+    [
+        pytest.param(120, 10, True, id="two minutes ago: a poll may fail"),
+        pytest.param(121, 10, False, id="later"),
+        pytest.param(900, 300, True, id="polls are made each five minutes"),
+        pytest.param(901, 300, False, id="three of these are missing"),
+        pytest.param(3_601, 100_000, False, id="the poll before was long ago, as the collector was down"),
+    ],
+)
+def test_what_no_poll_confirms_any_more_is_reported_as_of_the_last_one_that_did(seen_s, interval_s, is_known):
+    """It does not end, as a resolved finding would say that all is well."""
+    seen_ms, longer_ago = NOW_MS - seen_s * 1000, {"since_ms": NOW_MS - 8_000_000, "before_ms": NOW_MS - 8_010_000}
+    leaderless = LeaderlessPartitions((0, 2), **longer_ago)
+    topics = topics_with(
+        MissedBroker(LED, **longer_ago), leaderless=(leaderless,), seen_ms=seen_ms, interval_ms=interval_s * 1000
+    )
+    found = cluster_findings_in(topics, [replace(GROUPS[0], topics_without_leader=("t",), missed_brokers=(2,))])
+    assert [each.name for each in found] == ["topics/no_leader", "brokers/away"]
+    assert [each.sentence.endswith(SINCE) for each in found] == [not is_known] * 2
+
+
+def test_the_sentence_about_the_last_poll_has_its_time_and_is_no_claim_about_now():
+    leaderless = without_leader(0, 2, since_s=100, before_s=90)
+    topics = topics_with(replace(AWAY, since_ms=100_000), leaderless=(leaderless,), seen_ms=300_000, interval_ms=10_000)
+    found = cluster_findings_in(topics, [replace(GROUPS[0], topics_without_leader=("t",), missed_brokers=(2,))])
+    assert [each.sentence for each in found] == [
+        "At 1970-01-01 00:05:00 UTC, 2 partitions of t had no leader: 1 group could not read them. Broker 2 was away, "
+        f"and led them before. {SINCE}",
+        "At 1970-01-01 00:05:00 UTC, broker 2 was away. At 1970-01-01 00:14:30 UTC, by the last poll that saw it, it "
+        f"led 2 partitions of t and was the coordinator of 1 group. {SINCE}",
+    ]
+    assert [each.since_ms for each in found] == [100_000, 100_000]
 
 
 NOT_COMMITTING = ("not_committing", 700)

@@ -8,12 +8,12 @@ from msgspec.structs import replace
 
 from monitor.detection import DetectionSettings, evaluate
 from monitor.detection.cluster_findings import cluster_findings
+from monitor.detection.group_summary import summary_of
 from monitor.model import Catalog, GroupState, GroupSummary, PassCompleted
 from monitor.model.offsets_topic import OffsetsTopicSeen, ReplicasSeen
 from monitor.protocol.offsets_topic import decode_record, unread_event
 from monitor.tracking.cluster_fold import ClusterFold
 from monitor.tracking.group import fold_group
-from monitor.web.views.summary import summary_of
 from tests.detection.rules.test_stalled_commits import ALL_BUSY, NOW_MS, committed, pair
 from tests.support import captures
 from tests.support.builders import catalog

@@ -351,7 +351,7 @@ def test_each_shard_has_a_finding_of_the_cluster_for_its_own_groups():
 
 def news_of(ledger: Ledger, groups: list[GroupSummary], at_ms: int, shard: int = 1) -> list[tuple[str, str, str, int]]:
     """What is told of all groups: what happened, of which group, the reason, and of how many groups."""
-    alike = alike_in(groups)
+    alike = alike_in(groups, ledger.open_alike())
     found = ledger.news(groups, at_ms, alike_records("c", alike.values(), at_ms, shard), alike)
     return [(each.event.value, each.group, each.reason, each.group_count) for each in found]
 
@@ -426,6 +426,31 @@ def test_more_alike_groups_are_told_once_an_hour_and_their_end_at_once():
         ("closed", "", "one_off", 30),
         ("opened", "billing", "no_members", 0),
     ]
+
+
+def test_alike_groups_that_become_three_and_four_again_are_no_news():
+    """Each passage closed the record of all and opened three, and back."""
+    ledger = Ledger()
+    assert news_of(ledger, ONE_OFFS[:4], 1) == [("opened", "", "one_off", 4)]
+    for at_ms, count in enumerate((3, 4, 3, 2, 4), start=2):
+        assert news_of(ledger, ONE_OFFS[:count], at_ms) == []
+    assert news_of(ledger, ONE_OFFS[:3], ALIKE_PAUSE_MS + 1) == [("changed", "", "one_off", 3)]
+
+
+def test_the_last_of_alike_groups_has_a_record_of_its_own_again():
+    ledger = Ledger()
+    news_of(ledger, ONE_OFFS[:4], 1)
+    assert news_of(ledger, ONE_OFFS[:1], 2) == [
+        ("closed", "", "one_off", 4),
+        ("opened", "anonymous.0", "one_off", 0),
+    ]
+    assert [each[1] for each in news_of(ledger, ONE_OFFS[:3], 3)] == ["anonymous.1", "anonymous.2"]
+
+
+def test_after_a_restart_three_of_four_alike_groups_are_no_news():
+    alike = alike_in(ONE_OFFS[:4])
+    records = Ledger().news(ONE_OFFS[:4], 1, alike_records("c", alike.values(), 1), alike)
+    assert news_of(Ledger(records), ONE_OFFS[:3], 2) == []
 
 
 def test_groups_that_could_not_be_evaluated_stay_among_alike_ones():

@@ -5,6 +5,7 @@ from msgspec.structs import replace
 
 from monitor.detection import DetectionSettings, evaluate
 from monitor.detection.cluster_findings import cluster_findings
+from monitor.detection.group_summary import summary_of
 from monitor.model import (
     Catalog,
     EndOffsetAt,
@@ -18,7 +19,6 @@ from monitor.model import (
 from monitor.model.entities import Entity
 from monitor.model.findings import Severity
 from monitor.tracking.cluster_fold import ClusterFold
-from monitor.web.views.summary import summary_of
 from tests.support.builders import catalog, commit, group, member, topic
 
 MINUTE_MS = 60_000

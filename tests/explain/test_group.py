@@ -28,6 +28,7 @@ from monitor.model import (
     UnreadRecord,
     WireForm,
 )
+from monitor.model.brokers import BrokerAway, BrokersHealth, LeaderlessPartitions, MissedBroker
 from monitor.model.commit_history import extend
 from monitor.model.expiry import DeletedOffset, OffsetsRetention
 from monitor.model.jumps import Jump
@@ -581,4 +582,26 @@ def test_a_group_whose_partition_of_the_offsets_topic_has_no_leader_is_not_calle
         "This is a finding of the cluster: The only partition of __consumer_offsets has no leader: group g can neither "
         "commit nor rebalance.",
         "The group has no findings of its own.",
+    ]
+
+
+def test_a_group_that_reads_a_partition_without_a_leader_is_not_called_healthy():
+    leaderless = {"t": (LeaderlessPartitions((1,), NOW - 90_000),)}
+    known = replace(catalog(topic("t", 4)), brokers=BrokersHealth((1,), (), leaderless))
+    statement, own = [each for each in of_group(RANGE, known).statements if each.about is About.FINDING]
+    assert statement.sentence == (
+        "This is a finding of the cluster: 1 partition of t has no leader: group g cannot read it."
+    )
+    assert statement.since_ms == NOW - 90_000
+    assert [each.startswith("What to do: Start the brokers") for each in statement.evidence] == [True]
+    assert own.sentence == "The group has no findings of its own."
+
+
+def test_a_broker_that_led_what_the_group_has_committed_is_part_of_its_explanation():
+    away = MissedBroker(BrokerAway(2, (), (TopicPartitions("t", (1,)),)), NOW - 600_000, NOW - 610_000)
+    known = replace(catalog(topic("t", 4)), brokers=BrokersHealth((1,), (away,)))
+    found = told(of_group(replace(RANGE, offsets=(commit("t", 1),)), known))[About.FINDING]
+    assert found[0].startswith("This is a finding of the cluster: Broker 2 is away. At ")
+    assert told(of_group(replace(RANGE, offsets=(commit("t", 2),)), known))[About.FINDING] == [
+        "The group has no findings."
     ]

@@ -60,6 +60,26 @@ def test_groups_whose_offsets_are_copied_are_one_line(reason, severity, words):
     assert found.advice
 
 
+@pytest.mark.parametrize("reason", ["kept", "not_synced"])
+@pytest.mark.parametrize(
+    ("names", "begin"),
+    [
+        pytest.param("badc", "4 groups (a, b, c, d) have offsets", id="few"),
+        pytest.param("monihgfedcba", "12 groups (a, b, c, d, e, f, g, h, i, m and 2 more) have offsets", id="many"),
+    ],
+)
+def test_groups_whose_names_have_nothing_in_common_are_named(reason, names, begin):
+    (found,) = alike_groups([group(name, reason) for name in names]).values()
+    assert found.sentence.startswith(begin)
+
+
+@pytest.mark.parametrize(("count", "is_one"), [(1, False), (2, True), (3, True), (4, True)])
+def test_what_is_one_line_stays_one_while_half_as_many_groups_are_left(count, is_one):
+    groups = [group(name, "not_synced") for name in "abcd"[:count]]
+    assert (alike_groups(groups, {("not_synced", "")}) != {}) is is_one
+    assert (alike_groups(groups, {("not_synced", "job-*")}) != {}) is (count == 4), "another line"
+
+
 @pytest.mark.parametrize(
     "other",
     [

@@ -20,6 +20,7 @@ from monitor.config import ClusterSettings
 from monitor.detection import DetectionSettings
 from monitor.detection.cluster_findings import cluster_findings
 from monitor.detection.evaluate import judge
+from monitor.detection.group_summary import summary_of
 from monitor.detection.ownership.assignment_view import view_assignment
 from monitor.detection.ownership.catalog_view import Topics
 from monitor.kinds.short_lives import lives_by_pattern, short_life
@@ -29,7 +30,6 @@ from monitor.protocol.kafka.group_metadata import OFFSETS_TOPIC
 from monitor.protocol.kafka.share_state import SHARE_STATE_TOPIC
 from monitor.tracking.cluster_fold import ClusterFold
 from monitor.tracking.fold.captured_logs import CLUSTER, CapturedLogs, RecordLine
-from monitor.web.views.summary import summary_of
 from tests.support.background import Background
 from tests.systems.watching import FindingHistory, Found, now_ms
 

@@ -14,6 +14,7 @@ from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
 from monitor.detection import evaluate
+from monitor.detection.group_summary import summary_of
 from monitor.metrics.cluster_samples import render_cluster
 from monitor.metrics.exposition_format import number, seconds
 from monitor.metrics.render import (
@@ -76,7 +77,6 @@ from monitor.model.cluster_findings import ClusterFinding, ClusterFindingKind
 from monitor.model.commit_history import extend
 from monitor.model.findings import Severity
 from monitor.web.views.overview import cluster_line
-from monitor.web.views.summary import summary_of
 from tests.detection.told_examples import NOW, at, examples
 from tests.web.examples import (
     HOSTILE_NAMES,

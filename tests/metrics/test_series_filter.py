@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from monitor.detection.group_summary import summary_of
 from monitor.metrics.cluster_samples import render_cluster
 from monitor.metrics.render import render_catalog, render_groups
 from monitor.metrics.series_filter import Detail, DetailOverride, SeriesRules
@@ -21,7 +22,6 @@ from monitor.model import (
     TopicLag,
     TopicState,
 )
-from monitor.web.views.summary import summary_of
 from tests.web.examples import HOSTILE_NAMES, NOW_MS, offsets_only, orders
 
 CLUSTER, GROUP, TOPIC, PARTITION = Detail

@@ -66,6 +66,12 @@ def test_a_collector_that_starts_meanwhile_or_does_not_look_changes_nothing():
     assert away(BOTH, BOTH, STILL) == (MissedBroker(BrokerAway(2), 31_000, 20_000),)
 
 
+def test_it_is_known_when_a_pass_last_saw_the_brokers_and_how_often_passes_are_made():
+    assert (health(BOTH).seen_ms, health(BOTH).interval_ms) == (11_000, 0)
+    assert (health(BOTH, LOST).seen_ms, health(BOTH, LOST).interval_ms) == (21_000, 11_000)
+    assert (health(BOTH, LOST, None, None).seen_ms, health(BOTH, LOST, None).interval_ms) == (21_000, 11_000)
+
+
 def test_partitions_have_no_leader_from_the_first_pass_that_sees_it_to_the_first_that_does_not():
     assert leaderless((), (1, 2)) == (LeaderlessPartitions((1, 2), 21_000, 10_000),)
     assert leaderless((1, 2)) == (LeaderlessPartitions((1, 2), 11_000, None),)

@@ -6,6 +6,7 @@ from operator import attrgetter
 
 from msgspec.structs import replace
 
+from monitor.detection.group_summary import summary_of
 from monitor.metrics.render import packed, prepared, render_groups
 from monitor.model import (
     Certainty,
@@ -40,7 +41,6 @@ from monitor.model.expiry import ExpiredOffset
 from monitor.model.jumps import Skip, SkipCause
 from monitor.snapshot_file import ClusterInputs
 from monitor.web.views.lag_history import LagPoint
-from monitor.web.views.summary import summary_of
 from tests.web.saved import Saved
 
 NOW_MS = 1_700_000_100_000

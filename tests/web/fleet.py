@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from monitor.detection.evaluate import evaluate
 from monitor.detection.evaluation_input import GroupInputs
+from monitor.detection.group_summary import summary_of
 from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.model import (
     Catalog,
@@ -31,7 +32,6 @@ from monitor.model import (
 from monitor.snapshot_file import ClusterInputs
 from monitor.topics.uses import group_use
 from monitor.web.views.lag_history import LagPoint
-from monitor.web.views.summary import summary_of
 
 NOW_MS = 1_790_000_000_000
 MINUTE_MS = 60_000

@@ -8,8 +8,8 @@ import msgspec
 from monitor.detection import DetectionSettings, evaluate
 from monitor.detection.cluster_findings import cluster_findings
 from monitor.detection.evaluation_input import GroupInputs
+from monitor.detection.group_summary import summary_of
 from monitor.explain.group import explain_group
-from monitor.web.views.summary import summary_of
 from tests.detection.test_cluster_findings import NOW_MS, SILENT, fault, topics_with
 from tests.web.examples import ready_cluster, snapshot
 from tests.web.test_app import client

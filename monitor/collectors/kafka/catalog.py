@@ -165,7 +165,7 @@ class KafkaCatalogCollector(RetryingCollector):
             source_id=cluster_id,
             offsets_retention=self._retention.read(admin),
             offsets_topic=observe_offsets_topic(admin),
-            brokers=self._brokers.compare(metadata),
+            brokers=self._brokers.compare(self._pass_ms, metadata),
         )
         ended = write_completion(producer, destination, completed)
         self._brokers.note_written(completed.brokers)

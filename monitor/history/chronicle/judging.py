@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 from monitor.detection.cluster_findings import findings_over
 from monitor.detection.evaluate import judge
 from monitor.detection.evaluation_input import GroupInputs
+from monitor.detection.group_summary import summary_of
 from monitor.detection.ownership.assignment_view import AssignmentView, AssignmentViews
 from monitor.detection.ownership.catalog_view import Topics
 from monitor.findings.table import spec_of
@@ -68,28 +69,9 @@ class Judge:
         verdict = judge(inputs.group, topics, view, inputs.now_ms, inputs.settings)
         if has_old_ends(verdict, inputs.catalog, self._pass_apart_ms):
             verdict = without_lag(verdict)
-        summary = _summary_of(verdict)
+        summary = summary_of(verdict)
         above = findings_over(inputs.catalog, summary, at_ms)
         return Judged(at_ms, Seen(verdict, inputs, view, summary, above), is_asked)
-
-
-def _summary_of(verdict: GroupVerdict) -> GroupSummary:
-    """What the findings of a group, and those of its cluster, depend on."""
-    return GroupSummary(
-        cluster=verdict.cluster,
-        group=verdict.group,
-        kind=verdict.kind,
-        state=verdict.state,
-        assignor=verdict.assignor,
-        members=len(verdict.members),
-        lag=verdict.lag,
-        findings=verdict.findings,
-        unknown_versions=verdict.unknown_versions,
-        subordinate=verdict.subordinate,
-        hidden_topics=verdict.hidden_topics,
-        missed_brokers=verdict.missed_brokers,
-        topics_without_leader=verdict.topics_without_leader,
-    )
 
 
 def judged_instants(

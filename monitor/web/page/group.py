@@ -62,6 +62,8 @@ _JUDGEMENTS: Final = {
 }
 
 
+_UNJUDGED: Final = "The group is not evaluated, so its lag and the expected owners are unknown."
+
 _CONSUMED_TOGETHER: Final = (
     "Members of a share group consume partitions together; a partition needs no exclusive owner."
 )
@@ -213,6 +215,8 @@ def group_page(
 
 
 def _judgement(verdict: GroupVerdict) -> str:
+    if verdict.unjudged is not None:
+        return _UNJUDGED
     if KINDS[verdict.kind].is_self_assigned and verdict.expectation == "invariants":
         return _NOT_FITTING
     if any(member.unreadable is not None for member in verdict.members):

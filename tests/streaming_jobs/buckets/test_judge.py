@@ -10,13 +10,13 @@ from msgspec.structs import replace
 
 from monitor.config import DetectionOptions, DetectionOverride, detection_rules
 from monitor.detection import evaluate
+from monitor.detection.group_summary import summary_of
 from monitor.detection.ownership.catalog_view import Topics
 from monitor.detection.thresholds.overrides import DetectionRules
 from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.metrics import series_cap
 from monitor.metrics.render import join, packed, render_groups
 from monitor.metrics.series_filter import Detail, DetailOverride, SeriesRules
-from monitor.web.views.summary import summary_of
 from streaming_jobs.buckets import judge as judge_module
 from streaming_jobs.buckets.batch_context import BatchContext, Unread
 from streaming_jobs.buckets.judge import BucketEvaluator

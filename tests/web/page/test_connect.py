@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from monitor.detection import evaluate
 from monitor.detection.evaluation_input import GroupInputs
+from monitor.detection.group_summary import summary_of
 from monitor.model import GroupSummary, GroupVerdict, Member, Phase
 from monitor.web.page.connect import connect_part
 from monitor.web.page.group import group_page
@@ -13,7 +14,6 @@ from monitor.web.page.member_labels import Holders
 from monitor.web.page.options import PageOptions
 from monitor.web.page.render import Pages
 from monitor.web.views.overview import ClusterLine, GroupLine, Overview
-from monitor.web.views.summary import summary_of
 from tests.detection.told_examples import NOW, Example, World, examples
 
 PAGES = Pages()

@@ -3,8 +3,9 @@
 import msgspec
 import pytest
 
+from monitor.detection.group_summary import summary_of
 from monitor.model import GroupVerdict
-from monitor.web.views.summary import summary_of, verdict_json
+from monitor.web.views.summary import verdict_json
 from tests.web.examples import offsets_only, orders
 
 
