@@ -5,8 +5,8 @@ pytest looks through all names of every module otherwise, in each worker, and im
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -17,7 +17,7 @@ class OnlyInFilesWithSome:
     """A plugin, as the hook of a conftest is not asked about folders beside its own."""
 
     @pytest.hookimpl(wrapper=True)
-    def pytest_collect_file(self, file_path: Path) -> Any:
+    def pytest_collect_file(self, file_path: Path) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
         """Leave out what collects doctests where there are none."""
         collectors = yield
         if file_path.suffix != ".py" or EXAMPLE in file_path.read_bytes():
