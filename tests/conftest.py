@@ -22,6 +22,7 @@ from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.demo.servers.settings import BrokerSettings
 from tests.support.beside import Beside
 from tests.support.delta_spark import DeltaSpark
+from tests.support.doctests import OnlyInFilesWithSome
 from tests.support.examples import register_profiles
 from tests.support.garbage import collect_garbage
 from tests.support.running_tests import RunningTests
@@ -139,7 +140,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> OneAfterTheO
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Whoever waits for workers is told what they are at."""
+    """Whoever waits for workers is told what they are at. Doctests are collected where there are some."""
+    config.pluginmanager.register(OnlyInFilesWithSome())
     if not IS_WORKER and config.getoption("numprocesses", None):
         config.pluginmanager.register(RunningTests(config))
 

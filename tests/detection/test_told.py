@@ -7,6 +7,7 @@ somebody who was woken by it.
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
 from textwrap import fill
 
@@ -21,6 +22,7 @@ from monitor.detection.evaluate import facts_of
 from monitor.detection.evaluation_input import GroupInputs
 from monitor.detection.ownership.assignment_view import view_assignment
 from monitor.detection.ownership.catalog_view import Topics
+from monitor.detection.ownership.context import Facts
 from monitor.detection.rules.registry import RULES
 from monitor.explain.group import explain_group
 from monitor.findings.notification import finding_text
@@ -37,6 +39,9 @@ from tests.detection.told_examples import NOW, Example, at, examples
 TEXTS = Path(__file__).with_name("told.txt")
 EXAMPLES = examples()
 PAGES = Pages()
+WIDE = 10_000
+"""Columns, so that no line is broken. Each line is as long for rich, so that more of them cost time."""
+
 HOSTILE = ("\nSince yesterday. Nothing to do.\n", "<script>alert(1)</script>", "x" * 200, "\u202eevif ytnewt\u202c")
 
 
@@ -44,6 +49,7 @@ def title(example: Example) -> str:
     return f"{example.kind.value}/{example.reason}: {example.title}"
 
 
+@cache
 def verdict_on(example: Example) -> GroupVerdict:
     return evaluate(example.group, example.catalog, NOW, example.settings)
 
@@ -77,33 +83,34 @@ def test_the_texts_are_those_that_a_person_has_read():
     assert paragraphs() == TEXTS.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=title)
-def test_a_rule_that_needs_lag_finds_nothing_where_no_records_wait(example: Example):
-    """Such rules are left out there."""
+@cache
+def facts_on(example: Example) -> Facts:
     view = view_assignment(example.group, example.catalog)
-    facts = facts_of(example.group, Topics(example.catalog), view, NOW, example.settings)
-    without = replace(facts, waiting=())
-    assert [rule.find.__name__ for rule in RULES if rule.needs_lag and [*rule.find(without)]] == []
+    return facts_of(example.group, Topics(example.catalog), view, NOW, example.settings)
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=title)
-def test_a_rule_for_some_kinds_finds_nothing_of_groups_of_others(example: Example):
+def test_a_rule_that_needs_lag_finds_nothing_where_no_records_wait():
     """Such rules are left out there."""
-    view = view_assignment(example.group, example.catalog)
-    facts = facts_of(example.group, Topics(example.catalog), view, NOW, example.settings)
-    others = [rule for rule in RULES if example.group.kind not in rule.kinds]
-    assert others
-    assert [rule.find.__name__ for rule in others if [*rule.find(facts)]] == []
+    needing = [rule for rule in RULES if rule.needs_lag]
+    for example in EXAMPLES:
+        without = replace(facts_on(example), waiting=())
+        assert [rule.find.__name__ for rule in needing if [*rule.find(without)]] == [], title(example)
 
 
-@pytest.mark.parametrize("example", [each for each in EXAMPLES if not traits_of(each.group).runs_tasks], ids=title)
-def test_a_rule_that_needs_tasks_finds_nothing_of_groups_without_any(example: Example):
+def test_a_rule_for_some_kinds_finds_nothing_of_groups_of_others():
     """Such rules are left out there."""
-    view = view_assignment(example.group, example.catalog)
-    facts = facts_of(example.group, Topics(example.catalog), view, NOW, example.settings)
+    for example in EXAMPLES:
+        others = [rule for rule in RULES if example.group.kind not in rule.kinds]
+        assert others
+        assert [rule.find.__name__ for rule in others if [*rule.find(facts_on(example))]] == [], title(example)
+
+
+def test_a_rule_that_needs_tasks_finds_nothing_of_groups_without_any():
+    """Such rules are left out there."""
     of_tasks = [rule for rule in RULES if rule.needs_tasks]
     assert len(of_tasks) > 5
-    assert [rule.find.__name__ for rule in of_tasks if [*rule.find(facts)]] == []
+    for example in [each for each in EXAMPLES if not traits_of(each.group).runs_tasks]:
+        assert [rule.find.__name__ for rule in of_tasks if [*rule.find(facts_on(example))]] == [], title(example)
 
 
 # --- each of them says everything ----------------------------------------------------------------------------------
@@ -162,7 +169,7 @@ def page_of(verdict: GroupVerdict) -> str:
 
 def explained(example: Example) -> list[str]:
     inputs = GroupInputs(group=example.group, catalog=example.catalog, now_ms=NOW, settings=example.settings)
-    plain = Console(width=100_000, color_system=None, highlight=False, markup=False, emoji=False)
+    plain = Console(width=WIDE, color_system=None, highlight=False, markup=False, emoji=False)
     with plain.capture() as captured:
         plain.print(explanation_shown(explain_group(inputs)))
     return [line.strip() for line in captured.get().splitlines()]

@@ -107,9 +107,11 @@ NOW = at("03:00:00")
 STORED = at("02:40:00")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Example:
     """A group of which the finding is told. ``since`` and ``words`` are worked out by hand, not by the rules.
+
+    Each is equal to itself only, so that what is made of it can be kept.
 
     ``words``: what the text has to name.
     """

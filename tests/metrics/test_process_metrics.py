@@ -7,7 +7,6 @@ import resource
 import zlib
 from collections.abc import Iterable, Iterator
 
-import httpx
 import pytest
 from prometheus_client import Metric
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as read_openmetrics
@@ -19,6 +18,7 @@ from monitor.model import CollectorHealth, Snapshot
 from monitor.web.app import create_app
 from monitor.web.collect_app import create_collect_app
 from monitor.web.server import HttpServer
+from tests.support import plain_http
 from tests.support.job_process import eventually
 from tests.web.examples import HOSTILE_NAMES, Served, orders, ready_cluster, snapshot
 
@@ -87,7 +87,7 @@ def buckets(found: Values, name: str, /, **labels: str) -> dict[float, float]:
 
 
 def test_process_and_python_are_told(url: str):
-    found = values(read_text(httpx.get(url).text))
+    found = values(read_text(plain_http.get(url).text))
     names = {name for name, _ in found}
     assert names >= OF_PYTHON | OF_THE_PROCESS
     assert of(found, "process_max_fds") == resource.getrlimit(resource.RLIMIT_NOFILE)[0]
@@ -98,7 +98,7 @@ def test_process_and_python_are_told(url: str):
 
 @pytest.mark.parametrize("headers", [{}, OPENMETRICS], ids=["text", "openmetrics"])
 def test_durations_are_counted(url: str, headers: dict[str, str]):
-    text = httpx.get(url, headers=headers).text
+    text = plain_http.get(url, headers=headers).text
     found = values(read_openmetrics(text) if headers else read_text(text))
     name = "groupwatch_micro_batch_seconds"
     assert of(found, f"{name}_count", cluster="main") == 3
@@ -114,7 +114,7 @@ def test_durations_are_counted(url: str, headers: dict[str, str]):
 
 def test_a_scrape_tells_of_those_before_it(url: str):
     def counted() -> float:
-        return of(values(read_text(httpx.get(url).text)), "groupwatch_scrape_seconds_count")
+        return of(values(read_text(plain_http.get(url).text)), "groupwatch_scrape_seconds_count")
 
     assert counted() == 0
     eventually(lambda: counted() > 3, "the scrapes before", 30)
@@ -124,27 +124,27 @@ def test_a_scrape_tells_of_those_before_it(url: str):
 def test_it_stands_beside_what_was_prepared_in_one_stream(url: str, headers: dict[str, str]):
     """Whoever reads the first member of a gzip file only (as curl does) has all."""
     prepared = gzip.decompress(SHOWN.openmetrics_gzip or b"" if headers else SHOWN.metrics_gzip)
-    with httpx.stream("GET", url, headers={**headers, "Accept-Encoding": "gzip"}) as response:
+    with plain_http.stream("GET", url, headers={**headers, "Accept-Encoding": "gzip"}) as response:
         packed = b"".join(response.iter_raw())
     assert len(packed) == int(response.headers["content-length"])
     unpacking = zlib.decompressobj(zlib.MAX_WBITS | 16)
     text = unpacking.decompress(packed)
     assert (unpacking.eof, unpacking.unused_data) == (True, b"")
-    plain = httpx.get(url, headers={**headers, "Accept-Encoding": "identity"})
+    plain = plain_http.get(url, headers={**headers, "Accept-Encoding": "identity"})
     assert len(plain.content) == int(plain.headers["content-length"])
     for whole in (text, plain.content):
         assert whole.endswith(prepared)
         assert b"process_cpu_seconds_total" in whole.removesuffix(prepared)
         assert whole.count(b"# EOF") == len(headers)
     for coding in ("gzip", "identity"):
-        head = httpx.head(url, headers={**headers, "Accept-Encoding": coding})
+        head = plain_http.head(url, headers={**headers, "Accept-Encoding": coding})
         assert (head.status_code, head.content) == (200, b"")
         assert int(head.headers["content-length"]) > len(prepared) * (coding == "identity")
 
 
 def test_skipped_records_are_a_counter_in_both_formats(url: str):
     name = "groupwatch_webhook_skipped_records"
-    text, openmetrics = httpx.get(url).text, httpx.get(url, headers=OPENMETRICS).text
+    text, openmetrics = plain_http.get(url).text, plain_http.get(url, headers=OPENMETRICS).text
     for families in (read_text(text), read_openmetrics(openmetrics)):
         (family,) = [metric for metric in families if metric.name == name]
         assert family.type == "counter"
@@ -154,7 +154,10 @@ def test_skipped_records_are_a_counter_in_both_formats(url: str):
 
 
 def test_both_formats_hold_the_same_samples(url: str):
-    text, openmetrics = read_text(httpx.get(url).text), read_openmetrics(httpx.get(url, headers=OPENMETRICS).text)
+    text, openmetrics = (
+        read_text(plain_http.get(url).text),
+        read_openmetrics(plain_http.get(url, headers=OPENMETRICS).text),
+    )
     told = [values(text), values(openmetrics)]
     assert told[0].keys() == told[1].keys()
     assert len(told[0]) > 60
@@ -162,34 +165,33 @@ def test_both_formats_hold_the_same_samples(url: str):
 
 def test_only_what_the_table_names_and_nothing_twice(url: str):
     histograms = {f"{spec.name}_{part}" for spec in HISTOGRAMS for part in ("bucket", "count", "sum")}
-    kinds = {metric.name: metric.type for metric in read_text(httpx.get(url).text)}
-    names = [sample.name for metric in read_text(httpx.get(url).text) for sample in metric.samples]
+    kinds = {metric.name: metric.type for metric in read_text(plain_http.get(url).text)}
+    names = [sample.name for metric in read_text(plain_http.get(url).text) for sample in metric.samples]
     assert set(names) - FAMILIES.keys() == histograms | OF_PYTHON | OF_THE_PROCESS | {spec.name for spec in COUNTERS}
     assert not FAMILIES.keys() & {name.removesuffix("_bucket") for name in histograms}
     assert {spec.name: kinds[spec.name] for spec in HISTOGRAMS} == dict.fromkeys(
         [s.name for s in HISTOGRAMS], "histogram"
     )
-    assert len(httpx.get(url).text.split("# TYPE process_cpu_seconds_total")) == 2
+    assert len(plain_http.get(url).text.split("# TYPE process_cpu_seconds_total")) == 2
 
 
 def test_before_anything_was_prepared(process: ProcessMetrics):
     with HttpServer(create_app(Served(Snapshot()), process=process), port=0) as server:
         for coding in ("gzip", "identity"):
-            found = values(read_text(httpx.get(f"{server.url}/metrics", headers={"Accept-Encoding": coding}).text))
+            found = values(read_text(plain_http.get(f"{server.url}/metrics", headers={"Accept-Encoding": coding}).text))
             assert of(found, "groupwatch_micro_batch_seconds_count", cluster="other") == 1
 
 
 @pytest.mark.parametrize("headers", [{}, OPENMETRICS], ids=["text", "openmetrics"])
 def test_a_process_that_only_collects_tells_too(process: ProcessMetrics, headers: dict[str, str]):
     with HttpServer(create_collect_app(lambda: (COLLECTOR,), process), port=0) as server:
-        text = httpx.get(f"{server.url}/metrics", headers=headers).text
+        url = f"{server.url}/metrics"
+        text = plain_http.get(url, headers=headers).text
         assert text.endswith("# EOF\n") is bool(headers)
         found = values(read_openmetrics(text) if headers else read_text(text))
         assert {name for name, _ in found} >= OF_PYTHON | OF_THE_PROCESS | {"groupwatch_collector_up"}
         eventually(
-            lambda: (
-                of(values(read_text(httpx.get(f"{server.url}/metrics").text)), "groupwatch_scrape_seconds_count") > 0
-            ),
+            lambda: of(values(read_text(plain_http.get(url).text)), "groupwatch_scrape_seconds_count") > 0,
             "the scrape before",
             30,
         )

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
-import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
@@ -20,6 +19,7 @@ from monitor.push.pusher import Pusher, served_text
 from monitor.web.app import create_app
 from monitor.web.server import HttpServer
 from tests.push.receiver import Pairs, Received, grpc_receiver, http_receiver
+from tests.support import plain_http
 from tests.support.job_process import eventually
 from tests.web.examples import HOSTILE_NAMES, Served, falling_behind, offsets_only, orders, ready_cluster, snapshot
 from tests.web.http.certificates import Authority
@@ -61,7 +61,7 @@ def pusher(of: OtlpSettings, process: ProcessMetrics, text: Callable[[], str] | 
 def served(process: ProcessMetrics) -> dict[tuple[str, Pairs], float]:
     """What a scrape gets over HTTP, as Prometheus' parser reads it, with bounds as numbers."""
     with HttpServer(create_app(SOURCE, process=process), port=0) as server:
-        return parsed(httpx.get(f"{server.url}/metrics").text)
+        return parsed(plain_http.get(f"{server.url}/metrics").text)
 
 
 def parsed(text: str) -> dict[tuple[str, Pairs], float]:

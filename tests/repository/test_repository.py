@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.metadata
 import re
 import subprocess
@@ -109,6 +110,15 @@ def test_no_tracked_file_names_a_package_index():
         if host.encode() in (ROOT / name).read_bytes()
     ]
     assert found == []
+
+
+def test_every_module_can_be_imported():
+    """Also one without a test and without doctests, which pytest does not import."""
+    for package in ("monitor", "streaming_jobs", "dashboards", "tests"):
+        for file in sorted((ROOT / package).rglob("*.py")):
+            place = file.relative_to(ROOT).with_suffix("")
+            if place.name != "__main__" and "programs" not in place.parts:  # these are copied to where they run
+                importlib.import_module(".".join(place.parts).removesuffix(".__init__"))
 
 
 def test_the_licence_is_apache_2():

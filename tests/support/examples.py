@@ -5,9 +5,12 @@ A test with rare cases asks for a few times as many as the others: ``@settings(m
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Sequence
+from typing import Final, TypeVar
 
 from hypothesis import HealthCheck, settings
+
+Case = TypeVar("Case")
 
 PROFILES: Final = {"quick": 30, "ci": 100, "nightly": 10_000}
 """By their names: ``pytest --hypothesis-profile=ci``."""
@@ -25,6 +28,11 @@ def register_profiles() -> None:
 def example_count(factor: float) -> int:
     """So many times the examples of the profile."""
     return max(round(factor * settings().max_examples), 1)
+
+
+def some_of(cases: Sequence[Case], one_in: int = 3) -> Sequence[Case]:
+    """Of cases that repeat what others show, one of so many where a newcomer waits, and all in CI."""
+    return cases[::one_in] if settings.get_current_profile_name() == "quick" else cases
 
 
 def is_nightly() -> bool:

@@ -87,6 +87,7 @@ def run(folder: Path, *, first_dies: bool = False, has_program: bool = False) ->
     done = subprocess.run(
         [*command, "-m", "jobs"], capture_output=True, text=True, check=False, cwd=folder, env=environment
     )
+    assert (folder / "ran").exists(), done.stdout + done.stderr
     ran = [line.split() for line in (folder / "ran").read_text().splitlines()]
     assert len(ran) == 3 * len([*folder.glob("test_[so]*.py")]) + 3 * has_program, done.stdout
     return [(file.split("_")[1], worker) for file, worker in ran]

@@ -31,6 +31,7 @@ from monitor.model import (
 from monitor.snapshot_file import NotJudgedError, find_inputs
 from monitor.web.app import create_app
 from monitor.web.server import HttpServer
+from tests.support import plain_http
 from tests.support.builders import catalog, group, topic
 from tests.web.examples import (
     HOSTILE_NAMES,
@@ -250,7 +251,7 @@ def test_pages_forbid_all_but_their_own_files_and_guessing():
             "/style.css",
             "/page.js",
         ):
-            headers = httpx.get(f"{server.url}{path}").headers
+            headers = plain_http.get(f"{server.url}{path}").headers
             policy = headers["content-security-policy"]
             assert policy.startswith("default-src 'none'; style-src 'self'; script-src 'self';")
             assert "unsafe" not in policy

@@ -4,7 +4,7 @@ import json
 import struct
 import subprocess
 import sys
-from functools import partial
+from functools import cache, partial
 from types import NoneType
 from typing import get_args, get_origin, get_type_hints
 
@@ -127,8 +127,12 @@ def values(kind, version):
     return messages(kind, version)
 
 
+@cache
 def messages(message, version):
-    """Messages that can be written in this version: fields that it lacks have their defaults."""
+    """Messages that can be written in this version: fields that it lacks have their defaults.
+
+    Each is made once: to make it anew takes longer than to draw an example.
+    """
     hints = get_type_hints(message, include_extras=True)
     fields = {}
     for info in msgspec.structs.fields(message):

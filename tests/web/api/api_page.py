@@ -16,6 +16,7 @@ from monitor.web.api.openapi import openapi_document
 from monitor.web.app import create_app
 from monitor.web.server import HttpServer
 from monitor.web.views.query import Parameter
+from tests.support import plain_http
 from tests.web.api.api_example import EXAMPLES, NOW_MS, Recorded, example
 
 PAGE: Final = Path(__file__).parents[3] / "docs" / "api.md"
@@ -84,7 +85,7 @@ def page() -> str:
     """The whole page."""
     with (
         HttpServer(create_app(example(), lambda: NOW_MS, past=Recorded()), port=0) as server,
-        httpx.Client(base_url=server.url) as client,
+        plain_http.client(base_url=server.url) as client,
     ):
         parts = [
             HEAD,

@@ -19,6 +19,7 @@ from monitor.snapshot_file import find_inputs
 from monitor.web.app import create_app
 from monitor.web.server import HttpServer
 from monitor.web.views.past import Past
+from tests.support import plain_http
 from tests.web.api.api_example import NOW_MS, Recorded, example
 
 AT_MS = NOW_MS - 300_000
@@ -39,7 +40,7 @@ class Damaged:
 @contextmanager
 def served(past: Past | None) -> Iterator[httpx.Client]:
     app = create_app(example(), lambda: NOW_MS, past=past)
-    with HttpServer(app, port=0) as server, httpx.Client(base_url=server.url) as client:
+    with HttpServer(app, port=0) as server, plain_http.client(base_url=server.url) as client:
         yield client
 
 
@@ -131,7 +132,7 @@ def test_a_job_reads_a_day_of_its_recording_at_most():
     """By a clock of today: the example's is of an hour after the beginning of time."""
     now_ms = NOW_MS + 7 * 86_400_000
     with HttpServer(create_app(example(), lambda: now_ms, past=Recorded()), port=0) as server:
-        answers = [httpx.get(f"{server.url}/api/v1/story/main/orders?since={since}") for since in ("-1d", "-25h")]
+        answers = [plain_http.get(f"{server.url}/api/v1/story/main/orders?since={since}") for since in ("-1d", "-25h")]
     assert [answer.status_code for answer in answers] == [200, 400]
     assert answers[1].json()["error"].startswith("The job answers for at most 1 day;")
 

@@ -6,7 +6,6 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
-import httpx
 import pytest
 
 from monitor.history.chronicle.values import Chronicle
@@ -14,6 +13,7 @@ from monitor.history.work_limit import TooMuchWorkError
 from monitor.web.app import create_app
 from monitor.web.http.concurrency import MOST_WAITING
 from monitor.web.server import HttpServer
+from tests.support import plain_http
 from tests.support.job_process import eventually
 from tests.web.api.api_example import NOW_MS, Recorded, example
 
@@ -48,9 +48,9 @@ def past() -> Iterator[Slow]:
 def test_while_the_past_is_read_groups_are_answered_and_few_requests_wait(past: Slow):
     app = create_app(example(), lambda: NOW_MS, past=past)
     many = MOST_WAITING + 3
-    with HttpServer(app, port=0) as server, httpx.Client(base_url=server.url, timeout=60) as client:
+    with HttpServer(app, port=0) as server, plain_http.client(base_url=server.url, timeout=60) as client:
         with ThreadPoolExecutor(many) as pool:
-            answers = [pool.submit(httpx.get, f"{server.url}{STORY}", timeout=60) for _ in range(many)]
+            answers = [pool.submit(plain_http.get, f"{server.url}{STORY}", timeout=60) for _ in range(many)]
             assert past.asked.acquire(timeout=30)
             eventually(lambda: sum(each.done() for each in answers) == 2, "two requests that are refused")
             assert client.get("/groups/main/orders").status_code == 200
@@ -74,6 +74,6 @@ class Storming(Recorded):
 def test_a_request_that_is_too_much_work_is_refused_with_what_to_ask_instead():
     app = create_app(example(), lambda: NOW_MS, past=Storming())
     with HttpServer(app, port=0) as server:
-        answer = httpx.get(f"{server.url}{STORY}")
+        answer = plain_http.get(f"{server.url}{STORY}")
     assert answer.status_code == 400
     assert "ask about a shorter time" in answer.json()["error"]

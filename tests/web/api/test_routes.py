@@ -5,6 +5,7 @@ import json
 import threading
 import zlib
 from dataclasses import dataclass, field
+from functools import cache
 from urllib.parse import quote, urlencode
 
 import anyio
@@ -28,6 +29,7 @@ from monitor.web.http.concurrency import AT_ONCE, Turns
 from monitor.web.http.limits import Limits
 from monitor.web.server import HttpServer
 from monitor.web.views.addresses import GroupAddress
+from tests.support import plain_http
 from tests.support.builders import NOW, catalog, commit, group, member, topic
 from tests.web.api.api_example import EXAMPLES, NOW_MS, Recorded, example, job_of
 from tests.web.examples import HOSTILE_NAMES, Served
@@ -49,7 +51,7 @@ def url():
 
 @pytest.fixture(scope="module")
 def client(url):
-    with httpx.Client(base_url=url, headers={"Accept-Encoding": "identity"}) as asking:
+    with plain_http.client(base_url=url, headers={"Accept-Encoding": "identity"}) as asking:
         yield asking
 
 
@@ -67,7 +69,7 @@ def hostile():
     topics = catalog(*(topic(name, 1) for name in HOSTILE_NAMES))
     with (
         served(job_of(states, Saved(replace(topics, cluster="main"), states, NOW))) as server,
-        httpx.Client(base_url=server.url) as asking,
+        plain_http.client(base_url=server.url) as asking,
     ):
         yield asking
 
@@ -82,8 +84,13 @@ def strict(schema):
     return {**{key: strict(value) for key, value in schema.items()}, **closed}
 
 
+@cache
+def components():
+    return strict(DOCUMENT["components"])
+
+
 def check(value, schema):
-    root = {**strict(schema), "components": strict(DOCUMENT["components"])}
+    root = {**strict(schema), "components": components()}
     jsonschema.Draft202012Validator(root).validate(value)
 
 
@@ -370,7 +377,7 @@ def test_who_may_not_read_is_refused_as_the_document_says(tmp_path):
     app = create_app(example(), lambda: NOW_MS)
     with (
         HttpServer(app, port=0, access=AccessFiles(web_config_file=file)) as server,
-        httpx.Client(base_url=server.url) as stranger,
+        plain_http.client(base_url=server.url) as stranger,
     ):
         assert {declared(each, stranger.get(bare(each))) for each in ADDRESSES} == {401}
         for number in range(12):
@@ -383,8 +390,8 @@ def test_what_is_too_much_is_in_the_document_for_every_address(address):
     """No place, and nobody waits for one; and an address of 101 bytes and more is too long."""
     app = create_app(example(), lambda: NOW_MS)
     with HttpServer(app, port=0, limits=Limits(costly=0, costly_waiting=0, target_bytes=100)) as server:
-        assert declared(address, httpx.get(f"{server.url}{bare(address)}")) == 503
-        assert declared(address, httpx.get(f"{server.url}{bare(address)}?{'x' * 100}")) == 414
+        assert declared(address, plain_http.get(f"{server.url}{bare(address)}")) == 503
+        assert declared(address, plain_http.get(f"{server.url}{bare(address)}?{'x' * 100}")) == 414
 
 
 def test_an_answer_that_is_not_kept_is_not_declared_to_be():
@@ -414,7 +421,7 @@ def test_an_answer_that_fails_is_told_as_json():
 
     source = example()
     with served(Failing(source.shown, source.saved)) as server:
-        answer = httpx.get(f"{server.url}/api/v1/history/main/orders")
+        answer = plain_http.get(f"{server.url}/api/v1/history/main/orders")
         declared(next(each for each in ADDRESSES if each.name == "history"), answer)
     told = "The request failed (ZeroDivisionError); the job's log has details."
     assert (answer.status_code, answer.json()) == (500, {"error": told})
@@ -445,9 +452,9 @@ def test_no_group_is_read_for_the_head_of_a_snapshot():
     saved = source.saved["main"]
     noted = Served(source.shown, {"main": Noted(saved.catalog, saved.states, saved.now_ms)})
     with served(noted) as server:
-        answer = httpx.head(f"{server.url}/api/v1/snapshot?partial=1")
+        answer = plain_http.head(f"{server.url}/api/v1/snapshot?partial=1")
         assert (answer.status_code, answer.headers["content-type"], read) == (200, "application/x-ndjson", [])
-        httpx.get(f"{server.url}/api/v1/snapshot?partial=1")
+        plain_http.get(f"{server.url}/api/v1/snapshot?partial=1")
     assert read == ["mail", "orders"]
 
 
@@ -472,15 +479,15 @@ def test_another_answer_has_another_tag(client):
 
 def test_a_long_answer_is_compressed_for_those_who_take_that(url):
     path = f"{url}/api/v1/groups/main/orders"
-    plain = httpx.get(path, headers={"Accept-Encoding": "identity"})
-    with httpx.stream("GET", path, headers={"Accept-Encoding": "gzip"}) as packed:
+    plain = plain_http.get(path, headers={"Accept-Encoding": "identity"})
+    with plain_http.stream("GET", path, headers={"Accept-Encoding": "gzip"}) as packed:
         raw = b"".join(packed.iter_raw())
     assert "content-encoding" not in plain.headers
     assert (packed.headers["content-encoding"], packed.headers["vary"]) == ("gzip", "Accept-Encoding")
     assert packed.headers["etag"] == plain.headers["etag"]
     assert gzip.decompress(raw) == plain.content
     assert len(raw) < len(plain.content)
-    short = httpx.get(f"{url}/api/v1/history/main/mail", headers={"Accept-Encoding": "gzip"})
+    short = plain_http.get(f"{url}/api/v1/history/main/mail", headers={"Accept-Encoding": "gzip"})
     assert "content-encoding" not in short.headers
 
 

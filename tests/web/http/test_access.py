@@ -21,6 +21,7 @@ from monitor.web.http import access_files
 from monitor.web.http.access_files import AccessFiles, WatchedAccess
 from monitor.web.http.web_config import WebConfig, read_web_config
 from monitor.web.server import AccessUnusable, HttpServer, ListenError
+from tests.support import plain_http
 from tests.support.job_process import eventually
 from tests.web.examples import Served, orders, ready_cluster, snapshot
 from tests.web.http.certificates import Authority
@@ -73,14 +74,14 @@ def bearer(token: str) -> dict[str, str]:
 
 
 def status(server: HttpServer, headers: dict[str, str] | None = None, path: str = "/metrics", **options) -> int:
-    with httpx.Client(timeout=60, **options) as client:
+    with plain_http.client(timeout=60, **options) as client:
         return client.get(server.url + path, headers=headers).status_code
 
 
 @pytest.mark.parametrize("path", ["/metrics", "/", "/api/v1/groups", "/api/v1/snapshot", "/style.css", "/absent"])
 def test_nothing_but_the_probes_is_served_without_credentials(files, path):
     with serving(files(tokens=OLD)) as server:
-        answer = httpx.get(server.url + path)
+        answer = plain_http.get(server.url + path)
         assert answer.status_code == 401
         assert answer.headers["WWW-Authenticate"] == 'Bearer realm="groupwatch"'
         assert answer.headers["X-Content-Type-Options"] == "nosniff"
@@ -89,19 +90,19 @@ def test_nothing_but_the_probes_is_served_without_credentials(files, path):
 
 def test_an_answer_without_credentials_under_api_is_json(files):
     with serving(files(tokens=OLD)) as server:
-        assert httpx.get(f"{server.url}/api/v1/groups").json() == {"error": "Credentials are required."}
+        assert plain_http.get(f"{server.url}/api/v1/groups").json() == {"error": "Credentials are required."}
 
 
 def test_probes_are_open_and_name_no_cluster_to_strangers(files):
     waiting = replace(ready_cluster(orders()), ready=False, problem="Kafka at 10.0.0.1 refuses us.")
     with HttpServer(Served(snapshot(waiting)), port=0, access=files(tokens=OLD)) as server:
-        assert httpx.get(f"{server.url}/healthz").text == "ok\n"
-        stranger = httpx.get(f"{server.url}/readyz")
+        assert plain_http.get(f"{server.url}/healthz").text == "ok\n"
+        stranger = plain_http.get(f"{server.url}/readyz")
         assert (stranger.status_code, stranger.text) == (503, "not ready\n")
-        known = httpx.get(f"{server.url}/readyz", headers=bearer(OLD))
+        known = plain_http.get(f"{server.url}/readyz", headers=bearer(OLD))
         assert (known.status_code, known.text) == (503, "main: Kafka at 10.0.0.1 refuses us.\n")
-        assert httpx.get(f"{server.url}/readyz", headers=bearer(NEW)).status_code == 401
-        assert httpx.head(f"{server.url}/readyz").headers["content-length"] == "10"
+        assert plain_http.get(f"{server.url}/readyz", headers=bearer(NEW)).status_code == 401
+        assert plain_http.head(f"{server.url}/readyz").headers["content-length"] == "10"
 
 
 @pytest.mark.parametrize(
@@ -144,14 +145,14 @@ def guarded(tmp_path_factory):
 
 def test_two_authorizations_at_once_are_none(guarded):
     both = [("Authorization", f"Bearer {OLD}"), ("Authorization", f"Bearer {OLD}")]
-    assert httpx.get(f"{guarded.url}/metrics", headers=both).status_code == 401
+    assert plain_http.get(f"{guarded.url}/metrics", headers=both).status_code == 401
 
 
 def test_a_user_that_was_right_once_is_not_checked_again(files):
     """Cost 12 takes 4,096 rounds of bcrypt, some 200 ms of CPU; the second scrape needs none of them."""
     with (
         serving(files({"basic_auth_users": {"alice": hashed("wonder", 12)}})) as server,
-        httpx.Client(timeout=60) as client,
+        plain_http.client(timeout=60) as client,
     ):
 
         def cpu_s() -> float:
@@ -491,4 +492,4 @@ def test_a_collecting_process_is_guarded_alike(files):
 def test_the_progress_of_a_start_is_for_who_may_read(files):
     waiting = replace(ready_cluster(orders()), ready=False, warm_up=WarmUpProgress(total=10, remaining=4))
     with HttpServer(Served(snapshot(waiting)), port=0, access=files(tokens=OLD)) as server:
-        assert "4 of 10 offsets" in httpx.get(f"{server.url}/readyz", headers=bearer(OLD)).text
+        assert "4 of 10 offsets" in plain_http.get(f"{server.url}/readyz", headers=bearer(OLD)).text

@@ -8,6 +8,7 @@ import pytest
 
 from monitor.model import Snapshot
 from monitor.web.server import HttpServer, ListenError, PortTaken, _listen
+from tests.support import plain_http
 from tests.web.examples import Served, orders, ready_cluster, snapshot
 
 
@@ -22,12 +23,12 @@ def server():
 
 def test_what_is_served_after_start(server):
     assert server.url.startswith("http://127.0.0.1:")
-    assert httpx.get(f"{server.url}/healthz").text == "ok\n"
-    assert b"groupwatch_up" in httpx.get(f"{server.url}/metrics").content
+    assert plain_http.get(f"{server.url}/healthz").text == "ok\n"
+    assert b"groupwatch_up" in plain_http.get(f"{server.url}/metrics").content
 
 
 def test_a_hostile_path_arrives_over_the_wire_as_it_was_sent(server):
-    assert httpx.get(f"{server.url}/api/v1/groups/main/line%0Abreak%2F%252F").json()["group"] == "line\nbreak/%2F"
+    assert plain_http.get(f"{server.url}/api/v1/groups/main/line%0Abreak%2F%252F").json()["group"] == "line\nbreak/%2F"
 
 
 def test_a_taken_port_is_told_in_a_sentence_before_anything_starts(server):

@@ -18,6 +18,7 @@ from monitor.web.app import create_app
 from monitor.web.server import HttpServer
 from monitor.web.views.past import NOTHING_RECORDED, Past
 from tests.history.test_story import START
+from tests.support import plain_http
 from tests.web.api.api_example import NOW_MS as LIVE_NOW_MS
 from tests.web.api.api_example import Recorded, example
 from tests.web.api.test_past import Damaged
@@ -30,7 +31,7 @@ ORPHANED = "2026-11-22T02:15:20Z"
 @contextmanager
 def served(past: Past | None, now_ms: int = NOW_MS) -> Iterator[httpx.Client]:
     app = create_app(example(), lambda: now_ms, past=past)
-    with HttpServer(app, port=0) as server, httpx.Client(base_url=server.url) as client:
+    with HttpServer(app, port=0) as server, plain_http.client(base_url=server.url) as client:
         yield client
 
 
