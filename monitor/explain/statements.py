@@ -9,6 +9,7 @@ from monitor.detection.evaluate import judge
 from monitor.detection.evaluation_input import GroupInputs
 from monitor.detection.ownership.assignment_view import AssignmentView, view_assignment
 from monitor.detection.ownership.catalog_view import Topics
+from monitor.findings.alerts import place_of, settling_until_ms
 from monitor.findings.cluster import ClusterObservation, NotWritable, cluster_findings_of
 from monitor.findings.table import spec_of
 from monitor.messages.formatting import age, counted
@@ -45,6 +46,8 @@ class Statement(Value):
     """When it started (ms since the epoch); absent: unknown, or not applicable."""
     evidence: tuple[str, ...] = ()
     """The evidence, and what to do."""
+    settling_until_ms: int | None = None
+    """Of a finding that is too young for its alert: when it is old enough (ms since the epoch)."""
 
 
 class Explanation(Value):
@@ -113,13 +116,14 @@ def findings_told(verdict: GroupVerdict, findings: Sequence[Finding], none: str)
     """Each of these findings of a verdict with what to do; ``none`` is said where there is none."""
     if not findings:
         yield Statement(about=About.FINDING, sentence=none)
-    for finding in findings:
+    for finding in sorted(findings, key=lambda each: place_of(each, verdict.evaluated_ms)):
         advice = spec_of(finding.kind, finding.reason).advice_for(verdict.kind, is_connect=verdict.is_connect)
         yield Statement(
             about=About.FINDING,
             sentence=finding.sentence,
             since_ms=finding.since_ms,
             evidence=() if advice is None else (f"What to do: {advice}",),
+            settling_until_ms=settling_until_ms(finding, verdict.evaluated_ms),
         )
 
 
