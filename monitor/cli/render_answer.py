@@ -17,7 +17,7 @@ from monitor.explain.what_if import MemberChange, Move, WhatIf
 from monitor.explain.what_if_text import consequences, held_after, held_before, mark, moving, sizes, task_move
 from monitor.history.report.notes import accuracy
 from monitor.history.story import GroupStory
-from monitor.messages.formatting import age, counted, grouped, lag_range
+from monitor.messages.formatting import age, counted, grouped, lag_range, until
 from monitor.messages.names import owner, shown, shown_group
 from monitor.messages.notification import utc
 from monitor.model import LibraryUse
@@ -51,15 +51,17 @@ def explanation_shown(explanation: Explanation) -> RenderableType:
 
 
 def _statement(statement: Statement, explanation: Explanation) -> list[RenderableType]:
-    since = statement.since_ms
+    since, until_ms = statement.since_ms, statement.settling_until_ms
     is_finding = statement.about.value == "finding" and since is not None
     ago = ""
     if is_finding and since is not None:
         ago = f" This has lasted {age(explanation.evaluated_ms - since)}, since {utc(since)}."
+    if until_ms is not None:
+        ago += f" It is settling: its alert waits for {until(until_ms - explanation.evaluated_ms)} more."
     grid = Table.grid(padding=0)
     grid.add_column(width=LABEL_WIDTH, no_wrap=True)
     grid.add_column(overflow="fold")
-    label = Text(statement.about.value, style="bold red" if is_finding else "bold")
+    label = Text(statement.about.value, style="bold red" if is_finding and until_ms is None else "bold")
     grid.add_row(label, Text(f"{statement.sentence}{ago}"))
     return [grid, *(_evidence(each) for each in statement.evidence)]
 

@@ -13,6 +13,7 @@ from rich.text import Text
 from monitor.cli.render_answer import plain_table
 from monitor.doctor.diagnosis import Diagnosis, GroupFinding, NotJudged
 from monitor.doctor.group_rows import GroupRow
+from monitor.findings.alerts import alert_age_ms
 from monitor.messages.formatting import age, counted, grouped, visible
 from monitor.messages.names import LISTED, shown
 from monitor.messages.notification import utc
@@ -117,7 +118,15 @@ def _sentence(finding: GroupFinding, diagnosis: Diagnosis) -> str:
     seen_ms = diagnosis.read_ms - finding.since_ms
     seen = f" Seen for {age(seen_ms)}." if diagnosis.readings > 2 and seen_ms >= 1000 else ""
     condition = f"If nothing changes for {age(finding.opens_in_ms)}: " if finding.opens_in_ms else ""
-    return f"{visible(shown(finding.group))}: {condition}{finding.sentence}{seen}"
+    return f"{visible(shown(finding.group))}: {condition}{finding.sentence}{seen}{_alert_condition(finding, diagnosis)}"
+
+
+def _alert_condition(finding: GroupFinding, diagnosis: Diagnosis) -> str:
+    """How long it has to last for its alert, where this look has not seen it for so long."""
+    age_ms = alert_age_ms(finding.kind, finding.reason)
+    if finding.severity is Severity.INFO or diagnosis.read_ms - finding.since_ms >= age_ms:
+        return ""
+    return f" Its alert fires once it has lasted for {age(age_ms)}."
 
 
 def _absence(diagnosis: Diagnosis) -> Iterator[RenderableType]:

@@ -10,6 +10,7 @@ from monitor.detection.evaluate import judge
 from monitor.detection.evaluation_input import GroupInputs
 from monitor.detection.ownership.assignment_view import AssignmentView, view_assignment
 from monitor.detection.ownership.catalog_view import Topics
+from monitor.findings.alerts import place_of, settling_until_ms
 from monitor.findings.table import spec_of
 from monitor.messages.formatting import age, counted
 from monitor.messages.names import era, shown
@@ -45,6 +46,8 @@ class Statement(Value):
     """When it started (ms since the epoch); absent: unknown, or not applicable."""
     evidence: tuple[str, ...] = ()
     """The evidence, and what to do."""
+    settling_until_ms: int | None = None
+    """Of a finding that is too young for its alert: when it is old enough (ms since the epoch)."""
 
 
 class Explanation(Value):
@@ -105,18 +108,19 @@ def findings_told(verdict: GroupVerdict, findings: Sequence[Finding], none: str)
     """Each of these findings of a verdict with what to do; ``none`` is said where there is none."""
     if not findings:
         yield Statement(about=About.FINDING, sentence=none)
-    for finding in findings:
-        yield finding_statement(finding, verdict.kind, is_connect=verdict.is_connect)
+    for finding in sorted(findings, key=lambda each: place_of(each, verdict.evaluated_ms)):
+        yield finding_statement(finding, verdict.kind, verdict.evaluated_ms, is_connect=verdict.is_connect)
 
 
-def finding_statement(finding: Finding, kind: str, *, is_connect: bool) -> Statement:
-    """A finding of a group of this kind, with what to do."""
+def finding_statement(finding: Finding, kind: str, at_ms: int, *, is_connect: bool) -> Statement:
+    """A finding of a group of this kind as it is at an instant, with what to do."""
     advice = spec_of(finding.kind, finding.reason).advice_for(kind, is_connect=is_connect)
     return Statement(
         about=About.FINDING,
         sentence=finding.sentence,
         since_ms=finding.since_ms,
         evidence=() if advice is None else (f"What to do: {advice}",),
+        settling_until_ms=settling_until_ms(finding, at_ms),
     )
 
 

@@ -28,7 +28,7 @@ def explain_unjudged(
         evaluated_ms=inputs.now_ms,
         topic=topic,
         partition=partition,
-        statements=(_reason(listed), *_above(inputs, listed), *_previous(listed, topic, partition)),
+        statements=(_reason(listed), *_above(inputs, listed), *_previous(listed, inputs.now_ms, topic, partition)),
     )
 
 
@@ -46,7 +46,9 @@ def _above(inputs: GroupInputs, listed: GroupSummary) -> Iterator[Statement]:
     return cluster_statements(inputs.catalog, listed, max(inputs.now_ms, inputs.catalog.pass_ms))
 
 
-def _previous(listed: GroupSummary, topic: str | None, partition: PartitionId | None) -> Iterator[Statement]:
+def _previous(
+    listed: GroupSummary, now_ms: int, topic: str | None, partition: PartitionId | None
+) -> Iterator[Statement]:
     if listed.is_unknown:
         sentence = "groupwatch has not evaluated it since it started: whether anything is wrong is unknown."
         yield Statement(about=About.FINDING, sentence=sentence)
@@ -58,5 +60,5 @@ def _previous(listed: GroupSummary, topic: str | None, partition: PartitionId | 
     sentence = f"{found} its last evaluation; what has happened since is unknown."
     yield Statement(about=About.FINDING, sentence=sentence)
     for finding in own:
-        yield finding_statement(finding, listed.kind, is_connect=listed.is_connect)
+        yield finding_statement(finding, listed.kind, now_ms, is_connect=listed.is_connect)
     yield from subordinate_statements(follows)

@@ -7,9 +7,11 @@ The rules for Prometheus are built from these rows (``dashboards.alerts``), and 
 from __future__ import annotations
 
 import re
-from typing import Final
+from functools import cache
+from typing import Final, Protocol
 
-from monitor.findings.table import FINDINGS
+from monitor.findings.table import FINDINGS, rank, spec_of
+from monitor.model import FindingKind
 from monitor.model.findings import Severity
 from monitor.model.values import Value
 from monitor.model.verdicts import LagStatus
@@ -257,3 +259,51 @@ GROUP_ALERTS: Final[tuple[GroupAlert, ...]] = (
     CONNECT_WORKERS_UNEVEN,
 )
 """All of them, in the order of the rule file."""
+
+
+@cache
+def alert_age_ms(kind: str, reason: str) -> int:
+    """The age from which the alert about a finding fires, in ms; 0: it waits for no age, or there is no alert.
+
+    >>> alert_age_ms("drift", "current"), alert_age_ms("lag", "stuck_record")
+    (900000, 0)
+    """
+    rows = [row for row in GROUP_ALERTS if isinstance(row, FindingAlert)]
+    ages = [row.age_s or 0 for row in rows if is_matched(row.kinds, kind) and is_matched(row.reasons, reason)]
+    return 1000 * min(ages, default=0)
+
+
+class Lasting(Protocol):
+    """Something that was found, and since when it has been true, in ms since the epoch."""
+
+    @property
+    def kind(self) -> FindingKind: ...  # noqa: D102
+
+    @property
+    def reason(self) -> str: ...  # noqa: D102
+
+    @property
+    def since_ms(self) -> int: ...  # noqa: D102
+
+
+def settling_until_ms(finding: Lasting, at_ms: int) -> int | None:
+    """Until when a finding is too young for its alert, in ms since the epoch; None: it is old enough at ``at_ms``.
+
+    Many findings end by themselves within seconds, such as those of a rebalance. Information never settles.
+    """
+    if spec_of(finding.kind, finding.reason).severity is Severity.INFO:
+        return None
+    until_ms = finding.since_ms + alert_age_ms(finding.kind, finding.reason)
+    return until_ms if at_ms < until_ms else None
+
+
+LAST_PLACE: Final = 3 * len(FINDINGS)
+"""More than the place of any finding."""
+
+
+def place_of(finding: Lasting, at_ms: int) -> int:
+    """The place of a finding among all, the worst first: those that settle come before information only."""
+    own, among = rank(finding.kind, finding.reason), len(FINDINGS)
+    if settling_until_ms(finding, at_ms) is not None:
+        return among + own
+    return own if spec_of(finding.kind, finding.reason).severity is not Severity.INFO else 2 * among + own

@@ -39,6 +39,16 @@ def lasted(duration_ms: int) -> str:
     return "less than 1 s" if 0 < duration_ms < 1000 else age(duration_ms)
 
 
+def until(duration_ms: int) -> str:
+    """How long until something, rounded up: in minutes, or in seconds if it is less than one.
+
+    >>> until(540_001), until(60_000), until(59_001), until(1)
+    ('10 min', '1 min', '60 s', '1 s')
+    """
+    minutes, seconds = -(-duration_ms // 60_000), -(-duration_ms // 1000)
+    return f"{minutes} min" if duration_ms >= 60_000 else f"{seconds} s"
+
+
 _LAST_S: Final = 253_402_300_799
 """The end of the year 9999, the last that can be written."""
 

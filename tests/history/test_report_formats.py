@@ -225,7 +225,7 @@ def test_of_findings_of_the_same_kind_the_longest_three_are_listed():
     ]
     many = msgspec.structs.replace(made, findings=tuple(alike))
     [found] = [each for each in report_document(many).sections if each.heading == "Findings"]
-    assert [row[-1] for row in found.rows] == ["3.", "4.", "5."]
+    assert [(row[1], row[-1]) for row in found.rows] == [("warning, brief", f"{n}.") for n in (3, 4, 5)]
     assert found.text.endswith(" 2 shorter findings of the same kinds are not listed.")
 
 

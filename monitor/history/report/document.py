@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Final
 
+from monitor.findings.alerts import alert_age_ms
 from monitor.findings.cluster import ROWS as CLUSTER_ROWS
 from monitor.findings.table import FINDINGS, rank
 from monitor.history.chronicle.values import GroupPoint
@@ -22,6 +23,7 @@ from monitor.messages.kind_words import finding_words
 from monitor.messages.names import shown, shown_group
 from monitor.messages.units import unit_of
 from monitor.model import KINDS, FindingKind, Value
+from monitor.model.findings import Severity
 
 BARS: Final = "▁▂▃▄▅▆▇█"
 MOST_BARS: Final = 60
@@ -231,7 +233,7 @@ def _findings(report: IncidentReport, clock: Clock) -> Section:
     chosen, more = _longest_findings((*report.cluster_findings, *report.findings))
     text = (
         "True since: from when its condition held. Opened: when it had held for its threshold. The severity is that of "
-        "a finding that lasts: alerts wait for that."
+        "a finding that lasts: alerts wait for that. A brief finding ended before its alert fired."
     )
     if any(each.kind == FindingKind.DEAD_MEMBER for each in chosen):
         text += (
@@ -263,7 +265,12 @@ def _longest_findings(findings: Sequence[FindingThen]) -> tuple[list[FindingThen
 def _finding_cells(each: FindingThen, clock: Clock) -> tuple[str, ...]:
     closed = clock.at(each.until_ms) if each.is_over else "still open"
     name = finding_words(each.name)
-    return name, each.severity.value, clock.at(each.since_ms), clock.at(each.opened_ms), closed, each.sentence
+    return name, _severity(each), clock.at(each.since_ms), clock.at(each.opened_ms), closed, each.sentence
+
+
+def _severity(each: FindingThen) -> str:
+    is_brief = each.is_over and each.until_ms - each.since_ms < alert_age_ms(each.kind, each.reason)
+    return f"{each.severity.value}, brief" if is_brief and each.severity is not Severity.INFO else each.severity.value
 
 
 def _actions(report: IncidentReport) -> Iterator[Section]:

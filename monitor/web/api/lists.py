@@ -17,13 +17,14 @@ import msgspec
 from msgspec.structs import asdict, replace
 
 from monitor.detection.finding_changes import finding_id
+from monitor.findings.alerts import place_of, settling_until_ms
 from monitor.findings.alike import alike_groups
-from monitor.findings.table import rank, spec_of
+from monitor.findings.table import spec_of
 from monitor.messages.formatting import searchable
 from monitor.model import ClusterSnapshot, Finding, FindingKind, GroupKind, GroupSummary, LibraryUse, Phase, Value
 from monitor.topics.unused import Unused
 from monitor.web.api.types import ClusterCondition, OpenFinding
-from monitor.web.views.known_groups import KnownGroups, worst_first
+from monitor.web.views.known_groups import KnownGroups
 from monitor.web.views.overview import cluster_line
 from monitor.web.views.topic_list import TopicSummary
 
@@ -160,7 +161,7 @@ class ApiLists:
     def groups(self, wanted: Wanted) -> Cut[GroupSummary]:
         """The groups that match."""
         found = [each for each in self._sorted(wanted.order) if _fits(each, wanted)]
-        cut = cut_rows(found, wanted, lambda each: _place(wanted.order, each))
+        cut = cut_rows(found, wanted, lambda each: self._place(wanted.order, each))
         return Cut(rows=tuple(map(self._known.dated, cut.rows)), matching=cut.matching, after=cut.after)
 
     def findings(self, wanted: Wanted) -> Cut[OpenFinding]:
@@ -185,7 +186,18 @@ class ApiLists:
         return known
 
     def _by_place(self, order: Order) -> list[GroupSummary]:
-        return sorted(self._known.by_name, key=lambda each: _place(order, each))
+        return sorted(self._known.by_name, key=lambda each: self._place(order, each))
+
+    def _place(self, order: Order, group: GroupSummary) -> Place:
+        match order:
+            case Order.NAME:
+                return Place(0, 0, group.cluster, group.group)
+            case Order.WORST:
+                return Place(*self._known.worst_first(group))
+            case Order.LAG:
+                return _by_size(group.known_lag, group)
+            case Order.MEMBERS:
+                return _by_size(group.members, group)
 
     @cached_property
     def _findings(self) -> list[OpenFinding]:
@@ -239,25 +251,14 @@ def cut_rows(rows: Sequence[Row], wanted: Wanted, place: Callable[[Row], Place])
     return Cut(rows=tuple(shown), matching=len(rows), after=None if is_last or not shown else place(shown[-1]))
 
 
-def _place(order: Order, group: GroupSummary) -> Place:
-    match order:
-        case Order.NAME:
-            return Place(0, 0, group.cluster, group.group)
-        case Order.WORST:
-            return Place(*worst_first(group))
-        case Order.LAG:
-            return _by_size(group.known_lag, group)
-        case Order.MEMBERS:
-            return _by_size(group.members, group)
-
-
 def _by_size(size: int | None, group: GroupSummary) -> Place:
     """The largest first, the unknown last."""
     return Place(int(size is None), -(size or 0), group.cluster, group.group)
 
 
 def _place_of_finding(finding: OpenFinding) -> Place:
-    return Place(rank(finding.kind, finding.reason), finding.since_ms, finding.cluster, finding.group, finding.reason)
+    place = place_of(finding, finding.evaluated_ms)
+    return Place(place, finding.since_ms, finding.cluster, finding.group, finding.reason)
 
 
 def _open_finding(group: GroupSummary, finding: Finding, evaluated_ms: int) -> OpenFinding:
@@ -269,5 +270,6 @@ def _open_finding(group: GroupSummary, finding: Finding, evaluated_ms: int) -> O
         evaluated_ms=evaluated_ms,
         severity=spec.severity,
         advice=spec.advice_for(group.kind, is_connect=group.is_connect),
+        settling_until_ms=settling_until_ms(finding, evaluated_ms),
         **asdict(finding),
     )

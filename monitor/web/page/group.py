@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
+from monitor.findings.alerts import place_of
 from monitor.findings.table import spec_of
 from monitor.messages.client_libraries import REMARKS, library_name
 from monitor.messages.formatting import age, lasted, rate
-from monitor.messages.notification import utc
 from monitor.messages.units import unit_of
 from monitor.messages.unknown_versions import group_sentence
 from monitor.model import (
@@ -37,7 +37,7 @@ from monitor.web.page.connect import NOTHING, ConnectPart, connect_part
 from monitor.web.page.delivery_lines import DeliveryLine, delivery_lines
 from monitor.web.page.member_labels import Holder, Holders
 from monitor.web.page.task_map import TaskPart, task_map
-from monitor.web.views.overview import FindingLine
+from monitor.web.views.overview import FindingLine, finding_line
 
 SHOWN_PARTITIONS: Final = 500
 """How many partitions the page lists, unless all are requested."""
@@ -184,9 +184,10 @@ def group_page(
     """
     holders, marks = Holders(verdict.members), _marks(verdict)
     rows = _in_order(verdict, marks, sort)
+    in_order = sorted(verdict.findings, key=lambda each: place_of(each, verdict.evaluated_ms))
     return GroupPage(
         verdict=verdict,
-        findings=tuple(_finding_line(verdict, finding) for finding in verdict.findings),
+        findings=tuple(_finding_line(verdict, finding) for finding in in_order),
         subordinate=tuple(_finding_line(verdict, finding, "") for finding in verdict.subordinate),
         judgement=_judgement(verdict),
         members=tuple(
@@ -287,17 +288,9 @@ def _library(library: ClientLibrary) -> str | None:
 
 def _finding_line(verdict: GroupVerdict, finding: Finding, advice: str | None = None) -> FindingLine:
     """The finding as it is shown, with the advice of its row unless another is given."""
-    spec = spec_of(finding.kind, finding.reason)
     if advice is None:
-        advice = spec.advice_for(verdict.kind, is_connect=verdict.is_connect)
-    return FindingLine(
-        kind=finding.kind,
-        severity=spec.severity,
-        sentence=finding.sentence,
-        age=age(verdict.evaluated_ms - finding.since_ms),
-        advice=advice or "",
-        since=utc(finding.since_ms),
-    )
+        advice = spec_of(finding.kind, finding.reason).advice_for(verdict.kind, is_connect=verdict.is_connect)
+    return finding_line(finding, verdict.evaluated_ms, advice)
 
 
 _Marks = Mapping[TopicPartition, Sequence[str]]

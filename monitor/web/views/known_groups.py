@@ -14,13 +14,13 @@ from typing import Final
 from msgspec.structs import replace
 
 from monitor.detection.client_libraries.census import take_census
-from monitor.findings.table import FINDINGS, rank
+from monitor.findings.alerts import LAST_PLACE, place_of
 from monitor.model import ClusterSnapshot, GroupSummary, LibraryUse
 
-_UNJUDGED: Final = len(FINDINGS)
-"""The rank of a group of which it is not known whether anything is wrong."""
+_UNJUDGED: Final = LAST_PLACE
+"""The place of a group of which it is not known whether anything is wrong."""
 _RIGHT: Final = _UNJUDGED + 1
-"""The rank of a group in which nothing is wrong."""
+"""The place of a group in which nothing is wrong."""
 
 
 class KnownGroups:
@@ -35,7 +35,7 @@ class KnownGroups:
     @cached_property
     def troubled(self) -> list[GroupSummary]:
         """Those with findings, the worst first."""
-        return sorted((each for each in self.by_name if each.findings), key=worst_first)
+        return sorted((each for each in self.by_name if each.findings), key=self.worst_first)
 
     @cached_property
     def by_worst(self) -> list[GroupSummary]:
@@ -59,12 +59,11 @@ class KnownGroups:
         """The group with when it was judged: few of thousands are shown, so only those are dated."""
         return replace(summary, evaluated_ms=self.evaluated_ms(summary))
 
+    def worst_first(self, summary: GroupSummary) -> tuple[int, int, str, str]:
+        """Its place: the worst finding first (monitor.findings.alerts), the longest first, then by name.
 
-def worst_first(summary: GroupSummary) -> tuple[int, int, str, str]:
-    """The worst finding first (monitor.findings.order), the longest first, then by name.
-
-    Those without findings come last, and of them first those that could not be judged.
-    """
-    none = (_RIGHT if summary.unjudged is None else _UNJUDGED, 0)
-    worst = min([(rank(each.kind, each.reason), each.since_ms) for each in summary.findings], default=none)
-    return *worst, summary.cluster, summary.group
+        Those without findings come last, and of them first those that could not be judged.
+        """
+        at_ms, none = self.evaluated_ms(summary), (_RIGHT if summary.unjudged is None else _UNJUDGED, 0)
+        worst = min([(place_of(each, at_ms), each.since_ms) for each in summary.findings], default=none)
+        return *worst, summary.cluster, summary.group

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 from urllib.parse import urlencode
 
+from monitor.findings.alerts import place_of, settling_until_ms
 from monitor.findings.alike import AlikeBy, AlikeGroups, alike_by
 from monitor.findings.table import spec_of
-from monitor.messages.formatting import age, counted
+from monitor.messages.formatting import age, counted, until
 from monitor.messages.notification import utc
 from monitor.model import ClusterSnapshot, Finding, FindingKind, GroupSummary, RecordingHealth, Value
 from monitor.model.cluster_findings import ClusterFinding
@@ -53,7 +54,8 @@ class ClusterLine(Value):
 class FindingLine(Value):
     """A finding as it is shown. ``age`` is how long it had lasted when the group was judged, ``since`` when it began.
 
-    ``advice`` says what to do first, where there is room for it.
+    ``advice`` says what to do first, where there is room for it. ``settling``: it is too young for its alert, which
+    fires after this time; "" if it is old enough.
     """
 
     kind: FindingKind
@@ -62,6 +64,7 @@ class FindingLine(Value):
     age: str
     advice: str = ""
     since: str = ""
+    settling: str = ""
 
 
 class GroupLine(Value):
@@ -157,18 +160,29 @@ def _alike_line(first: GroupSummary, alike: AlikeGroups) -> GroupLine:
 
 
 def finding_lines(summary: GroupSummary, findings: Sequence[Finding]) -> tuple[FindingLine, ...]:
-    """These findings of a group in their order, with their ages."""
-    rows = [(each, spec_of(each.kind, each.reason)) for each in findings]
+    """These findings of a group, the worst first, with their ages."""
+    in_order = sorted(findings, key=lambda each: place_of(each, summary.evaluated_ms))
     return tuple(
-        FindingLine(
-            kind=each.kind,
-            severity=spec.severity,
-            sentence=each.sentence,
-            age=age(summary.evaluated_ms - each.since_ms),
-            advice=spec.advice_for(summary.kind, is_connect=summary.is_connect) or "",
-            since=utc(each.since_ms),
+        finding_line(
+            each,
+            summary.evaluated_ms,
+            spec_of(each.kind, each.reason).advice_for(summary.kind, is_connect=summary.is_connect),
         )
-        for each, spec in rows
+        for each in in_order
+    )
+
+
+def finding_line(finding: Finding, at_ms: int, advice: str | None) -> FindingLine:
+    """A finding as it is shown at an instant, with what to do about it."""
+    until_ms = settling_until_ms(finding, at_ms)
+    return FindingLine(
+        kind=finding.kind,
+        severity=spec_of(finding.kind, finding.reason).severity,
+        sentence=finding.sentence,
+        age=age(at_ms - finding.since_ms),
+        advice=advice or "",
+        since=utc(finding.since_ms),
+        settling="" if until_ms is None else until(until_ms - at_ms),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 from msgspec.structs import asdict
 
+from monitor.findings.alerts import place_of, settling_until_ms
 from monitor.findings.table import spec_of
 from monitor.model import Finding, GroupVerdict
 from monitor.model.findings import Severity
@@ -15,6 +16,7 @@ class AdvisedFinding(Finding, kw_only=True):
 
     severity: Severity
     advice: str | None = None
+    settling_until_ms: int | None = None
 
 
 class ToldVerdict(GroupVerdict):
@@ -26,7 +28,8 @@ class ToldVerdict(GroupVerdict):
 
 def verdict_json(verdict: GroupVerdict) -> bytes:
     """The whole verdict, its findings with advice; a field that has its default (null, 0, empty) is left out."""
-    advised = tuple(_with_advice(verdict, finding) for finding in verdict.findings)
+    in_order = sorted(verdict.findings, key=lambda each: place_of(each, verdict.evaluated_ms))
+    advised = tuple(_with_advice(verdict, finding) for finding in in_order)
     fields = {name: getattr(verdict, name) for name in verdict.__struct_fields__ if name != "findings"}
     return msgspec.json.encode(ToldVerdict(**fields, findings=advised))
 
@@ -34,4 +37,5 @@ def verdict_json(verdict: GroupVerdict) -> bytes:
 def _with_advice(verdict: GroupVerdict, finding: Finding) -> AdvisedFinding:
     spec = spec_of(finding.kind, finding.reason)
     advice = spec.advice_for(verdict.kind, is_connect=verdict.is_connect)
-    return AdvisedFinding(**asdict(finding), severity=spec.severity, advice=advice)
+    until_ms = settling_until_ms(finding, verdict.evaluated_ms)
+    return AdvisedFinding(**asdict(finding), severity=spec.severity, advice=advice, settling_until_ms=until_ms)

@@ -218,10 +218,10 @@ def test_the_page_marks_a_partition_as_the_row_of_its_finding_says(spec):
 
 
 def in_trouble():
-    """A group for each finding; the worst is the last by name and the youngest."""
+    """A group for each finding, all old enough for their alerts; the worst is the last by name and the youngest."""
     groups = []
     for number, (kind, reason) in enumerate(ORDER):
-        found = Finding(FindingKind(kind), reason, since_ms=NOW_MS - 1_000 * number, sentence="Wrong.")
+        found = Finding(FindingKind(kind), reason, since_ms=NOW_MS - 9_000_000 - 1_000 * number, sentence="Wrong.")
         groups.append(replace(offsets_only(f"g{len(ORDER) - number:02}"), findings=(found,)))
     return snapshot(ready_cluster(*groups, offsets_only("a calm one")))
 

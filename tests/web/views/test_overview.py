@@ -22,11 +22,11 @@ def example() -> Snapshot:
         ready_cluster(
             offsets_only("a calm one"),
             troubled("b lags long", FindingKind.LAG, "behind", 9_000_000),
-            troubled("d orphaned lately", FindingKind.ORPHANED, "assignor_gap", 1_000),
-            troubled("c orphaned long", FindingKind.ORPHANED, "assignor_gap", 60_000),
+            troubled("d orphaned lately", FindingKind.ORPHANED, "assignor_gap", 600_000),
+            troubled("c orphaned long", FindingKind.ORPHANED, "assignor_gap", 660_000),
             troubled("a ties", FindingKind.DRIFT, "tie", 99_000_000),
             troubled("a drifts", FindingKind.DRIFT, "replayed", 5_000_000),
-            troubled("b orphaned long", FindingKind.ORPHANED, "assignor_gap", 60_000),
+            troubled("b orphaned long", FindingKind.ORPHANED, "assignor_gap", 660_000),
             troubled("z lost records", FindingKind.RETENTION, "records_lost", 500),
             troubled("a waits for a refresh", FindingKind.ORPHANED, "grew", 90_000_000),
         )
@@ -45,6 +45,35 @@ def test_the_worst_finding_comes_first_then_the_longest_then_the_name():
         "a drifts",
         "a ties",
         "a calm one",
+    ]
+
+
+def test_findings_that_are_too_young_for_their_alerts_come_after_all_but_information():
+    """The ages of the shipped alerts: ten minutes for an orphan, 15 for a drift, five for too much lag."""
+    shown = overview(
+        Listing(
+            snapshot(
+                ready_cluster(
+                    troubled("orphaned for a second", FindingKind.ORPHANED, "assignor_gap", 1_000),
+                    troubled("orphaned for ten minutes but a second", FindingKind.ORPHANED, "assignor_gap", 599_000),
+                    troubled("orphaned for ten minutes", FindingKind.ORPHANED, "assignor_gap", 600_000),
+                    troubled("drifts for a minute", FindingKind.DRIFT, "replayed", 60_000),
+                    troubled("lags for five minutes", FindingKind.LAG, "behind", 300_000),
+                    troubled("ties", FindingKind.DRIFT, "tie", 1_000),
+                )
+            )
+        ),
+        NOW_MS,
+        Wish(),
+        None,
+    )
+    assert [(line.summary.group, *(each.settling for each in line.findings)) for line in shown.groups] == [
+        ("orphaned for ten minutes", ""),
+        ("lags for five minutes", ""),
+        ("orphaned for ten minutes but a second", "1 s"),
+        ("orphaned for a second", "10 min"),
+        ("drifts for a minute", "14 min"),
+        ("ties", ""),
     ]
 
 
