@@ -18,9 +18,10 @@ import kubernetes_validate
 import pytest
 import yaml
 
-from dashboards.alerts import rules_file
 from dashboards.kubernetes import kubernetes_files
 from dashboards.runbooks import Options
+from monitor.alert_rules import rules_file
+from monitor.alert_rules.options import RuleOptions
 from monitor.config import load
 from tests.repository.test_deploy_kubernetes import (
     MANIFESTS,
@@ -230,7 +231,7 @@ def test_each_cluster_of_the_configuration_has_a_rule_for_when_it_has_no_series(
     assert len(names) > 1
     rule = only(rendered({**MONITORED, "config": config}), "PrometheusRule")
     named = [group for group in rule["spec"]["groups"] if group["name"] == "groupwatch-clusters"]
-    written = yaml.safe_load(rules_file(clusters=names))["groups"][-1]
+    written = yaml.safe_load(rules_file(options=RuleOptions(clusters=tuple(names))))["groups"][-1]
     assert named == [written]
 
 
