@@ -28,13 +28,17 @@ NO_OPTIONS: Final = Options()
 
 def generated_files(options: Options = NO_OPTIONS) -> dict[str, str]:
     """The text of every generated file by its path below FOLDER."""
-    boards = {f"{GRAFANA}/{name}.json": board_file(board) for name, board in BOARDS.items()}
-    files = {**boards, "alerts.yml": rules_file(options=_rule_options(options))}
-    return {name: with_cluster_label(text, options.cluster_label) for name, text in files.items()}
+    boards = {
+        f"{GRAFANA}/{name}.json": with_cluster_label(board_file(board), options.cluster_label)
+        for name, board in BOARDS.items()
+    }
+    return {**boards, "alerts.yml": rules_file(options=_rule_options(options))}
 
 
 def _rule_options(options: Options) -> RuleOptions:
-    return RuleOptions(links=Links(runbooks=options.runbooks), clusters=options.clusters)
+    return RuleOptions(
+        links=Links(runbooks=options.runbooks), clusters=options.clusters, cluster_label=options.cluster_label
+    )
 
 
 def write(folder: Path, options: Options = NO_OPTIONS) -> None:

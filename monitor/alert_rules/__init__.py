@@ -13,7 +13,6 @@ from monitor.alert_rules.ownership import ownership_rules
 from monitor.alert_rules.rebalances import rebalance_rules
 from monitor.alert_rules.rule import AlertRule, Pace
 from monitor.alert_rules.rule_file import RuleGroup, rule_file_text, rule_object_text
-from monitor.metrics.cluster_label import with_cluster_label
 
 AS_MEANT: Final = Pace()
 
@@ -52,9 +51,9 @@ def configured_groups(options: RuleOptions, pace: Pace = AS_MEANT) -> tuple[Rule
 
 def rules_file(pace: Pace = AS_MEANT, options: RuleOptions = SHIPPED) -> str:
     """The rules as a rule file of Prometheus. Raises like ``configured_groups``."""
-    return with_cluster_label(rule_file_text(configured_groups(options, pace)), options.cluster_label)
+    return rule_file_text(configured_groups(options, pace))
 
 
 def rules_object(options: RuleOptions = SHIPPED) -> str:
     """The rules as a PrometheusRule. Raises like ``configured_groups``."""
-    return with_cluster_label(rule_object_text(configured_groups(options)), options.cluster_label)
+    return rule_object_text(configured_groups(options))

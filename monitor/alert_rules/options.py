@@ -13,6 +13,7 @@ from monitor.alert_rules.links import Links, link_annotations
 from monitor.alert_rules.rule import AlertRule, Pace
 from monitor.alert_rules.rule_file import RuleGroup
 from monitor.findings.alerts import GROUP_ALERTS
+from monitor.metrics.cluster_label import with_cluster_label
 from monitor.model.cluster_label import CLUSTER_LABEL
 from monitor.model.findings import Severity
 
@@ -90,6 +91,9 @@ def _renamed(labels: Mapping[str, str], cluster_label: str) -> Mapping[str, str]
 
 
 def _changed(rules: Iterable[AlertRule], options: RuleOptions) -> Iterator[AlertRule]:
+    def renamed(text: str) -> str:
+        return with_cluster_label(text, options.cluster_label)
+
     for rule in rules:
         if rule.name in options.disabled:
             continue
@@ -99,5 +103,8 @@ def _changed(rules: Iterable[AlertRule], options: RuleOptions) -> Iterator[Alert
             severity=change.severity or rule.severity,
             hold_s=rule.hold_s if change.hold_s is None else change.hold_s,
             labels={**_renamed(rule.labels, options.cluster_label), **options.labels, **change.labels},
-            links=link_annotations(rule, options.links),
+            links={name: renamed(link) for name, link in link_annotations(rule, options.links).items()},
+            expr=renamed(rule.expr),
+            summary=renamed(rule.summary),
+            description=renamed(rule.description),
         )
