@@ -9,11 +9,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from dashboards.alerts import RULES, rules_file
-from dashboards.alerts.table import PAGE, with_table
-from dashboards.cluster_label import with_cluster_label
+from dashboards.alert_table import PAGE, with_table
 from dashboards.grafana.boards import BOARDS, board_file
 from dashboards.runbooks import Options, command_options
+from monitor.alert_rules import RULES, rules_file
+from monitor.alert_rules.links import Links
+from monitor.alert_rules.options import RuleOptions
+from monitor.metrics.cluster_label import with_cluster_label
 
 FOLDER: Final = Path(__file__).parent / "generated"
 
@@ -26,9 +28,17 @@ NO_OPTIONS: Final = Options()
 
 def generated_files(options: Options = NO_OPTIONS) -> dict[str, str]:
     """The text of every generated file by its path below FOLDER."""
-    boards = {f"{GRAFANA}/{name}.json": board_file(board) for name, board in BOARDS.items()}
-    files = {**boards, "alerts.yml": rules_file(runbooks=options.runbooks, clusters=options.clusters)}
-    return {name: with_cluster_label(text, options.cluster_label) for name, text in files.items()}
+    boards = {
+        f"{GRAFANA}/{name}.json": with_cluster_label(board_file(board), options.cluster_label)
+        for name, board in BOARDS.items()
+    }
+    return {**boards, "alerts.yml": rules_file(options=_rule_options(options))}
+
+
+def _rule_options(options: Options) -> RuleOptions:
+    return RuleOptions(
+        links=Links(runbooks=options.runbooks), clusters=options.clusters, cluster_label=options.cluster_label
+    )
 
 
 def write(folder: Path, options: Options = NO_OPTIONS) -> None:

@@ -6,30 +6,15 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from monitor.metrics import specs
+from monitor.metrics.promql import UnknownMetric, check_labels, shard_shares
 from monitor.metrics.spec_types import HistogramMetric, MetricKind, MetricScope, MetricSpec
 
 VARIABLES: Final = ("cluster", "group", "topic")
 """Labels for which dashboards have a variable of the same name, several values allowed."""
 
-CLUSTER: Final = ("cluster",)
 GROUP: Final = ("cluster", "group")
 TOPIC: Final = ("cluster", "topic")
 PARTITION: Final = ("cluster", "group", "topic", "partition")
-
-
-class UnknownMetric(Exception):  # noqa: N818 -- says what happened
-    """A query names a label that the family does not have, or asks what its kind cannot tell."""
-
-
-def check_labels(family: MetricSpec, labels: Iterable[str]) -> None:
-    """Do nothing if a family has these labels.
-
-    Raises:
-        UnknownMetric: the family lacks one of the labels.
-    """
-    missing = [label for label in labels if label not in family.labels]
-    if missing:
-        raise UnknownMetric(f"{family.name} has no label {', '.join(missing)}")
 
 
 def described(*families: MetricSpec) -> str:
@@ -84,18 +69,6 @@ def once(family: MetricSpec, expr: str | None = None) -> str:
     if family.scope is MetricScope.CLUSTER:
         return shard_shares(expr, family.labels)
     return f"max by ({', '.join(family.labels)}) ({expr})"
-
-
-def shard_shares(expr: str, labels: Sequence[str], cluster: Sequence[str] = CLUSTER) -> str:
-    """An expression about a cluster, with these labels and the shard that exposes it, once for all its replicas.
-
-    >>> shard_shares("groupwatch_cluster_lag", ["cluster"])
-    'max by (cluster, shard, of) (groupwatch_cluster_lag * on (cluster, instance, job) group_left (shard, of) \
-(max by (cluster, instance, job, shard, of) (groupwatch_shards) ^ 0))'
-    """
-    job = ", ".join((*cluster, "instance", "job"))
-    shard = f"(max by ({job}, shard, of) ({specs.SHARDS.name}) ^ 0)"
-    return f"max by ({', '.join((*labels, 'shard', 'of'))}) ({expr} * on ({job}) group_left (shard, of) {shard})"
 
 
 def summed(family: MetricSpec, by: Sequence[str], expr: str | None = None) -> str:
@@ -188,24 +161,6 @@ def renamed(family: MetricSpec, by: Sequence[str], label: str, new: str) -> str:
     check_labels(family, (*by, label))
     series = f'label_replace({chosen(family)}, "{new}", "$1", "{label}", "(.+)")'
     return f"max by ({', '.join(by)}, {new}) ({series})"
-
-
-def everywhere(family: MetricSpec) -> str:
-    """The family's full name: all its series, for alert rules.
-
-    >>> everywhere(specs.UP)
-    'groupwatch_up'
-    """
-    return family.name
-
-
-def in_state(state: str) -> str:
-    """The groups that are in a state, for alert rules.
-
-    >>> in_state("empty")
-    'groupwatch_group_state{state="empty"} == 1'
-    """
-    return f'{specs.GROUP_STATE.name}{{state="{state}"}} == 1'
 
 
 def _counter(family: MetricSpec) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from grafana_foundation_sdk.builders.stat import Panel
 
 from dashboards.grafana.panels import marked_below, stat
-from dashboards.queries import CLUSTER, across, described
+from dashboards.queries import across, described
 from monitor.metrics import specs
+from monitor.metrics.promql import CLUSTER
 from monitor.metrics.spec_types import MetricSpec
 
 

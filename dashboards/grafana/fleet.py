@@ -18,8 +18,10 @@ from dashboards.grafana.panels import (
     table,
     unmarked,
 )
-from dashboards.queries import CLUSTER, GROUP, across, chosen, described, groups_with, once, since, summed, total
+from dashboards.queries import GROUP, across, chosen, described, groups_with, once, since, summed, total
+from monitor.alert_rules.links import FLEET_UID
 from monitor.metrics import specs
+from monitor.metrics.promql import CLUSTER
 from monitor.metrics.spec_types import MetricSpec
 
 TOP: Final = 10
@@ -196,7 +198,7 @@ def clusters() -> Panel:
 
 
 BOARD: Final = Board(
-    uid="groupwatch",
+    uid=FLEET_UID,
     title="groupwatch: fleet",
     description="All consumer groups of all clusters: findings and lag.",
     variables=(variables.clusters, variables.groups, variables.page_address),

@@ -8,7 +8,6 @@ from dashboards.grafana import group_connect, group_lag, group_ownership, group_
 from dashboards.grafana.findings import open_findings
 from dashboards.grafana.layout import Band, Board
 from dashboards.grafana.lines import GROUP_NAME
-from dashboards.grafana.links import GROUP_UID
 from dashboards.grafana.panels import (
     BAD,
     CALM,
@@ -25,6 +24,7 @@ from dashboards.grafana.panels import (
     unmarked,
 )
 from dashboards.queries import GROUP, chosen, described, increased, numbered, summed, total
+from monitor.alert_rules.links import GROUP_UID
 from monitor.metrics import specs
 
 STATES: Final = (

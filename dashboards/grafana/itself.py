@@ -20,8 +20,9 @@ from dashboards.grafana.panels import (
     table,
     timeline,
 )
-from dashboards.queries import CLUSTER, across, chosen, described, everywhere, increased, since, slowest, summed
+from dashboards.queries import across, chosen, described, increased, since, slowest, summed
 from monitor.metrics import specs
+from monitor.metrics.promql import CLUSTER, everywhere
 from monitor.metrics.spec_types import MetricSpec
 
 _CLUSTER: Final = "{{cluster}}"

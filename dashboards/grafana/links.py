@@ -10,10 +10,11 @@ from typing import Final
 from grafana_foundation_sdk.builders.dashboard import DashboardLink
 from grafana_foundation_sdk.models.dashboard import DashboardLinkType
 
+from monitor.alert_rules.links import GROUP_UID
+
 TAG: Final = "groupwatch"
 """All dashboards have it; each links to all that have it."""
 
-GROUP_UID: Final = "groupwatch-group"
 TOPICS_UID: Final = "groupwatch-topics"
 
 SERIES_LABEL: Final = "__field.labels"

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
+from monitor.alert_rules.configured import rule_options
 from monitor.checks.checkpoint_place import (
     checkpoint_without_jars,
     folder_here,
@@ -221,6 +222,14 @@ def _own_address(settings: Settings) -> Iterator[str]:
 def _random_port(settings: Settings) -> Iterator[str]:
     if settings.http.port == 0:
         yield "http.port 0 takes another port at every start: Prometheus cannot find it."
+
+
+def _unknown_alerts(settings: Settings) -> Iterator[str]:
+    """What `groupwatch rules` would refuse. A job does not read it."""
+    try:
+        rule_options(settings)
+    except ConfigError as error:
+        yield from error.problems
 
 
 def _clear_passwords(settings: Settings) -> Iterator[str]:
@@ -478,6 +487,7 @@ WARNINGS: Final[tuple[Look, ...]] = (
     _unchecked_names,
     _same_brokers,
     _folders_of_queries,
+    _unknown_alerts,
     seldom_read,
 )
 WARNINGS_OF_JOBS: Final[tuple[Look, ...]] = (

@@ -28,6 +28,7 @@ from monitor.cli.doctor import add_doctor
 from monitor.cli.manual import add_manuals
 from monitor.cli.mcp import add_mcp
 from monitor.cli.report import add_report
+from monitor.cli.rules import add_rules
 from monitor.model.escaping import escaped_lines
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="rich")
@@ -186,6 +187,7 @@ def demo(
 add_commands(app)
 add_backtest(app)
 add_report(app)
+add_rules(app)
 add_doctor(app)
 add_mcp(app)
 add_check_config(app)
@@ -212,7 +214,7 @@ add_manuals(app)
 
 
 def _rules_of_the_demo() -> str:
-    from dashboards.alerts import DEMO, rules_file  # noqa: PLC0415 -- no other command needs it
+    from monitor.alert_rules import DEMO, rules_file  # noqa: PLC0415 -- no other command needs it
 
     return rules_file(DEMO)
 

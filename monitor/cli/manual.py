@@ -57,6 +57,25 @@ JAVA: Final = Meaning("JAVA_HOME", "the Java to use, 17 or 21, if it is not the 
 HISTORY: Final = Meaning("GROUPWATCH_HISTORY__FOLDER", "same as --history, which overrides it")
 
 MANUALS: Final[Mapping[str, Manual]] = {
+    "rules": Manual(
+        examples=(
+            Example("groupwatch rules --config groupwatch.toml > alerts.yml", "Write a rule file for Prometheus."),
+            Example(
+                "groupwatch rules --config groupwatch.toml --format prometheusrule | kubectl apply -f -",
+                "Give the rules to the Prometheus operator.",
+            ),
+            Example(
+                "groupwatch rules --config groupwatch.toml --format alertmanagerconfig > inhibitions.yaml",
+                "Write the inhibitions for the operator's Alertmanager.",
+            ),
+        ),
+        exit_codes=(
+            AS_ASKED,
+            Meaning("2", "the configuration is wrong: one sentence for each mistake"),
+            INTERRUPTED,
+        ),
+        environment=(SETTINGS,),
+    ),
     "run": Manual(
         examples=(
             Example("groupwatch run --config groupwatch.toml", "Watch these clusters until Ctrl-C or SIGTERM."),

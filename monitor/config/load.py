@@ -14,6 +14,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource
 
+from monitor.config.alerts import AlertOverride, AlertsSettings
 from monitor.config.client import flattened, is_secret
 from monitor.config.errors import ConfigError
 from monitor.config.files import small_text
@@ -46,9 +47,14 @@ SECTIONS: Final[Mapping[str, type[BaseModel]]] = {
     "otlp": OtlpSettings,
     "webhook": WebhookSettings,
     "history": HistorySettings,
+    "alerts": AlertsSettings,
 }
 
-OVERRIDES: Final[Mapping[str, type[BaseModel]]] = {"detection": DetectionOverride, "metrics": MetricsOverride}
+OVERRIDES: Final[Mapping[str, type[BaseModel]]] = {
+    "detection": DetectionOverride,
+    "metrics": MetricsOverride,
+    "alerts": AlertOverride,
+}
 """What the entries of a section's ``overrides`` are."""
 
 FLAT_TABLES: Final[Mapping[str, str]] = {
@@ -192,7 +198,7 @@ def _with_flat_names(given: dict[str, Any]) -> dict[str, Any]:
         table = given.get(name)
         if isinstance(table, dict):
             given = {**given, name: {entry: flat(value, key) for entry, value in table.items()}}
-    texts = {"spark": "conf", "otlp": "headers", "webhook": "headers"}
+    texts = {"spark": "conf", "otlp": "headers", "webhook": "headers", "alerts": "labels"}
     return {**given, **{name: flat(given[name], key) for name, key in texts.items() if name in given}}
 
 

@@ -10,6 +10,7 @@ from pydantic import BeforeValidator, Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from monitor.config.alerts import AlertsSettings
 from monitor.config.client import ClientProperties, as_client_properties, texts
 from monitor.config.history import HistorySettings
 from monitor.config.http import HttpSettings
@@ -291,6 +292,8 @@ class Settings(BaseSettings):
     """The delivery of findings to a webhook."""
     history: HistorySettings = HistorySettings()
     """The recording."""
+    alerts: AlertsSettings = AlertsSettings()
+    """The alert rules."""
 
     @property
     def systems(self) -> tuple[System, ...]:

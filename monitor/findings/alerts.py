@@ -1,7 +1,7 @@
 """The shipped alerts about groups: what each of them looks at, and how long it waits.
 
-The rules for Prometheus are built from these rows (``dashboards.alerts``), and a backtest evaluates them on a recording
-(``monitor.history.backtest``). Times are in seconds, as Prometheus has them.
+The rules for Prometheus are built from these rows (``monitor.alert_rules``), and a backtest evaluates them on a
+recording (``monitor.history.backtest``). Times are in seconds, as Prometheus has them.
 """
 
 from __future__ import annotations

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from msgspec import UNSET, UnsetType
+
 from monitor.model.evidence import DriftCause
 from monitor.model.values import TopicPartition, TopicPartitions, Value
 
@@ -145,6 +147,7 @@ class FindingRecord(Value, omit_defaults=False):
     A finding of a cluster has no group (``""``); it concerns ``group_count`` of those that the job with this ``shard``
     (its number, from 1) watches. ``follows`` is the finding of the cluster that a closed one of a group is now under.
     One of alike groups has no group either, but the ``pattern`` of their names; a closed one of a group ``follows`` it.
+    ``page_url`` is the address of the page of the group, or of the cluster's groups, where one is configured.
     """
 
     id: str
@@ -170,6 +173,7 @@ class FindingRecord(Value, omit_defaults=False):
     follows: str | None = None
     shard: int = 1
     pattern: str = ""
+    page_url: str | UnsetType = UNSET
 
 
 class FindingOutdated(Value):

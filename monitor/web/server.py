@@ -19,6 +19,7 @@ from monitor.web.http.access import RequiresCredentials
 from monitor.web.http.access_errors import AccessError
 from monitor.web.http.access_files import AccessFiles, WatchedAccess
 from monitor.web.http.credentials import Checker
+from monitor.web.http.external_path import UnderPath
 from monitor.web.http.headers import SecurityHeaders
 from monitor.web.http.limits import FewAtOnce, InPieces, Limits, ReadOnly
 from monitor.web.http.protocol import GuardedServer
@@ -46,7 +47,8 @@ class HttpServer(Lifecycle):
     """Serves the newest snapshot from ``start`` until ``stop``. Port 0 takes a free one, which ``url`` then names.
 
     Or another app, if it is given one in place of a source of snapshots. ``access`` says who may read, ``limits`` how
-    much a client may ask for. ``at_stop`` is called once nothing is served anymore.
+    much a client may ask for. ``path`` is a prefix under which it is served, too. ``at_stop`` is called once nothing is
+    served anymore.
     """
 
     def __init__(  # noqa: PLR0913 -- all but the first have a default
@@ -57,9 +59,11 @@ class HttpServer(Lifecycle):
         access: AccessFiles = AccessFiles(),  # noqa: B008 -- immutable
         limits: Limits = Limits(),  # noqa: B008 -- immutable
         *,
+        path: str = "",
         at_stop: Callable[[], None] = lambda: None,
     ) -> None:
         self._source = source
+        self._path = path
         self._at_stop = at_stop
         self._host = host
         self._port = port
@@ -118,7 +122,7 @@ class HttpServer(Lifecycle):
         app = RequiresCredentials(app, lambda: access.current, checker)
         app = ReadOnly(app, self._limits)
         app = SecurityHeaders(app, lambda: access.current.hsts)
-        return InPieces(app)
+        return InPieces(UnderPath(app, self._path) if self._path else app)
 
 
 def _watched(files: AccessFiles) -> WatchedAccess:

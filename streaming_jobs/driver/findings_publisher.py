@@ -12,6 +12,7 @@ from monitor.config import ClusterSettings
 from monitor.detection.finding_changes import Ledger, alike_in, alike_records, cluster_records
 from monitor.model import FindingOutdated, FindingRecord, FindingScope, GroupSummary, Shard
 from monitor.model.cluster_findings import ClusterFinding
+from streaming_jobs.driver.finding_links import linked
 from streaming_jobs.ingest.sharding import watches
 from streaming_jobs.runtime.clock import monotonic_ms
 
@@ -41,8 +42,14 @@ class FindingsPublisher:
     Micro-batches continue, and one that tries again takes some seconds more.
     """
 
-    def __init__(self, cluster: ClusterSettings, shard: Shard, name: str | None = None) -> None:
-        """Prepare. ``cluster`` has the topic; ``name`` is the cluster that the findings are of (None: the same)."""
+    def __init__(
+        self, cluster: ClusterSettings, shard: Shard, name: str | None = None, external_url: str | None = None
+    ) -> None:
+        """Prepare. ``cluster`` has the topic; ``name`` is the cluster that the findings are of (None: the same).
+
+        ``external_url`` is the address of the page (None: records have no link).
+        """
+        self._external_url = external_url
         self._cluster = cluster
         self._name = cluster.name if name is None else name
         self._shard = shard
@@ -98,8 +105,11 @@ class FindingsPublisher:
 
     def _write(self) -> None:
         while self._waiting:
-            self._topic.write(self._waiting[:MAX_RECORDS_PER_WRITE])
+            self._topic.write(map(self._linked, self._waiting[:MAX_RECORDS_PER_WRITE]))
             del self._waiting[:MAX_RECORDS_PER_WRITE]
+
+    def _linked(self, record: FindingRecord | FindingOutdated) -> FindingRecord | FindingOutdated:
+        return linked(record, self._external_url) if isinstance(record, FindingRecord) else record
 
     def _apply_changes(self, ledger: Ledger, judged: _Judged) -> None:
         shard, alike = self._shard.number, alike_in(judged.groups, ledger.open_alike())

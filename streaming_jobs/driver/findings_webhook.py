@@ -19,6 +19,7 @@ from monitor.metrics.process_metrics import ProcessMetrics
 from monitor.model import FindingRecord
 from monitor.push.cloud_event import CloudEvent, EventError, SkipReason, finding_event, require_own
 from monitor.push.webhook import Attempt, Result, Webhook, pause_s
+from streaming_jobs.driver.finding_links import linked
 
 log = logging.getLogger(__name__)
 
@@ -57,13 +58,14 @@ class FindingsOf(NamedTuple):
 class FindingsWebhook:
     """Sends from ``start`` until ``request_stop``. A failure in it is logged and counted, and watching continues."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 -- the last two have defaults
         self,
         topic: FindingsOf,
         settings: WebhookSettings,
         feed: Feed,
         process: ProcessMetrics,
         pause: Callable[[int, float | None], float] = pause_s,
+        external_url: str | None = None,
     ) -> None:
         """Prepare; nothing starts yet.
 
@@ -73,7 +75,9 @@ class FindingsWebhook:
             feed: the records of that topic.
             process: counts the attempts.
             pause: gives the time (s) to wait after so many failures in a row.
+            external_url: the address of the page; None: events have no link.
         """
+        self._external_url = external_url
         self._cluster = topic.cluster
         self._names = frozenset({topic.cluster, *topic.systems})
         self._receiver = address_without_path(settings.url or "")
@@ -123,7 +127,7 @@ class FindingsWebhook:
         """The event of a record; None: it has none, and must not hold up those behind it."""
         try:
             require_own(record, self._names)
-            return finding_event(record)
+            return finding_event(linked(record, self._external_url))
         except EventError as error:
             self._report_skipped(record, error)
             return None

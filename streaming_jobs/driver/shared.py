@@ -18,7 +18,7 @@ class SharedEvaluation:
     """Which groups of a cluster are judged, and by what: the thresholds, and where its catalogs are put.
 
     ``series`` says which series the groups have, ``history`` where they are recorded. ``served_before`` keeps what is
-    served for the next start.
+    served for the next start. ``external_url`` is the address of the page; None: published findings have no link.
 
     ``start_turn`` is held by the cluster whose query is starting. A query starts with a Python of its own, for which
     Spark waits 10 s and no longer: of several at a time on a busy machine, each could be too late again and again.
@@ -31,3 +31,4 @@ class SharedEvaluation:
     start_turn: threading.Lock = field(default_factory=threading.Lock)
     series: SeriesRules = ALL_SERIES
     history: HistorySettings = field(default_factory=HistorySettings)
+    external_url: str | None = None

@@ -78,7 +78,7 @@ class ClusterWatch:
         """Whether a micro-batch only waited for the next one when it had to end."""
         self._watching = threading.Thread(target=self._run, name=f"watch-{target.name}", daemon=True)
         self._threads = (*map(self._collecting, target.collectors), self._watching)
-        self._findings = FindingsPublisher(target.carrier, shared.shard, target.name)
+        self._findings = FindingsPublisher(target.carrier, shared.shard, target.name, shared.external_url)
         self._problems = ReadingProblems(target, StallWatch(int(settings.trigger_s * 1000)))
         self._unread_log = UnreadLog(target.name)
         self._is_stall_logged = False

@@ -127,6 +127,7 @@ class Job(Lifecycle):
             self._settings.shard,
             series=series_rules(self._settings),
             history=self._settings.history,
+            external_url=self._settings.http.external_url,
         )
         try:
             for watched in self._watch_list(self._spark):

@@ -41,7 +41,8 @@ def text_push(text: Callable[[], str], process: ProcessMetrics, settings: Settin
 
 def _webhook(cluster: ClusterSettings, settings: Settings, process: ProcessMetrics) -> FindingsWebhook:
     feed = FindingsFeed(cluster, settings.webhook.group)
-    return FindingsWebhook(carried_findings(cluster, settings), settings.webhook, feed, process)
+    topic, url = carried_findings(cluster, settings), settings.http.external_url
+    return FindingsWebhook(topic, settings.webhook, feed, process, external_url=url)
 
 
 def carried_findings(cluster: ClusterSettings, settings: Settings) -> FindingsOf:

@@ -24,7 +24,8 @@ def http_server(
     app = create_app(source, process=source.process, past=past) if isinstance(source, SnapshotStore) else source
     files = AccessFiles(web_config_file=settings.web_config_file, token_file=settings.token_file)
     at_stop = (lambda: None) if past is None else past.close
-    return HttpServer(app, settings.bind, settings.port if port is None else port, files, at_stop=at_stop)
+    chosen = settings.port if port is None else port
+    return HttpServer(app, settings.bind, chosen, files, path=settings.external_path, at_stop=at_stop)
 
 
 def _past(history: HistorySettings) -> PastProcess | None:

@@ -11,7 +11,7 @@ import pytest
 from click.testing import Result
 from typer.testing import CliRunner
 
-from dashboards.alerts import RULES
+from monitor.alert_rules import RULES
 from monitor.checks.config_checks import loads_no_code
 from monitor.cli.app import app
 from monitor.demo.servers.broker import EmbeddedKafka
@@ -233,6 +233,11 @@ def test_a_store_in_a_jaas_line_is_read(check):
             f'{CLUSTER}[spark_queries.etl.checkpoints]\n"q" = "/nowhere"\n{SPARK}',
             "there is no folder /nowhere here",
             id="a query's folder that is not there",
+        ),
+        pytest.param(
+            f'{CLUSTER}{SPARK}[alerts]\ndisabled = ["GroupwatchLagOd"]\n',
+            "there is no alert GroupwatchLagOd (did you mean GroupwatchLagOld?)",
+            id="an alert that there is not",
         ),
     ],
 )

@@ -46,6 +46,24 @@ spark.executor.memory = "2g"
 lag_records = 10
 """
 
+NO_EXTERNAL_URLS = (
+    "ops.example.com/groupwatch",
+    "ftp://ops.example.com",
+    "https://anna:tiger@ops.example.com",
+    "https://ops.example.com/?a=tiger",
+    "https://ops.example.com/#tiger",
+    "https://ops.example.com/a b",
+    "https://ops.example.com/a/../b",
+    "https://ops.example.com/%2e",
+    "https://ops.example.com//a",
+    "https://ops.example.com/a<b",
+    "https:///groupwatch",
+)
+NO_EXTERNAL_URL = (
+    "http.external_url should be like https://ops.example.com/groupwatch: a scheme (http or https), a host, and "
+    "perhaps a port and a plain path, without a user, a query and a fragment."
+)
+
 
 def test_a_full_file(file):
     settings = load(file(FULL))
@@ -82,6 +100,20 @@ def test_an_override_has_what_it_names_and_the_rest_as_the_section(file):
     (override,) = detection.overrides
     assert (override.groups, override.cluster) == ("a.*", "prod")
     assert detection.with_override(override) == Thresholds(lag_records=0, commit_silence_s=90)
+
+
+@pytest.mark.parametrize(
+    ("given", "url", "path"),
+    [
+        ("https://ops.example.com/groupwatch/", "https://ops.example.com/groupwatch", "/groupwatch"),
+        ("http://[::1]:9464", "http://[::1]:9464", ""),
+        ("https://ops.example.com/", "https://ops.example.com", ""),
+        ("https://ops.example.com/a-b/c.d_e~f", "https://ops.example.com/a-b/c.d_e~f", "/a-b/c.d_e~f"),
+    ],
+)
+def test_the_external_address_has_no_slash_at_its_end(file, given, url, path):
+    http = load(file(f'[http]\nexternal_url = "{given}"')).http
+    assert (http.external_url, http.external_path) == (url, path)
 
 
 def test_the_environment_wins(file, monkeypatch):
@@ -135,6 +167,11 @@ def test_an_address_may_be_a_name_or_one_of_ip(file, servers):
         ),
         ("[clusters.a]\nbootstrap_servers = 3", "clusters.a.bootstrap_servers should be a text."),
         ("[http]\nport = 70000", "http.port should be less than or equal to 65535."),
+        *[(f'[http]\nexternal_url = "{url}"', NO_EXTERNAL_URL) for url in NO_EXTERNAL_URLS],
+        (
+            '[http]\nexternal_url = "https://ops.example.com/groups/x"',
+            "http.external_url should have another path: groupwatch itself serves /groups.",
+        ),
         ("[spark]\ntrigger_s = -1", "spark.trigger_s should be greater than or equal to 0."),
         (
             "[spark]\nbuckets = 'many'",

@@ -136,7 +136,7 @@ CASES = (
         aged("orphaned", "not_assigned") | {of("group_connect_idle_tasks", reason="not_assigned"): "3x120"},
         fires=3,
         gone=26,
-        summary="No worker of orders has run some connectors or tasks for 3m 0s (not_assigned, 3 now)",
+        summary="No worker of orders of c has run some connectors or tasks for 3m 0s (not_assigned, 3 now)",
         labels=GROUP | {"kind": "orphaned", "reason": "not_assigned"},
     ),
     # From its first minute on.
@@ -146,7 +146,7 @@ CASES = (
         aged("double_owned", "run_twice", "_x5 540+60x9 stale"),
         fires=5,
         gone=20,
-        summary="Two workers of orders ran the same connectors or tasks 9m 0s ago",
+        summary="Two workers of orders of c ran the same connectors or tasks 9m 0s ago",
         labels=GROUP | {"kind": "double_owned", "reason": "run_twice"},
     ),
     Case(
@@ -155,7 +155,7 @@ CASES = (
         aged("config_behind", "config_offset"),
         fires=3,
         gone=26,
-        summary="Workers of orders have been behind on its configurations for 3m 0s",
+        summary="Workers of orders of c have been behind on its configurations for 3m 0s",
         labels=GROUP | {"kind": "config_behind", "reason": "config_offset"},
     ),
     # Older than 3,600 s at minute 61, held for five.
@@ -165,7 +165,7 @@ CASES = (
         aged("imbalance", "workers", HOUR),
         fires=66,
         gone=76,
-        summary="Workers of orders have had uneven numbers of connectors or tasks for 1h 6m 0s",
+        summary="Workers of orders of c have had uneven numbers of connectors or tasks for 1h 6m 0s",
         labels=GROUP | {"kind": "imbalance", "reason": "workers"},
     ),
     # Older than 600 s at minute 11, held for one until 12. It ends at 21 and is kept until 26.
@@ -175,7 +175,7 @@ CASES = (
         aged("orphaned", "grew") | {of("group_orphaned_partitions", **GREW): "3x120"},
         fires=12,
         gone=26,
-        summary="orders has had a partition without an owner for 12m 0s (grew, 3 partitions now)",
+        summary="orders of c has had a partition without an owner for 12m 0s (grew, 3 partitions now)",
         labels=GROUP | {"kind": "orphaned"} | GREW,
     ),
     # Older than 60 s at minute 2, held for one.
@@ -185,7 +185,7 @@ CASES = (
         aged("orphaned", "not_ready"),
         fires=3,
         gone=26,
-        summary="orders has been unable to run its topology for 3m 0s",
+        summary="orders of c has been unable to run its topology for 3m 0s",
         labels=GROUP | {"kind": "orphaned", "reason": "not_ready"},
     ),
     # Older than 300 s at minute 6.
@@ -195,7 +195,7 @@ CASES = (
         aged("double_owned", "same_generation") | {of("group_double_owned_partitions"): "2x120"},
         fires=7,
         gone=26,
-        summary="orders has had a partition with two owners for 7m 0s (2 partitions now)",
+        summary="orders of c has had a partition with two owners for 7m 0s (2 partitions now)",
         labels=GROUP | {"kind": "double_owned"} | TWO,
     ),
     # Older than 900 s at minute 16.
@@ -207,7 +207,7 @@ CASES = (
         | {of("group_drifted_partitions", kind="current"): "4x120"},
         fires=17,
         gone=26,
-        summary="orders has deviated from its assignor's assignment for 17m 0s (current, 4 partitions now)",
+        summary="orders of c has deviated from its assignor's assignment for 17m 0s (current, 4 partitions now)",
         labels=GROUP | {"kind": "current"},
     ),
     # Older than 3600 s at minute 61, held for five until 66. It ends at 71.
@@ -217,7 +217,7 @@ CASES = (
         aged("imbalance", "lag", HOUR),
         fires=66,
         gone=76,
-        summary="orders has been imbalanced for 1h 6m 0s (imbalance: lag)",
+        summary="orders of c has been imbalanced for 1h 6m 0s (imbalance: lag)",
         labels=GROUP | {"kind": "imbalance", "reason": "lag"},
     ),
     # There from minute 0 to 10.
@@ -227,7 +227,7 @@ CASES = (
         UP | {of("group_dead_members"): "1x10 0x60"},
         fires=5,
         gone=16,
-        summary="1 members of orders own partitions and do not commit",
+        summary="1 members of orders of c own partitions and do not commit",
     ),
     Case(
         "GroupwatchGroupWithoutMembers",
@@ -237,7 +237,7 @@ CASES = (
         | {of("group_unattended_seconds"): AGES, of("group_state", state="empty"): "1x120"},
         fires=17,
         gone=26,
-        summary="orders has had lag and no members for 17m 0s, 5k records",
+        summary="orders of c has had lag and no members for 17m 0s, 5k records",
         labels=GROUP | {"kind": "unattended", "reason": "no_members"},
     ),
     Case(
@@ -246,7 +246,7 @@ CASES = (
         aged("abandoned", "unsubscribed", HOUR),
         fires=62,
         gone=76,
-        summary="orders has had committed offsets of a topic without a subscribed member for 1h 2m 0s",
+        summary="orders of c has had committed offsets of a topic without a subscribed member for 1h 2m 0s",
         labels=GROUP | {"kind": "abandoned", "reason": "unsubscribed"},
     ),
     Case(
@@ -255,7 +255,7 @@ CASES = (
         aged("double_owned", "duplicate_client_id"),
         fires=7,
         gone=26,
-        summary="Clients of orders have had the same client id for 7m 0s",
+        summary="Clients of orders of c have had the same client id for 7m 0s",
         labels=GROUP | {"kind": "double_owned", "reason": "duplicate_client_id"},
     ),
     Case(
@@ -264,7 +264,7 @@ CASES = (
         aged("orphaned", "mixed_strategy"),
         fires=7,
         gone=26,
-        summary="Members of orders have used different queue allocation strategies for 7m 0s (orphaned)",
+        summary="Members of orders of c have used different queue allocation strategies for 7m 0s (orphaned)",
         labels=GROUP | {"kind": "orphaned"} | SHARE,
     ),
     # Older than 900 s at minute 16.
@@ -274,7 +274,7 @@ CASES = (
         aged("unreadable_members", "subscription") | {of("group_unreadable_members"): "2x120"},
         fires=17,
         gone=26,
-        summary="groupwatch has been unable to decode members of orders for 17m 0s (subscription, 2 members now)",
+        summary="groupwatch has been unable to decode members of orders of c for 17m 0s (subscription, 2 members now)",
         labels=GROUP | {"kind": "unreadable_members", "reason": "subscription"},
     ),
     Case(
@@ -283,7 +283,7 @@ CASES = (
         aged("orphaned", "mixed_subscription"),
         fires=7,
         gone=26,
-        summary="Members of orders have subscribed to different topics for 7m 0s",
+        summary="Members of orders of c have subscribed to different topics for 7m 0s",
         labels=GROUP | {"kind": "orphaned", "reason": "mixed_subscription"},
     ),
     Case(
@@ -292,7 +292,7 @@ CASES = (
         aged("subscription", "mixed_expressions"),
         fires=1,
         gone=26,
-        summary="orders has lost records for 1m 0s: its members filter a topic by different expressions",
+        summary="orders of c has lost records for 1m 0s: its members filter a topic by different expressions",
         labels=GROUP | {"kind": "subscription", "reason": "mixed_expressions"},
     ),
     Case(
@@ -301,7 +301,7 @@ CASES = (
         aged("lag", "unreadable"),
         fires=7,
         gone=26,
-        summary="orders has had records in queues that may not be read for 7m 0s",
+        summary="orders of c has had records in queues that may not be read for 7m 0s",
         labels=GROUP | {"kind": "lag", "reason": "unreadable"},
     ),
     # Older than 600 s at minute 11, held for five.
@@ -311,7 +311,7 @@ CASES = (
         UP | lag() | {of("group_lag_at_least_seconds"): AGES},
         fires=16,
         gone=26,
-        summary="orders is 16m 0s behind, 5k records",
+        summary="orders of c is 16m 0s behind, 5k records",
     ),
     # Older than 3600 s at minute 61.
     Case(
@@ -320,7 +320,7 @@ CASES = (
         UP | {of("group_lag_bytes"): "2048x120", of("group_lag_at_least_seconds"): HOUR},
         fires=66,
         gone=76,
-        summary="orders is 1h 6m 0s behind, 2kibytes",
+        summary="orders of c is 1h 6m 0s behind, 2kibytes",
         also=("GroupwatchLagOld",),
     ),
     # More than 10,000 from minute 0 to 40, held for thirty.
@@ -330,7 +330,7 @@ CASES = (
         UP | lag("20000x40 0x60"),
         fires=30,
         gone=46,
-        summary="orders has a lag of 20k records of unknown age",
+        summary="orders of c has a lag of 20k records of unknown age",
     ),
     Case(
         "GroupwatchLagOverLimit",
@@ -338,7 +338,7 @@ CASES = (
         aged("lag", "behind") | lag() | {of("group_lag_at_least_seconds"): "5x120"},
         fires=7,
         gone=26,
-        summary="orders has exceeded its lag limit for 7m 0s, 5k records",
+        summary="orders of c has exceeded its lag limit for 7m 0s, 5k records",
         labels=GROUP | {"kind": "lag", "reason": "behind"},
     ),
     Case(
@@ -347,7 +347,7 @@ CASES = (
         aged("lag", "not_committing") | lag(),
         fires=7,
         gone=26,
-        summary="orders has not committed partitions with lag for 7m 0s, 5k records",
+        summary="orders of c has not committed partitions with lag for 7m 0s, 5k records",
         labels=GROUP | {"kind": "lag", "reason": "not_committing"},
     ),
     Case(
@@ -356,7 +356,7 @@ CASES = (
         aged("lag", "stuck_record"),
         fires=1,
         gone=26,
-        summary="Consumers of orders have left at the same record for 1m 0s",
+        summary="Consumers of orders of c have left at the same record for 1m 0s",
         labels=GROUP | {"kind": "lag", "reason": "stuck_record"},
     ),
     Case(
@@ -365,7 +365,7 @@ CASES = (
         aged("uncommitted", "never"),
         fires=7,
         gone=26,
-        summary="orders has never committed partitions with new records for 7m 0s",
+        summary="orders of c has never committed partitions with new records for 7m 0s",
         labels=GROUP | {"kind": "uncommitted", "reason": "never"},
     ),
     Case(
@@ -374,7 +374,7 @@ CASES = (
         aged("uncommitted", "unattended"),
         fires=17,
         gone=26,
-        summary="orders has had new records in uncommitted partitions and no members for 17m 0s",
+        summary="orders of c has had new records in uncommitted partitions and no members for 17m 0s",
         labels=GROUP | {"kind": "uncommitted", "reason": "unattended"},
     ),
     Case(
@@ -383,7 +383,7 @@ CASES = (
         aged("offsets", "expire"),
         fires=1,
         gone=26,
-        summary="orders is about to lose committed offsets with lag: they expire",
+        summary="orders of c is about to lose committed offsets with lag: they expire",
         labels=GROUP | {"kind": "offsets", "reason": "expire"},
     ),
     Case(
@@ -392,7 +392,7 @@ CASES = (
         aged("offsets", "expired"),
         fires=1,
         gone=26,
-        summary="orders has lost committed offsets with lag: they expired 1m 0s ago",
+        summary="orders of c has lost committed offsets with lag: they expired 1m 0s ago",
         labels=GROUP | {"kind": "offsets", "reason": "expired"},
     ),
     Case(
@@ -401,7 +401,7 @@ CASES = (
         aged("offsets", "invalid"),
         fires=1,
         gone=26,
-        summary="orders committed offsets below 0 1m 0s ago: to Kafka, nothing is committed there",
+        summary="orders of c committed offsets below 0 1m 0s ago: to Kafka, nothing is committed there",
         labels=GROUP | {"kind": "offsets", "reason": "invalid"},
     ),
     # Three at minute 6: the increase is seen for ten minutes, and the alert is kept for five more.
@@ -413,7 +413,7 @@ CASES = (
         | {of("group_finding_oldest_seconds", kind="poison", reason="given_up"): "_x5 0+60x60"},
         fires=6,
         gone=21,
-        summary="orders has given up records after too many failed deliveries",
+        summary="orders of c has given up records after too many failed deliveries",
     ),
     Case(
         "GroupwatchRecordsOnLastDelivery",
@@ -421,7 +421,7 @@ CASES = (
         aged("poison", "last_try"),
         fires=7,
         gone=26,
-        summary="orders has had records before their last delivery for 7m 0s",
+        summary="orders of c has had records before their last delivery for 7m 0s",
         labels=GROUP | {"kind": "poison", "reason": "last_try"},
     ),
     Case(
@@ -430,7 +430,7 @@ CASES = (
         aged("poison", "dead_letters"),
         fires=1,
         gone=26,
-        summary="orders gave up records within the last hour: they are in its dead-letter topic",
+        summary="orders of c gave up records within the last hour: they are in its dead-letter topic",
         labels=GROUP | {"kind": "poison", "reason": "dead_letters"},
     ),
     Case(
@@ -439,7 +439,7 @@ CASES = (
         aged("poison", "sent_back"),
         fires=7,
         gone=26,
-        summary="orders has sent back most of what it consumes for 7m 0s",
+        summary="orders of c has sent back most of what it consumes for 7m 0s",
         labels=GROUP | {"kind": "poison", "reason": "sent_back"},
     ),
     Case(
@@ -448,7 +448,7 @@ CASES = (
         aged("lag", "stalled") | lag(),
         fires=12,
         gone=26,
-        summary="orders has had lag without an acknowledgment for 12m 0s, 5k records",
+        summary="orders of c has had lag without an acknowledgment for 12m 0s, 5k records",
         labels=GROUP | {"kind": "lag", "reason": "stalled"},
     ),
     # There from minute 0 to 20, held for ten.
@@ -458,7 +458,7 @@ CASES = (
         UP | {of("group_failing_partitions", status="stall"): "2x20 stale"},
         fires=10,
         gone=26,
-        summary="orders commits without progress in 2 partitions",
+        summary="orders of c commits without progress in 2 partitions",
         labels=GROUP | {"status": "stall"},
     ),
     # There from minute 0 to 40, held for thirty.
@@ -468,7 +468,7 @@ CASES = (
         UP | {of("group_failing_partitions", status="stop"): "2x40 stale"},
         fires=30,
         gone=46,
-        summary="orders is stopped in 2 partitions according to Burrow's rules",
+        summary="orders of c is stopped in 2 partitions according to Burrow's rules",
         labels=GROUP | {"status": "stop"},
     ),
     # There at minute 5 only, and told at once; kept for fifteen from 6.
@@ -478,7 +478,7 @@ CASES = (
         UP | {of("group_failing_partitions", status="rewind"): "_x5 2 stale"},
         fires=5,
         gone=21,
-        summary="orders moved back to earlier offsets in 2 partitions",
+        summary="orders of c moved back to earlier offsets in 2 partitions",
         labels=GROUP | {"status": "rewind"},
     ),
     Case(
@@ -487,7 +487,7 @@ CASES = (
         aged("lag", "open_transaction"),
         fires=12,
         gone=26,
-        summary="orders has been blocked by an open transaction for 12m 0s",
+        summary="orders of c has been blocked by an open transaction for 12m 0s",
         labels=GROUP | {"kind": "lag", "reason": "open_transaction"},
     ),
     Case(
@@ -496,7 +496,7 @@ CASES = (
         aged("transactions", "uncommitted"),
         fires=7,
         gone=26,
-        summary="orders has tried to commit in transactions for 7m 0s, and none was committed",
+        summary="orders of c has tried to commit in transactions for 7m 0s, and none was committed",
         labels=GROUP | {"kind": "transactions", "reason": "uncommitted"},
     ),
     Case(
@@ -505,7 +505,7 @@ CASES = (
         aged("transactions", "pending_offsets"),
         fires=4,
         gone=26,
-        summary="orders has had offsets in an open transaction for 4m 0s",
+        summary="orders of c has had offsets in an open transaction for 4m 0s",
         labels=GROUP | {"kind": "transactions", "reason": "pending_offsets"},
     ),
     Case(
@@ -514,7 +514,7 @@ CASES = (
         aged("lag", "former_log"),
         fires=12,
         gone=26,
-        summary="orders has offsets from before its topic was deleted and recreated 12m 0s ago",
+        summary="orders of c has offsets from before its topic was deleted and recreated 12m 0s ago",
         labels=GROUP | {"kind": "lag", "reason": "former_log"},
     ),
     Case(
@@ -523,7 +523,7 @@ CASES = (
         aged("lag", "beyond_end"),
         fires=4,
         gone=26,
-        summary="orders has committed offsets beyond the end of the log for 4m 0s",
+        summary="orders of c has committed offsets beyond the end of the log for 4m 0s",
         labels=GROUP | {"kind": "lag", "reason": "beyond_end"},
     ),
     # Found from minute 0 to 20, held for two.
@@ -535,7 +535,7 @@ CASES = (
         | {of("group_findings", kind="retention", reason="close_to_loss"): "1x20 stale"},
         fires=2,
         gone=26,
-        summary="orders is about to lose records: its lag is 95% of a log",
+        summary="orders of c is about to lose records: its lag is 95% of a log",
     ),
     # Told as soon as it is found, held for one.
     Case(
@@ -544,7 +544,7 @@ CASES = (
         aged("retention", "records_lost") | {of("group_lost_records"): "30x120"},
         fires=1,
         gone=26,
-        summary="orders has lost records, the first 1m 0s ago, 30 at most",
+        summary="orders of c has lost records, the first 1m 0s ago, 30 at most",
         labels=GROUP | {"kind": "retention", "reason": "records_lost"},
     ),
     # Told as soon as it is found, held for one.
@@ -554,7 +554,7 @@ CASES = (
         aged("skipped", "retention") | {of("group_skipped_records_at_least"): "30x120"},
         fires=1,
         gone=26,
-        summary="Retention overtook orders 1m 0s ago: at least 30 records were not read",
+        summary="Retention overtook orders of c 1m 0s ago: at least 30 records were not read",
         labels=GROUP | {"kind": "skipped", "reason": "retention"},
     ),
     Case(
@@ -563,7 +563,7 @@ CASES = (
         aged("skipped", "perhaps") | {of("group_skipped_records_at_most"): "300x120"},
         fires=1,
         gone=26,
-        summary="orders read many records at once 1m 0s ago, or skipped them: 300 at most",
+        summary="orders of c read many records at once 1m 0s ago, or skipped them: 300 at most",
         labels=GROUP | {"kind": "skipped", "reason": "perhaps"},
     ),
     # Two rebalances a minute are 20 in the ten minutes before 16; a storm by the settings from 15 to 25.
@@ -575,7 +575,7 @@ CASES = (
         | {of("group_findings", kind="rebalance", reason="storm"): "_x15 1x10 stale"},
         fires=16,
         gone=31,
-        summary="orders rebalances repeatedly: 20 times in 10m",
+        summary="orders of c rebalances repeatedly: 20 times in 10m",
         labels=GROUP | {"kind": "rebalance", "reason": "storm"},
     ),
     # Older than 240 s at minute 5; the finding begins a minute after the rebalance.
@@ -585,7 +585,7 @@ CASES = (
         aged("rebalance", "long"),
         fires=6,
         gone=26,
-        summary="orders has exceeded the time limit of a rebalance for 6m 0s",
+        summary="orders of c has exceeded the time limit of a rebalance for 6m 0s",
         labels=GROUP | {"kind": "rebalance", "reason": "long"},
     ),
     Case(
@@ -594,7 +594,7 @@ CASES = (
         aged("subscription", "nothing_to_read"),
         fires=7,
         gone=26,
-        summary="Members of orders have had nothing to read for 7m 0s",
+        summary="Members of orders of c have had nothing to read for 7m 0s",
         labels=GROUP | {"kind": "subscription", "reason": "nothing_to_read"},
     ),
     Case(
@@ -603,7 +603,7 @@ CASES = (
         aged("rebalance", "static_replacements"),
         fires=1,
         gone=26,
-        summary="Static members of orders have been replaced repeatedly for 1m 0s",
+        summary="Static members of orders of c have been replaced repeatedly for 1m 0s",
         labels=GROUP | {"kind": "rebalance", "reason": "static_replacements"},
     ),
     Case(
@@ -612,7 +612,7 @@ CASES = (
         aged("rebalance", "different_subscriptions"),
         fires=1,
         gone=26,
-        summary="Members of orders have rebalanced for those of other topics for 1m 0s",
+        summary="Members of orders of c have rebalanced for those of other topics for 1m 0s",
         labels=GROUP | {"kind": "rebalance", "reason": "different_subscriptions"},
     ),
     # There until minute 3 and from 14 on; kept for one.
@@ -951,7 +951,7 @@ CASES = (
         | {f'groupwatch_group_lag_at_least_seconds{{cluster="c", group={AWKWARD_QUOTED}}}': AGES},
         fires=16,
         gone=26,
-        summary=f"{AWKWARD} is 16m 0s behind, 7 records",
+        summary=f"{AWKWARD} of c is 16m 0s behind, 7 records",
         labels={"cluster": "c", "group": AWKWARD},
     ),
     # A job that is restarted: an hour's orphan is told from minute 1 on, through 3 minutes in which nothing is there.
@@ -964,7 +964,7 @@ CASES = (
         },
         fires=1,
         gone=39,
-        summary="orders has had a partition without an owner for 1h 1m 0s (grew)",
+        summary="orders of c has had a partition without an owner for 1h 1m 0s (grew)",
         labels=GROUP | {"kind": "orphaned"} | GREW,
     ),
     # A group without members: all that it causes is one alert, though what waits was nine minutes old when they left.
@@ -982,7 +982,7 @@ CASES = (
         },
         fires=17,
         gone=77,
-        summary="orders has had lag and no members for 17m 0s, 20k records",
+        summary="orders of c has had lag and no members for 17m 0s, 20k records",
         labels=GROUP | {"kind": "unattended", "reason": "no_members"},
     ),
     # Without members, and of a kind whose members own no partitions, so no alert tells that they are away.
@@ -995,7 +995,7 @@ CASES = (
         | {of("group_lag_at_least_seconds"): HOUR, of("group_failing_partitions", status="stop"): "3x70 stale"},
         fires=66,
         gone=76,
-        summary="orders is 1h 6m 0s behind, 5k records",
+        summary="orders of c is 1h 6m 0s behind, 5k records",
         also=("GroupwatchLagOld", "GroupwatchPartitionSilent"),
     ),
     Case(
@@ -1004,7 +1004,7 @@ CASES = (
         UP | STREAMS | lag("20000x40 0x60"),
         fires=30,
         gone=46,
-        summary="orders has a lag of 20k records of unknown age",
+        summary="orders of c has a lag of 20k records of unknown age",
     ),
     # RocketMQ's broadcasting: the number of partitions without an owner is told, and is 0.
     Case(
@@ -1016,7 +1016,7 @@ CASES = (
         | {of("group_consumed_records_per_second"): "0x120", of("group_lag_at_least_seconds"): AGES},
         fires=16,
         gone=26,
-        summary="orders is 16m 0s behind, 5k records",
+        summary="orders of c is 16m 0s behind, 5k records",
     ),
     # Without members, but somebody commits for it, too slowly.
     Case(
@@ -1028,7 +1028,7 @@ CASES = (
         | {of("group_consumed_records_per_second"): "40x120", of("group_lag_at_least_seconds"): AGES},
         fires=16,
         gone=26,
-        summary="orders is 16m 0s behind, 5k records",
+        summary="orders of c is 16m 0s behind, 5k records",
     ),
     # Likewise, once in ten minutes: between two commits it seems that nobody reads.
     Case(
@@ -1037,7 +1037,7 @@ CASES = (
         UP | EMPTY | lag() | EVERY_TEN_MINUTES | {of("group_lag_at_least_seconds"): "5400x59 stale"},
         fires=15,
         gone=65,
-        summary="orders is 1h 30m 0s behind, 5k records",
+        summary="orders of c is 1h 30m 0s behind, 5k records",
         also=("GroupwatchLagOld",),
     ),
     # Likewise, always the same offset.
@@ -1051,7 +1051,7 @@ CASES = (
         | {of("group_failing_partitions", status="stall"): "2x20 stale"},
         fires=10,
         gone=26,
-        summary="orders commits without progress in 2 partitions",
+        summary="orders of c commits without progress in 2 partitions",
         labels=GROUP | {"status": "stall"},
     ),
     # Likewise, going back.
@@ -1064,7 +1064,7 @@ CASES = (
         | {of("group_failing_partitions", status="rewind"): "_x5 2 stale"},
         fires=5,
         gone=21,
-        summary="orders moved back to earlier offsets in 2 partitions",
+        summary="orders of c moved back to earlier offsets in 2 partitions",
         labels=GROUP | {"status": "rewind"},
     ),
     # The brokers took no commits until minute 30, and still nobody commits then: held for five from minute 31 on.
@@ -1080,7 +1080,7 @@ CASES = (
         },
         fires=36,
         gone=66,
-        summary="orders is 36m 0s behind, 5k records",
+        summary="orders of c is 36m 0s behind, 5k records",
     ),
     # An older groupwatch says "stall" all the time, but until minute 30 the brokers take no commits.
     Case(
@@ -1093,7 +1093,7 @@ CASES = (
         },
         fires=41,
         gone=56,
-        summary="orders commits without progress in 2 partitions",
+        summary="orders of c commits without progress in 2 partitions",
         labels=GROUP | {"status": "stall"},
     ),
     # Records that were lost before the brokers ceased to take commits stay lost.
@@ -1103,7 +1103,7 @@ CASES = (
         aged("retention", "records_lost") | {of("group_commits_blocked_seconds"): "_x2 30+60x30 stale"},
         fires=1,
         gone=26,
-        summary="orders has lost records, the first 1m 0s ago",
+        summary="orders of c has lost records, the first 1m 0s ago",
         labels=GROUP | {"kind": "retention", "reason": "records_lost"},
     ),
     # It was so before, and goes on when the brokers take no commits from minute 10 on.
@@ -1118,7 +1118,7 @@ CASES = (
         },
         fires=5,
         gone=26,
-        summary="orders is 25m 0s behind, 5k records",
+        summary="orders of c is 25m 0s behind, 5k records",
     ),
 )
 

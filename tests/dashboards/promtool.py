@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
-from dashboards.alerts.rule import AlertRule
+from monitor.alert_rules.rule import AlertRule
 from tests.dashboards.alert_cases import Case, Series, Silence
 from tests.support.programs import required
 

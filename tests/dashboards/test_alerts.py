@@ -10,11 +10,13 @@ from pathlib import Path
 import pytest
 import yaml
 
-from dashboards.alerts import DEMO, RULES, rule_groups, rules_file
-from dashboards.alerts.monitor_itself import rules_about_clusters
-from dashboards.alerts.table import PAGE, with_table
+from dashboards.alert_table import PAGE, with_table
 from dashboards.kubernetes import kubernetes_files
 from dashboards.runbooks import Options, command_options
+from monitor.alert_rules import DEMO, RULES, rule_groups, rules_file
+from monitor.alert_rules.links import Links
+from monitor.alert_rules.monitor_itself import rules_about_clusters
+from monitor.alert_rules.options import RuleOptions
 from monitor.findings.alerts import GROUP_ALERTS
 from monitor.findings.cluster import ROWS as OF_CLUSTERS
 from monitor.metrics.render import STATES
@@ -178,7 +180,8 @@ def test_every_rule_has_a_runbook_that_says_what_to_do_and_every_runbook_a_rule(
 
 def test_with_an_address_of_the_runbooks_each_alert_has_a_link_to_its_own():
     base = "https://wiki.example/groupwatch/runbooks"
-    for file in (rules_file(runbooks=base), kubernetes_files(Options(base))["prometheusrule.yaml"]):
+    rules = rules_file(options=RuleOptions(links=Links(runbooks=base)))
+    for file in (rules, kubernetes_files(Options(base))["prometheusrule.yaml"]):
         read = yaml.safe_load(file)
         groups = read["groups"] if "groups" in read else read["spec"]["groups"]
         told = {rule["alert"]: rule["annotations"] for group in groups for rule in group["rules"]}
@@ -207,7 +210,7 @@ def test_a_cluster_that_is_named_fires_an_alert_when_it_has_no_series_although_o
     """Two deployments: the one of cluster b is there until minute 3. Both clusters without a sample: both alerts."""
     summary = "Prometheus scrapes no groupwatch of b"
     fired = {"exp_labels": {"severity": "critical", "cluster": "b"}, "exp_annotations": None}
-    rules = yaml.safe_load(rules_file(clusters=["a", "b"]))["groups"][-1]["rules"]
+    rules = yaml.safe_load(rules_file(options=RuleOptions(clusters=("a", "b"))))["groups"][-1]["rules"]
     annotations = {**rules[1]["annotations"], "summary": summary}
     described = annotations["description"].replace("{{ or $labels.exported_cluster $labels.cluster }}", "b")
     annotations["description"] = described
@@ -227,7 +230,7 @@ def test_a_cluster_that_is_named_fires_an_alert_when_it_has_no_series_although_o
             {"eval_time": "15m", "alertname": "GroupwatchDown", "exp_alerts": []},
         ],
     }
-    run_cases(tmp_path, rules_file(clusters=["a", "b"]), [test])
+    run_cases(tmp_path, rules_file(options=RuleOptions(clusters=("a", "b"))), [test])
 
 
 def test_the_table_of_alerts_is_not_stale():

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import pytest
 
-from dashboards.alerts.table import PAGE
+from dashboards.alert_table import PAGE
 from monitor.demo.servers.prometheus import EmbeddedPrometheus
 from monitor.metrics.spec_types import MetricScope
 from monitor.metrics.specs import FAMILIES

@@ -15,11 +15,11 @@ from typing import Any, Final
 import pytest
 import yaml
 
-from dashboards.alerts import RULES
-from dashboards.cluster_label import with_cluster_label
 from dashboards.generate import generated_files
 from dashboards.kubernetes import kubernetes_files
 from dashboards.runbooks import Options, command_options
+from monitor.alert_rules import RULES
+from monitor.metrics.cluster_label import with_cluster_label
 from monitor.metrics.specs import COUNTERS, HISTOGRAMS, KAFKA_EXPORTER, METRICS, OF_THE_JVM
 from monitor.model.cluster_label import TAKEN_LABELS
 from tests.dashboards.fed import exposed
@@ -77,12 +77,12 @@ def expected(name: str, labels: str, more: dict[str, str], told: tuple[str, str]
 def test_a_group_without_members_mutes_no_group_of_another_kafka(tmp_path: Path, label: str, place: str):
     """And the numbers are those of that Kafka, once, although two replicas expose them."""
     behind = (
-        "g is 18m 0s behind, 5k records",
+        "g of prod is 18m 0s behind, 5k records",
         "The oldest record of the lag of group g of cluster prod is at least that old. The group's page shows the "
         "partitions, and whether the group catches up.",
     )
     left = (
-        "g has had lag and no members for 18m 0s, 70 records",
+        "g of staging has had lag and no members for 18m 0s, 70 records",
         "Group g of cluster staging has no members, and producers have written records since its last activity. The "
         "alert does not fire for a group that is shut down while its topics receive no records.",
     )

@@ -8,8 +8,9 @@ import pytest
 
 from dashboards.generate import FOLDER, generated_files, write
 from dashboards.grafana import DATASOURCE_UID
-from dashboards.queries import UnknownMetric, chosen, increased, numbered, since, summed
+from dashboards.queries import chosen, increased, numbered, since, summed
 from monitor.metrics import specs
+from monitor.metrics.promql import UnknownMetric
 from monitor.metrics.spec_types import MetricKind
 from monitor.metrics.specs import COUNTERS, HISTOGRAMS, METRICS, OF_THE_JVM
 from tests.dashboards.boards import Asked, asked

@@ -1,6 +1,6 @@
 """Groups without members, judged and exposed as ever: which alerts tell of them, by kind and by what else is known.
 
-The rules leave out what another alert tells (dashboards.alerts.lag); that it does is asked of the series as they are.
+The rules leave out what another alert tells (monitor.alert_rules.lag); that it does is asked of the series as they are.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from dashboards.alerts import rules_file
+from monitor.alert_rules import rules_file
 from monitor.detection.evaluate import evaluate
 from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.metrics.render import render_groups

@@ -18,10 +18,10 @@ from typing import Any, Final, NamedTuple
 import pytest
 import yaml
 
-from dashboards.alerts import DEMO, rules_file
-from dashboards.alerts.table import PAGE
-from dashboards.cluster_label import with_cluster_label
+from dashboards.alert_table import PAGE
+from monitor.alert_rules import DEMO, rules_file
 from monitor.demo.servers.prometheus import EmbeddedAlertmanager, EmbeddedPrometheus
+from monitor.metrics.cluster_label import with_cluster_label
 from tests.dashboards.boards import get
 from tests.dashboards.fed import exposed, target
 from tests.support.answering import Answer, answering

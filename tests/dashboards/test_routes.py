@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from dashboards.alerts import RULES
+from monitor.alert_rules import RULES
 from monitor.demo.servers.prometheus import EmbeddedAlertmanager
 from tests.support.job_process import eventually
 from tests.support.programs import required

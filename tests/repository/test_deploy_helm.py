@@ -18,9 +18,10 @@ import kubernetes_validate
 import pytest
 import yaml
 
-from dashboards.alerts import rules_file
 from dashboards.kubernetes import kubernetes_files
 from dashboards.runbooks import Options
+from monitor.alert_rules import rules_file, rules_object
+from monitor.alert_rules.options import RuleOptions
 from monitor.config import load
 from tests.repository.test_deploy_kubernetes import (
     MANIFESTS,
@@ -230,8 +231,30 @@ def test_each_cluster_of_the_configuration_has_a_rule_for_when_it_has_no_series(
     assert len(names) > 1
     rule = only(rendered({**MONITORED, "config": config}), "PrometheusRule")
     named = [group for group in rule["spec"]["groups"] if group["name"] == "groupwatch-clusters"]
-    written = yaml.safe_load(rules_file(clusters=names))["groups"][-1]
+    written = yaml.safe_load(rules_file(options=RuleOptions(clusters=tuple(names))))["groups"][-1]
     assert named == [written]
+
+
+@pytest.mark.parametrize("text", [rules_file, rules_object], ids=["a rule file", "a PrometheusRule"])
+def test_rules_of_a_file_are_rendered_as_they_are(rendered, text: Callable[..., str]):
+    """They have a rule for each cluster already, and what the chart's own would not have."""
+    options = RuleOptions(clusters=("prod", "other"), disabled=("GroupwatchLagOld",), labels={"team": "streaming"})
+    config = DEFAULTS["config"] + '\n[alerts]\ndisabled = ["GroupwatchLagOld"]\n'
+    rules = {"enabled": True, "file": text(options=options)}
+    rule = only(rendered({"config": config, "monitoring": {"rules": rules}}), "PrometheusRule")
+    assert rule["spec"] == yaml.safe_load(rules_file(options=options))
+
+
+def test_settings_of_alerts_need_a_file_of_rules(refused):
+    config = DEFAULTS["config"] + '\n[alerts]\ndisabled = ["GroupwatchLagOld"]\n'
+    said = refused({"config": config, "monitoring": {"rules": {"enabled": True}}})
+    assert "config: the chart cannot apply [alerts]. Run `groupwatch rules --config" in said
+
+
+@pytest.mark.parametrize("text", ["groups: []", "no rules", "a: [", "spec: {}"])
+def test_a_file_without_rules_is_refused(refused, text: str):
+    said = refused({"monitoring": {"rules": {"enabled": True, "file": text}}})
+    assert "monitoring.rules.file has no rules. Give it the output of `groupwatch rules`." in said
 
 
 def test_the_rules_and_the_dashboards_are_those_of_the_component(rendered):

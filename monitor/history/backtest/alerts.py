@@ -1,7 +1,7 @@
 """Which of the shipped alerts about groups fire, by the verdicts of a backtest instead of Prometheus' samples.
 
-The conditions are those of ``dashboards.alerts``, row by row of :mod:`monitor.findings.alerts`. A verdict stands for a
-sample. When a finding or a record becomes older than a limit is known exactly, also between two verdicts.
+The conditions are those of ``monitor.alert_rules``, row by row of :mod:`monitor.findings.alerts`. A verdict stands for
+a sample. When a finding or a record becomes older than a limit is known exactly, also between two verdicts.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ def _lag_conditions(now: AlertFacts, window: Sequence[AlertFacts]) -> Iterator[C
 def _behind_since_ms(alert: LagAlert, now: AlertFacts) -> int | None:
     """Since when the lag has been as old, or as large, as the alert's limit; None: it is not.
 
-    A lag that became so while the brokers took no commits does not count (``_BLOCKED`` of dashboards.alerts.lag).
+    A lag that became so while the brokers took no commits does not count (``_BLOCKED`` of monitor.alert_rules.lag).
     """
     if alert.age_s is not None:
         if now.lag_at_least_ms is None:
@@ -180,7 +180,7 @@ def _share_conditions(now: AlertFacts, window: Sequence[AlertFacts]) -> Iterator
 
 
 def _is_unattended(now: AlertFacts, window: Sequence[AlertFacts]) -> bool:
-    """``NOT_UNATTENDED`` of dashboards.alerts.lag leaves the group out."""
+    """``NOT_UNATTENDED`` of monitor.alert_rules.lag leaves the group out."""
     if now.unattended_since_ms is None:
         return False
     before = _within(window, 15 * MINUTE_MS, 10 * MINUTE_MS)
@@ -189,7 +189,7 @@ def _is_unattended(now: AlertFacts, window: Sequence[AlertFacts]) -> bool:
 
 
 def _is_away(now: AlertFacts, window: Sequence[AlertFacts]) -> bool:
-    """``NOT_AWAY`` of dashboards.alerts.lag leaves the group out."""
+    """``NOT_AWAY`` of monitor.alert_rules.lag leaves the group out."""
     if _is_unattended(now, window):
         return True
     paces = [each.consumed_per_s for each in _within(window, 5 * MINUTE_MS) if each.consumed_per_s is not None]
@@ -197,17 +197,17 @@ def _is_away(now: AlertFacts, window: Sequence[AlertFacts]) -> bool:
 
 
 def _is_unattended_or_blocked(now: AlertFacts, window: Sequence[AlertFacts]) -> bool:
-    """``NOT_UNATTENDED`` or ``NOT_BLOCKED`` of dashboards.alerts.lag leaves the group out."""
+    """``NOT_UNATTENDED`` or ``NOT_BLOCKED`` of monitor.alert_rules.lag leaves the group out."""
     return now.blocked_since_ms is not None or _is_unattended(now, window)
 
 
 def _is_away_or_blocked(now: AlertFacts, window: Sequence[AlertFacts]) -> bool:
-    """``NOT_AWAY`` or ``NOT_BLOCKED`` of dashboards.alerts.lag leaves the group out."""
+    """``NOT_AWAY`` or ``NOT_BLOCKED`` of monitor.alert_rules.lag leaves the group out."""
     return now.blocked_since_ms is not None or _is_away(now, window)
 
 
 def _is_reset(now: AlertFacts, window: Sequence[AlertFacts]) -> bool:
-    """``NOT_RESET`` of dashboards.alerts.lag leaves the group out."""
+    """``NOT_RESET`` of monitor.alert_rules.lag leaves the group out."""
     was_empty = all(each.is_empty for each in _within(window, 6 * MINUTE_MS))
     return now.is_empty and not ((now.consumed_per_s or 0) > 0 and was_empty)
 

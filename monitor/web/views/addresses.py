@@ -65,6 +65,19 @@ class TopicAddress(msgspec.Struct, frozen=True):
         return f"{prefix}{_quoted(self.cluster)}/{_quoted(self.topic)}"
 
 
+def page_url(external_url: str, cluster: str, group: str = "") -> str:
+    """Where a person opens the page of a group, or without one the list of the groups of a cluster.
+
+    >>> page_url("https://ops.example.com/groupwatch", "main", "a/b")
+    'https://ops.example.com/groupwatch/groups/main/a%2Fb'
+    >>> page_url("https://ops.example.com", "main")
+    'https://ops.example.com/?cluster=main'
+    """
+    if group:
+        return f"{external_url}{GroupAddress(cluster, group).under(PAGE)}"
+    return f"{external_url}/?{query_text({'cluster': cluster})}"
+
+
 class _AnyText(Convertor[str]):
     """The rest of a path, line breaks included: at those, Starlette's own ``path`` ends."""
 

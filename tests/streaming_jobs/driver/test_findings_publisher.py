@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from kafka.errors import TopicAuthorizationFailedError
+from msgspec import UNSET
 
 from monitor.collectors.kafka.findings_topic import FindingsTopic
 from monitor.config import ClusterSettings
@@ -54,6 +55,17 @@ def test_what_ended_while_no_job_ran_is_closed_by_the_next_one(cluster: ClusterS
     following.close()
     seen = {kind: (record.event.value, record.at_ms) for (_, kind), record in in_topic(cluster).items()}
     assert seen == {"orphaned": ("closed", 9), "idle_members": ("opened", 1)}
+
+
+def test_findings_have_the_address_of_the_page_from_when_it_is_set(cluster: ClusterSettings, out: FindingsPublisher):
+    """That it is set is no news of a finding that is open."""
+    out.publish([summary(ORPHANED)], 1)
+    out.close()
+    following = FindingsPublisher(cluster, ALL_GROUPS, external_url="https://ops.example.com")
+    following.publish([summary(ORPHANED, IDLE)], 9)
+    following.close()
+    seen = {kind: (record.at_ms, record.page_url) for (_, kind), record in in_topic(cluster).items()}
+    assert seen == {"orphaned": (1, UNSET), "idle_members": (9, "https://ops.example.com/groups/c/g")}
 
 
 def test_another_clusters_findings_in_the_same_topic_stay(cluster: ClusterSettings, out: FindingsPublisher):

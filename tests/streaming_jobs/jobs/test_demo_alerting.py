@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dashboards.alerts import DEMO, rules_file
+from monitor.alert_rules import DEMO, rules_file
 from streaming_jobs.jobs.demo.alerting import DemoAlerting
 
 

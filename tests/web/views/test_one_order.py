@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from dashboards.alerts import RULES
+from monitor.alert_rules import RULES
 from monitor.detection import DetectionSettings, evaluate
 from monitor.findings.alerts import severity_of
 from monitor.findings.table import FINDING_KINDS, FINDINGS, rank, spec_of

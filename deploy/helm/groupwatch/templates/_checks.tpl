@@ -82,6 +82,24 @@ never become ready, or lose its state.
 {{- fail "config: a job with a share of the groups cannot record. Remove folder in [history], or set shards to 1." -}}
 {{- end -}}
 {{- include "groupwatch.checkCores" . -}}
+{{- include "groupwatch.checkRules" . -}}
+{{- end -}}
+
+{{/* Ages are inside of expressions, which only groupwatch itself can write. */}}
+{{- define "groupwatch.checkRules" -}}
+{{- $rules := .Values.monitoring.rules -}}
+{{- if and $rules.enabled (not $rules.file) (get (fromToml .Values.config) "alerts") -}}
+{{- fail "config: the chart cannot apply [alerts]. Run `groupwatch rules --config groupwatch.toml > alerts.yml`, and add --set-file monitoring.rules.file=alerts.yml." -}}
+{{- end -}}
+{{- if and $rules.file (not (include "groupwatch.ownRules" $rules.file | fromJsonArray)) -}}
+{{- fail "monitoring.rules.file has no rules. Give it the output of `groupwatch rules`." -}}
+{{- end -}}
+{{- end -}}
+
+{{/* The groups of a rule file, or of a PrometheusRule, as JSON. */}}
+{{- define "groupwatch.ownRules" -}}
+{{- $given := fromYaml . -}}
+{{- get $given "groups" | default (dig "spec" "groups" list $given) | toJson -}}
 {{- end -}}
 
 {{- define "groupwatch.checkCores" -}}

@@ -150,7 +150,7 @@ spec:
 {{- dig "metrics" "cluster_label" "cluster" (fromToml .) -}}
 {{- end -}}
 
-{{/* Rules or dashboards with that name: dashboards/cluster_label.py has the same expression. */}}
+{{/* Rules or dashboards with that name: monitor/metrics/cluster_label.py has the same expression. */}}
 {{- define "groupwatch.withClusterLabel" -}}
 {{- $label := include "groupwatch.clusterLabel" .config -}}
 {{- regexReplaceAll "([({,] ?|labels\\.|fields\\.|exported_)cluster\\b" .text (printf "${1}%s" $label) | replace "\"cluster\":" (printf "\"%s\":" $label) -}}

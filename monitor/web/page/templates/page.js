@@ -248,7 +248,7 @@ function emptySearch() {
 }
 
 function toggleProblems() {
-  if (location.pathname !== "/") return;
+  if (location.pathname !== document.querySelector("a.mark").pathname) return;
   const address = new URL(location.href);
   if (address.searchParams.has("problems")) address.searchParams.delete("problems");
   else address.searchParams.set("problems", "1");

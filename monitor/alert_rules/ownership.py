@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dashboards.alerts.rule import (
+from monitor.alert_rules.rule import (
     AGE,
     CLUSTER,
     COUNT,
     GROUP,
     WAITING,
+    WHICH,
     AlertRule,
     Pace,
     looked_up,
@@ -30,7 +31,7 @@ def _owners(pace: Pace) -> tuple[AlertRule, ...]:
             alerts.PARTITION_ORPHANED,
             pace,
             summary=(
-                f"{GROUP} has had a partition without an owner for {AGE} ({{{{ $labels.reason }}}}"
+                f"{WHICH} has had a partition without an owner for {AGE} ({{{{ $labels.reason }}}}"
                 f"{looked_up(', # partitions now', specs.GROUP_ORPHANED_PARTITIONS, 'reason')})"
             ),
             description=(
@@ -41,7 +42,7 @@ def _owners(pace: Pace) -> tuple[AlertRule, ...]:
         row_rule(
             alerts.TOPOLOGY_NOT_READY,
             pace,
-            summary=f"{GROUP} has been unable to run its topology for {AGE}",
+            summary=f"{WHICH} has been unable to run its topology for {AGE}",
             description=(
                 f"The topology of the Kafka Streams application {GROUP} of cluster {CLUSTER} needs a topic that does "
                 "not exist or has a wrong number of partitions. The coordinator assigns no tasks."
@@ -51,7 +52,7 @@ def _owners(pace: Pace) -> tuple[AlertRule, ...]:
             alerts.DOUBLE_OWNED,
             pace,
             summary=(
-                f"{GROUP} has had a partition with two owners for {AGE}"
+                f"{WHICH} has had a partition with two owners for {AGE}"
                 f"{looked_up(' (# partitions now)', specs.GROUP_DOUBLE_OWNED_PARTITIONS)}"
             ),
             description=(
@@ -62,9 +63,9 @@ def _owners(pace: Pace) -> tuple[AlertRule, ...]:
         row_rule(
             alerts.DRIFTED,
             pace,
-            expr=f"{drifted} > {pace.seconds(alerts.DRIFTED.age_s or 0)}",
+            expr=f"{drifted} > {pace.age_s(alerts.DRIFTED)}",
             summary=(
-                f"{GROUP} has deviated from its assignor's assignment for {AGE} ({{{{ $labels.kind }}}}"
+                f"{WHICH} has deviated from its assignor's assignment for {AGE} ({{{{ $labels.kind }}}}"
                 f"{looked_up(', # partitions now', specs.GROUP_DRIFTED_PARTITIONS, 'kind')})"
             ),
             description=(
@@ -76,7 +77,7 @@ def _owners(pace: Pace) -> tuple[AlertRule, ...]:
         row_rule(
             alerts.UNEVEN,
             pace,
-            summary=f"{GROUP} has been imbalanced for {AGE} ({{{{ $labels.kind }}}}: {{{{ $labels.reason }}}})",
+            summary=f"{WHICH} has been imbalanced for {AGE} ({{{{ $labels.kind }}}}: {{{{ $labels.reason }}}})",
             description=(
                 f"One member of group {GROUP} of cluster {CLUSTER} has far more partitions, tasks or lag than in an "
                 "optimal assignment, or members have nothing to do."
@@ -91,7 +92,7 @@ def _members(pace: Pace) -> tuple[AlertRule, ...]:
             alerts.MEMBER_DEAD,
             pace,
             expr=f"{series(specs.GROUP_DEAD_MEMBERS)} > 0",
-            summary=f"{COUNT} members of {GROUP} own partitions and do not commit",
+            summary=f"{COUNT} members of {WHICH} own partitions and do not commit",
             description=(
                 f"A member of group {GROUP} of cluster {CLUSTER} does not commit, although its partitions have lag and "
                 "other members are committing. While it is in the group, no other member gets its partitions."
@@ -100,7 +101,7 @@ def _members(pace: Pace) -> tuple[AlertRule, ...]:
         row_rule(
             alerts.WITHOUT_MEMBERS,
             pace,
-            summary=f"{GROUP} has had lag and no members for {AGE}{WAITING}",
+            summary=f"{WHICH} has had lag and no members for {AGE}{WAITING}",
             description=(
                 f"Group {GROUP} of cluster {CLUSTER} has no members, and producers have written records since its last "
                 "activity. The alert does not fire for a group that is shut down while its topics receive no records."
@@ -109,7 +110,7 @@ def _members(pace: Pace) -> tuple[AlertRule, ...]:
         row_rule(
             alerts.TOPIC_ABANDONED,
             pace,
-            summary=f"{GROUP} has had committed offsets of a topic without a subscribed member for {AGE}",
+            summary=f"{WHICH} has had committed offsets of a topic without a subscribed member for {AGE}",
             description=(
                 f"Group {GROUP} of cluster {CLUSTER} has members, and it has lag in a topic that it no longer "
                 "consumes. The offsets expire by themselves, after 7 days by default."
@@ -119,7 +120,7 @@ def _members(pace: Pace) -> tuple[AlertRule, ...]:
             alerts.MEMBERS_UNREADABLE,
             pace,
             summary=(
-                f"groupwatch has been unable to decode members of {GROUP} for {AGE} ({{{{ $labels.reason }}}}"
+                f"groupwatch has been unable to decode members of {WHICH} for {AGE} ({{{{ $labels.reason }}}}"
                 f"{looked_up(', # members now', specs.GROUP_UNREADABLE_MEMBERS)})"
             ),
             description=(
@@ -130,7 +131,7 @@ def _members(pace: Pace) -> tuple[AlertRule, ...]:
         row_rule(
             alerts.NOTHING_TO_READ,
             pace,
-            summary=f"Members of {GROUP} have had nothing to read for {AGE}",
+            summary=f"Members of {WHICH} have had nothing to read for {AGE}",
             description=(
                 f"All topics to which members of group {GROUP} of cluster {CLUSTER} subscribe do not exist, or may not "
                 "be seen."
@@ -145,7 +146,7 @@ def _shared_by_themselves(pace: Pace) -> tuple[AlertRule, ...]:
         row_rule(
             alerts.DUPLICATE_CLIENT_ID,
             pace,
-            summary=f"Clients of {GROUP} have had the same client id for {AGE}",
+            summary=f"Clients of {WHICH} have had the same client id for {AGE}",
             description=(
                 f"RocketMQ identifies consumers by client id, so these clients of group {GROUP} of cluster {CLUSTER} "
                 "consume the same queues. Some queues have no consumer."
@@ -155,7 +156,7 @@ def _shared_by_themselves(pace: Pace) -> tuple[AlertRule, ...]:
             alerts.MIXED_STRATEGY,
             pace,
             summary=(
-                f"Members of {GROUP} have used different queue allocation strategies for {AGE} ({{{{ $labels.kind }}}})"
+                f"Members of {WHICH} have used different queue allocation strategies for {AGE} ({{{{ $labels.kind }}}})"
             ),
             description=(
                 f"Queues of group {GROUP} of cluster {CLUSTER} (RocketMQ) are in the shares of two members or of none. "
@@ -165,7 +166,7 @@ def _shared_by_themselves(pace: Pace) -> tuple[AlertRule, ...]:
         row_rule(
             alerts.MIXED_SUBSCRIPTION,
             pace,
-            summary=f"Members of {GROUP} have subscribed to different topics for {AGE}",
+            summary=f"Members of {WHICH} have subscribed to different topics for {AGE}",
             description=(
                 f"Queues of group {GROUP} of cluster {CLUSTER} (RocketMQ) are in the share of a member that does not "
                 "subscribe to their topic. No member consumes them."
@@ -174,7 +175,7 @@ def _shared_by_themselves(pace: Pace) -> tuple[AlertRule, ...]:
         row_rule(
             alerts.MIXED_EXPRESSIONS,
             pace,
-            summary=f"{GROUP} has lost records for {AGE}: its members filter a topic by different expressions",
+            summary=f"{WHICH} has lost records for {AGE}: its members filter a topic by different expressions",
             description=(
                 f"Members of group {GROUP} of cluster {CLUSTER} (RocketMQ) subscribe to a topic with different tags or "
                 "expressions. Records that not all of them select are passed over, without lag."
@@ -183,7 +184,7 @@ def _shared_by_themselves(pace: Pace) -> tuple[AlertRule, ...]:
         row_rule(
             alerts.QUEUES_UNREADABLE,
             pace,
-            summary=f"{GROUP} has had records in queues that may not be read for {AGE}",
+            summary=f"{WHICH} has had records in queues that may not be read for {AGE}",
             description=(
                 f"Topics of group {GROUP} of cluster {CLUSTER} (RocketMQ) have fewer read queues than write queues, or "
                 "no permission to be read. No member is given these queues, and the lag does not show their records."

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 import msgspec
 
-from dashboards.queries import check_labels, everywhere
-from monitor.findings.alerts import KEPT_S, FindingAlert, GroupAlert
+from monitor.findings.alerts import KEPT_S, FindingAlert, GroupAlert, LagAlert
 from monitor.metrics import specs
+from monitor.metrics.promql import check_labels, everywhere
 from monitor.metrics.spec_types import MetricSpec
 from monitor.model.findings import Severity
 
@@ -25,9 +26,13 @@ OF_GROUP: Final = f"on ({BY_CLUSTER}, group)"
 
 
 class Pace(msgspec.Struct, frozen=True):
-    """How long the rules wait: their normal times (``divisor`` 1), or so many times less, for the demo."""
+    """How long the rules wait: their normal times (``divisor`` 1), or so many times less, for the demo.
+
+    ``ages`` (s) are those that a deployment chooses for some alerts, by name.
+    """
 
     divisor: int = 1
+    ages: Mapping[str, int] = {}
 
     def seconds(self, meant: int) -> int:
         """So many seconds at this pace; never none of some.
@@ -37,11 +42,16 @@ class Pace(msgspec.Struct, frozen=True):
         """
         return max(min(1, meant), meant // self.divisor)
 
+    def age_s(self, row: FindingAlert | LagAlert) -> int:
+        """The age of a finding or a lag from which the alert of a row is about it; 0: it goes by no age."""
+        return self.seconds(self.ages.get(row.name, row.age_s or 0))
+
 
 class AlertRule(msgspec.Struct, frozen=True):
     """One rule: an expression, how long it has to hold, and how long the alert stays after it. Both in seconds.
 
     ``summary`` is one line with the numbers, ``description`` says what they mean; both are templates of Prometheus.
+    ``labels`` are those besides the severity, ``links`` annotations with addresses; none: its section of the runbooks.
     """
 
     name: str
@@ -51,6 +61,8 @@ class AlertRule(msgspec.Struct, frozen=True):
     summary: str
     description: str
     keep_s: int = KEPT_S
+    labels: Mapping[str, str] = {}
+    links: Mapping[str, str] = {}
 
     def runbook(self, page: str = RUNBOOKS) -> str:
         """Its section of the page of runbooks, which is a path in this repository or an address."""
@@ -117,7 +129,7 @@ def row_rule(row: GroupAlert, pace: Pace, *, summary: str, description: str, exp
 def _by_age(row: GroupAlert, pace: Pace) -> str:
     if not isinstance(row, FindingAlert):
         raise TypeError(f"{row.name} is not about the age of findings: give its expression")
-    limit = ">= 0" if row.age_s is None else f"> {pace.seconds(row.age_s)}"
+    limit = ">= 0" if row.age_s is None else f"> {pace.age_s(row)}"
     return f"{finding_age(row.kinds, row.reasons)} {limit}"
 
 
@@ -150,3 +162,6 @@ WAITING: Final = looked_up(", # records", specs.GROUP_LAG) + looked_up(", #bytes
 
 GROUP: Final = "{{ $labels.group }}"
 CLUSTER: Final = "{{ or $labels.exported_cluster $labels.cluster }}"
+
+WHICH: Final = f"{GROUP} of {CLUSTER}"
+"""The group in a summary, which may stand alone in a message: several clusters may have groups of one name."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dashboards.alerts.rule import (
+from monitor.alert_rules.rule import (
     AGE,
     CLUSTER,
     GROUP,
+    WHICH,
     AlertRule,
     Pace,
     duration,
@@ -27,7 +28,7 @@ def rebalance_rules(pace: Pace) -> tuple[AlertRule, ...]:
             pace,
             expr=f"{storm} > 0",
             summary=(
-                f"{GROUP} rebalances repeatedly"
+                f"{WHICH} rebalances repeatedly"
                 f"{looked_up(f': # times in {window}', specs.GROUP_REBALANCES_TOTAL, window=window)}"
             ),
             description=(
@@ -38,7 +39,7 @@ def rebalance_rules(pace: Pace) -> tuple[AlertRule, ...]:
         row_rule(
             alerts.REBALANCE_LONG,
             pace,
-            summary=f"{GROUP} has exceeded the time limit of a rebalance for {AGE}",
+            summary=f"{WHICH} has exceeded the time limit of a rebalance for {AGE}",
             description=(
                 f"Members of group {GROUP} of cluster {CLUSTER} wait for one that does not join. Most of them consume "
                 "nothing meanwhile. Classic groups allow it max.poll.interval.ms, 5 minutes by default."
@@ -47,7 +48,7 @@ def rebalance_rules(pace: Pace) -> tuple[AlertRule, ...]:
         row_rule(
             alerts.STATIC_MEMBER_REPLACED,
             pace,
-            summary=f"Static members of {GROUP} have been replaced repeatedly for {AGE}",
+            summary=f"Static members of {WHICH} have been replaced repeatedly for {AGE}",
             description=(
                 f"A group.instance.id of group {GROUP} of cluster {CLUSTER} passes from one member to the next without "
                 "end. Two processes use it, or its process restarts repeatedly."
@@ -56,7 +57,7 @@ def rebalance_rules(pace: Pace) -> tuple[AlertRule, ...]:
         row_rule(
             alerts.DIFFERENT_SUBSCRIPTIONS,
             pace,
-            summary=f"Members of {GROUP} have rebalanced for those of other topics for {AGE}",
+            summary=f"Members of {WHICH} have rebalanced for those of other topics for {AGE}",
             description=(
                 f"Members of group {GROUP} of cluster {CLUSTER} subscribe to different topics. When those of one "
                 "subscription restart, all others have to rejoin. Mostly, two applications use one group.id."

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from dashboards.alerts.rule import (
+from monitor.alert_rules.rule import (
     AGE,
     CLUSTER,
     COUNT,
     GROUP,
     OF_GROUP,
     WAITING,
+    WHICH,
     AlertRule,
     Pace,
     finding_age,
@@ -18,9 +19,9 @@ from dashboards.alerts.rule import (
     row_rule,
     series,
 )
-from dashboards.queries import in_state
 from monitor.findings import alerts
 from monitor.metrics import specs
+from monitor.metrics.promql import in_state
 
 _CONSUMED: Final = series(specs.GROUP_CONSUMED_RECORDS_PER_SECOND)
 
@@ -72,14 +73,14 @@ def _time(pace: Pace) -> tuple[AlertRule, ...]:
             pace,
             # A measured age where there is one; else a lower bound, or the longest hang would have no alert.
             expr=f"{_AGE} > {limit_s} {NOT_AWAY} {_outage_growth(limit_s)}",
-            summary=f"{GROUP} is {AGE} behind{WAITING}",
+            summary=f"{WHICH} is {AGE} behind{WAITING}",
             description=(
                 f"The oldest record of the lag of group {GROUP} of cluster {CLUSTER} is at least that old. The "
                 "group's page shows the partitions, and whether the group catches up."
             ),
         )
         for row in (alerts.LAG_OLD, alerts.LAG_VERY_OLD)
-        for limit_s in (pace.seconds(row.age_s or 0),)
+        for limit_s in (pace.age_s(row),)
     )
 
 
@@ -97,7 +98,7 @@ def _records(pace: Pace) -> tuple[AlertRule, ...]:
                 f"({series(specs.GROUP_LAG)} or {series(specs.GROUP_LAG_AT_LEAST)}) > {alerts.LAG_WITHOUT_AGE.records} "
                 f"unless {OF_GROUP} {_AGE} {NOT_AWAY} {NOT_BLOCKED}"
             ),
-            summary=f"{GROUP} has a lag of {COUNT} records of unknown age",
+            summary=f"{WHICH} has a lag of {COUNT} records of unknown age",
             description=(
                 f"The age of the lag of group {GROUP} of cluster {CLUSTER} is unknown, because retention has removed "
                 "its oldest records or the end offsets of its partitions are unknown."
@@ -106,7 +107,7 @@ def _records(pace: Pace) -> tuple[AlertRule, ...]:
         row_rule(
             alerts.LAG_OVER_LIMIT,
             pace,
-            summary=f"{GROUP} has exceeded its lag limit for {AGE}{WAITING}",
+            summary=f"{WHICH} has exceeded its lag limit for {AGE}{WAITING}",
             description=(
                 f"Group {GROUP} of cluster {CLUSTER} has more lag than its limit in groupwatch's settings "
                 "(lag_records) allows."
@@ -121,7 +122,7 @@ def _progress(pace: Pace) -> tuple[AlertRule, ...]:
         row_rule(
             alerts.PARTITION_STOPPED,
             pace,
-            summary=f"{GROUP} has not committed partitions with lag for {AGE}{WAITING}",
+            summary=f"{WHICH} has not committed partitions with lag for {AGE}{WAITING}",
             description=(
                 f"Partitions of group {GROUP} of cluster {CLUSTER} have lag and no commits for longer than usual. "
                 "Their owner is not known to be dead."
@@ -130,7 +131,7 @@ def _progress(pace: Pace) -> tuple[AlertRule, ...]:
         row_rule(
             alerts.RECORD_STUCK,
             pace,
-            summary=f"Consumers of {GROUP} have left at the same record for {AGE}",
+            summary=f"Consumers of {WHICH} have left at the same record for {AGE}",
             description=(
                 f"Owner after owner of these partitions has left group {GROUP} of cluster {CLUSTER} at the offset at "
                 "which it began. The group commits elsewhere."
@@ -139,7 +140,7 @@ def _progress(pace: Pace) -> tuple[AlertRule, ...]:
         row_rule(
             alerts.NEVER_COMMITTED,
             pace,
-            summary=f"{GROUP} has never committed partitions with new records for {AGE}",
+            summary=f"{WHICH} has never committed partitions with new records for {AGE}",
             description=(
                 f"Partitions of group {GROUP} of cluster {CLUSTER} have owners and new records, and no committed "
                 "offset. The group commits elsewhere."
@@ -148,7 +149,7 @@ def _progress(pace: Pace) -> tuple[AlertRule, ...]:
         row_rule(
             alerts.LEFT_UNCOMMITTED,
             pace,
-            summary=f"{GROUP} has had new records in uncommitted partitions and no members for {AGE}",
+            summary=f"{WHICH} has had new records in uncommitted partitions and no members for {AGE}",
             description=(
                 f"Group {GROUP} of cluster {CLUSTER} has no members and no committed offset in partitions that have "
                 "got records since. A start with auto.offset.reset=latest skips these records."
@@ -157,7 +158,7 @@ def _progress(pace: Pace) -> tuple[AlertRule, ...]:
         row_rule(
             alerts.OFFSETS_EXPIRE,
             pace,
-            summary=f"{GROUP} is about to lose committed offsets with lag: they expire",
+            summary=f"{WHICH} is about to lose committed offsets with lag: they expire",
             description=(
                 f"Group {GROUP} of cluster {CLUSTER} has lag and commits nothing. Its brokers delete its committed "
                 "offsets within a day, or the last quarter of offsets.retention.minutes."
@@ -166,7 +167,7 @@ def _progress(pace: Pace) -> tuple[AlertRule, ...]:
         row_rule(
             alerts.OFFSETS_EXPIRED,
             pace,
-            summary=f"{GROUP} has lost committed offsets with lag: they expired {AGE} ago",
+            summary=f"{WHICH} has lost committed offsets with lag: they expired {AGE} ago",
             description=(
                 f"The brokers of cluster {CLUSTER} have deleted committed offsets of group {GROUP}, which had lag "
                 "there. A start with auto.offset.reset=latest skips these records."
@@ -175,7 +176,7 @@ def _progress(pace: Pace) -> tuple[AlertRule, ...]:
         row_rule(
             alerts.OFFSETS_INVALID,
             pace,
-            summary=f"{GROUP} committed offsets below 0 {AGE} ago: to Kafka, nothing is committed there",
+            summary=f"{WHICH} committed offsets below 0 {AGE} ago: to Kafka, nothing is committed there",
             description=(
                 f"A client of group {GROUP} of cluster {CLUSTER} committed offsets below 0 in partitions with records. "
                 "A consumer that starts begins where its auto.offset.reset says."
@@ -186,7 +187,7 @@ def _progress(pace: Pace) -> tuple[AlertRule, ...]:
             pace,
             # Also of a group without members that has commits: there it is the only sign of a hang.
             expr=f"{series(failing, status='stall')} > 0 {NOT_UNATTENDED} {NOT_BLOCKED}",
-            summary=f"{GROUP} commits without progress in {COUNT} partitions",
+            summary=f"{WHICH} commits without progress in {COUNT} partitions",
             description=(
                 f"Consumers of group {GROUP} of cluster {CLUSTER} commit the same offset repeatedly although there is "
                 "lag (Burrow's STALL)."
@@ -197,7 +198,7 @@ def _progress(pace: Pace) -> tuple[AlertRule, ...]:
             pace,
             # Burrow looks at the rhythm of ten commits alone, so it reports groups that commit rarely by design, too.
             expr=f"{series(failing, status='stop')} > 0 {NOT_AWAY} {NOT_BLOCKED}",
-            summary=f"{GROUP} is stopped in {COUNT} partitions according to Burrow's rules",
+            summary=f"{WHICH} is stopped in {COUNT} partitions according to Burrow's rules",
             description=(
                 f"Group {GROUP} of cluster {CLUSTER} has lag there and has not committed for longer than its newest "
                 "ten commits span (Burrow's STOP)."
@@ -207,7 +208,7 @@ def _progress(pace: Pace) -> tuple[AlertRule, ...]:
             alerts.OFFSETS_REWOUND,
             pace,
             expr=f"{series(failing, status='rewind')} > 0 {NOT_RESET}",
-            summary=f"{GROUP} moved back to earlier offsets in {COUNT} partitions",
+            summary=f"{WHICH} moved back to earlier offsets in {COUNT} partitions",
             description=(
                 f"A commit of group {GROUP} of cluster {CLUSTER} was lower than the one before it (Burrow's REWIND). "
                 "Records are redelivered."
@@ -216,7 +217,7 @@ def _progress(pace: Pace) -> tuple[AlertRule, ...]:
         row_rule(
             alerts.TRANSACTION_OPEN,
             pace,
-            summary=f"{GROUP} has been blocked by an open transaction for {AGE}",
+            summary=f"{WHICH} has been blocked by an open transaction for {AGE}",
             description=(
                 f"Group {GROUP} of cluster {CLUSTER} has consumed all records before a transaction that a producer has "
                 "started and not ended. It cannot consume later records."
@@ -225,7 +226,7 @@ def _progress(pace: Pace) -> tuple[AlertRule, ...]:
         row_rule(
             alerts.TRANSACTIONS_UNCOMMITTED,
             pace,
-            summary=f"{GROUP} has tried to commit in transactions for {AGE}, and none was committed",
+            summary=f"{WHICH} has tried to commit in transactions for {AGE}, and none was committed",
             description=(
                 f"Group {GROUP} of cluster {CLUSTER} makes no progress: its application aborts each transaction, or "
                 "leaves it open."
@@ -234,7 +235,7 @@ def _progress(pace: Pace) -> tuple[AlertRule, ...]:
         row_rule(
             alerts.OFFSETS_PENDING,
             pace,
-            summary=f"{GROUP} has had offsets in an open transaction for {AGE}",
+            summary=f"{WHICH} has had offsets in an open transaction for {AGE}",
             description=(
                 f"A member of group {GROUP} of cluster {CLUSTER} that takes over these partitions cannot start before "
                 "the transaction ends."
@@ -243,7 +244,7 @@ def _progress(pace: Pace) -> tuple[AlertRule, ...]:
         row_rule(
             alerts.OFFSETS_OF_FORMER_TOPIC,
             pace,
-            summary=f"{GROUP} has offsets from before its topic was deleted and recreated {AGE} ago",
+            summary=f"{WHICH} has offsets from before its topic was deleted and recreated {AGE} ago",
             description=(
                 f"The offsets of group {GROUP} of cluster {CLUSTER} are from the deleted topic, so its position in the "
                 "new topic is arbitrary."
@@ -252,7 +253,7 @@ def _progress(pace: Pace) -> tuple[AlertRule, ...]:
         row_rule(
             alerts.OFFSETS_BEYOND_END,
             pace,
-            summary=f"{GROUP} has committed offsets beyond the end of the log for {AGE}",
+            summary=f"{WHICH} has committed offsets beyond the end of the log for {AGE}",
             description=(
                 f"Group {GROUP} of cluster {CLUSTER} is reset or skips new records where it continues. The log was "
                 "truncated, or the committed offsets are those of another log."
@@ -268,7 +269,7 @@ def _retention(pace: Pace) -> tuple[AlertRule, ...]:
             alerts.RETENTION_CLOSE,
             pace,
             expr=f"{series(specs.GROUP_RETENTION_RATIO)} and {OF_GROUP} {close}",
-            summary=f"{GROUP} is about to lose records: its lag is {{{{ $value | humanizePercentage }}}} of a log",
+            summary=f"{WHICH} is about to lose records: its lag is {{{{ $value | humanizePercentage }}}} of a log",
             description=(
                 f"Retention removes the oldest records of a log, and group {GROUP} of cluster {CLUSTER} has not "
                 "consumed them yet. It catches up slowly or not at all."
@@ -278,7 +279,7 @@ def _retention(pace: Pace) -> tuple[AlertRule, ...]:
             alerts.RECORDS_LOST,
             pace,
             summary=(
-                f"{GROUP} has lost records, the first {AGE} ago{looked_up(', # at most', specs.GROUP_LOST_RECORDS)}"
+                f"{WHICH} has lost records, the first {AGE} ago{looked_up(', # at most', specs.GROUP_LOST_RECORDS)}"
             ),
             description=(
                 f"Retention removed records that group {GROUP} of cluster {CLUSTER} had not committed. The number is "
@@ -289,7 +290,7 @@ def _retention(pace: Pace) -> tuple[AlertRule, ...]:
             alerts.RECORDS_OVERTAKEN,
             pace,
             summary=(
-                f"Retention overtook {GROUP} {AGE} ago"
+                f"Retention overtook {WHICH} {AGE} ago"
                 f"{looked_up(': at least # records were not read', specs.GROUP_SKIPPED_AT_LEAST)}"
             ),
             description=(
@@ -301,7 +302,7 @@ def _retention(pace: Pace) -> tuple[AlertRule, ...]:
             alerts.RECORDS_PERHAPS_SKIPPED,
             pace,
             summary=(
-                f"{GROUP} read many records at once {AGE} ago, or skipped them"
+                f"{WHICH} read many records at once {AGE} ago, or skipped them"
                 f"{looked_up(': # at most', specs.GROUP_SKIPPED_AT_MOST)}"
             ),
             description=(
@@ -327,7 +328,7 @@ def _deliveries(pace: Pace) -> tuple[AlertRule, ...]:
                 f"increase({series(specs.GROUP_SHARE_GIVEN_UP_TOTAL)}[{window_s}s]) > 0"
                 f" and {OF_GROUP} {finding_age('poison', 'given_up')}"
             ),
-            summary=f"{GROUP} has given up records after too many failed deliveries",
+            summary=f"{WHICH} has given up records after too many failed deliveries",
             description=(
                 f"Share group {GROUP} of cluster {CLUSTER} has archived records that reached the delivery limit. Its "
                 "members do not get these records again. The page of the group names the newest offset."
@@ -336,7 +337,7 @@ def _deliveries(pace: Pace) -> tuple[AlertRule, ...]:
         row_rule(
             alerts.RECORDS_ON_LAST_DELIVERY,
             pace,
-            summary=f"{GROUP} has had records before their last delivery for {AGE}",
+            summary=f"{WHICH} has had records before their last delivery for {AGE}",
             description=(
                 f"Members of share group {GROUP} of cluster {CLUSTER} have received these records again and again, and "
                 "have not accepted them."
@@ -345,7 +346,7 @@ def _deliveries(pace: Pace) -> tuple[AlertRule, ...]:
         row_rule(
             alerts.DEAD_LETTERS,
             pace,
-            summary=f"{GROUP} gave up records within the last hour: they are in its dead-letter topic",
+            summary=f"{WHICH} gave up records within the last hour: they are in its dead-letter topic",
             description=(
                 f"Group {GROUP} of cluster {CLUSTER} (RocketMQ) does not get these records again, and its lag does not "
                 "show them. They are in the topic %DLQ% with the name of the group."
@@ -354,7 +355,7 @@ def _deliveries(pace: Pace) -> tuple[AlertRule, ...]:
         row_rule(
             alerts.RECORDS_SENT_BACK,
             pace,
-            summary=f"{GROUP} has sent back most of what it consumes for {AGE}",
+            summary=f"{WHICH} has sent back most of what it consumes for {AGE}",
             description=(
                 f"Members of group {GROUP} of cluster {CLUSTER} (RocketMQ) fail to process records. Brokers deliver "
                 "them again later, and give them up after the last retry. The lag of the topic does not show them."
@@ -363,7 +364,7 @@ def _deliveries(pace: Pace) -> tuple[AlertRule, ...]:
         row_rule(
             alerts.SHARE_GROUP_STALLED,
             pace,
-            summary=f"{GROUP} has had lag without an acknowledgment for {AGE}{WAITING}",
+            summary=f"{WHICH} has had lag without an acknowledgment for {AGE}{WAITING}",
             description=(
                 f"Share group {GROUP} of cluster {CLUSTER} has members and lag, and no member accepts, releases or "
                 "rejects records."

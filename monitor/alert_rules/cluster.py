@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dashboards.alerts.rule import BY_CLUSTER, CLUSTER, AlertRule, series
-from dashboards.queries import shard_shares
+from monitor.alert_rules.rule import BY_CLUSTER, CLUSTER, AlertRule, series
 from monitor.metrics import specs
+from monitor.metrics.promql import shard_shares
 from monitor.model.findings import Severity
 
 BY = f"{BY_CLUSTER}, kind, reason"

@@ -6,9 +6,10 @@ import json
 from collections.abc import Iterable
 from typing import Final
 
-from dashboards.alerts.rule import AGE, BY_CLUSTER, CLUSTER, COUNT, AlertRule, series
+from monitor.alert_rules.rule import AGE, BY_CLUSTER, CLUSTER, COUNT, AlertRule, series
 from monitor.metrics import specs
 from monitor.metrics.staleness import CATALOG_OLD_S, COLLECTOR_OLD_S, EVALUATION_OLD_S, OLD_FOR_S, RECORDING_OLD_S
+from monitor.model.cluster_label import CLUSTER_LABEL
 from monitor.model.findings import Severity
 
 NAME = "{{ $labels.collector }} {{ $labels.name }}"
@@ -98,6 +99,8 @@ def rules_about_clusters(names: Iterable[str]) -> tuple[AlertRule, ...]:
             expr=_absent(json.dumps(name, ensure_ascii=False)),
             hold_s=300,
             keep_s=60,
+            # What absent() gives the alert, too. It tells several of these rules apart: promtool warns of duplicates.
+            labels={CLUSTER_LABEL: name.replace("{{", '{{ "{{" }}')},
             summary=f"Prometheus scrapes no groupwatch of {CLUSTER}",
             description=(
                 f"Prometheus has had no sample of cluster {CLUSTER} for 5 minutes, so no alert about its groups can "

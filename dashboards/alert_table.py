@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from dashboards.alerts.rule import AlertRule, duration
+from monitor.alert_rules.rule import AlertRule, duration
 
-PAGE: Final = Path(__file__).parents[2] / "docs" / "alerts.md"
+PAGE: Final = Path(__file__).parents[1] / "docs" / "alerts.md"
 
 _BEGIN: Final = "<!-- the table: python -m dashboards -->\n"
 _END: Final = "<!-- end of the table -->\n"

@@ -1,0 +1,65 @@
+"""Rules as the text of a rule file of Prometheus (2.42 or newer, which knows ``keep_firing_for``)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+import msgspec
+
+from monitor.alert_rules.rule import AlertRule, duration
+
+RULE_OBJECT: Final = """\
+apiVersion: monitoring.coreos.com/v1
+kind: PrometheusRule
+metadata:
+  name: groupwatch
+  labels:
+    app.kubernetes.io/name: groupwatch
+spec:
+"""
+
+
+class RuleGroup(msgspec.Struct, frozen=True):
+    """Rules of one subject; Prometheus evaluates those of a group one after the other."""
+
+    name: str
+    rules: tuple[AlertRule, ...]
+
+
+def rule_file_text(groups: Iterable[RuleGroup]) -> str:
+    """The rule file. A text in JSON's quotes is a text in YAML too."""
+    return "\n".join(["groups:", *(line for group in groups for line in _group(group))]) + "\n"
+
+
+def rule_object_text(groups: Iterable[RuleGroup]) -> str:
+    """The rules as a PrometheusRule, for the Prometheus operator."""
+    return RULE_OBJECT + "".join(f"  {line}" for line in rule_file_text(groups).splitlines(keepends=True))
+
+
+def _group(group: RuleGroup) -> Iterator[str]:
+    yield f"  - name: {group.name}"
+    yield "    rules:"
+    for rule in group.rules:
+        yield from _rule(rule)
+
+
+def _rule(rule: AlertRule) -> Iterator[str]:
+    yield f"      - alert: {rule.name}"
+    yield f"        expr: {_quoted(rule.expr)}"
+    yield f"        for: {duration(rule.hold_s)}"
+    yield f"        keep_firing_for: {duration(rule.keep_s)}"
+    yield "        labels:"
+    yield f"          severity: {rule.severity}"
+    for name, value in rule.labels.items():
+        yield f"          {name}: {_quoted(value)}"
+    yield "        annotations:"
+    yield f"          summary: {_quoted(rule.summary)}"
+    yield f"          description: {_quoted(rule.description)}"
+    for name, link in (rule.links or {"runbook": rule.runbook()}).items():
+        yield f"          {name}: {_quoted(link)}"
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
