@@ -92,6 +92,10 @@ class GroupSummary(Value):
     """Ids of brokers that are away and were its coordinator, or led partitions that it has committed. Absent: none."""
     topics_without_leader: tuple[str, ...] = ()
     """Its topics with partitions that have no leader now, so these cannot be read. Absent: none."""
+    lag_ms: int | None = None
+    lag_at_least_ms: int | None = None
+    """Lower bound of the age of the oldest record of the lag (ms): as lag_ms, but also where the record is older than
+    the history of its partition."""
 
     @property
     def known_lag(self) -> int | None:

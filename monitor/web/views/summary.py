@@ -46,6 +46,8 @@ def summary_of(verdict: GroupVerdict) -> GroupSummary:
         hidden_topics=verdict.hidden_topics,
         missed_brokers=verdict.missed_brokers,
         topics_without_leader=verdict.topics_without_leader,
+        lag_ms=verdict.lag_ms,
+        lag_at_least_ms=verdict.lag_at_least_ms,
     )
 
 
