@@ -180,8 +180,9 @@ def test_a_wrong_name_is_one_sentence_and_code_2(saved, words, sentence):
 @pytest.mark.parametrize(
     "words",
     [
-        ["explain", "c", "g", "a"],
-        ["snapshot", "c"],
+        ["explain", "c", "g", "a", "1", "2"],
+        ["snapshot", "c", "g", "a"],
+        ["report", "c", "g", "a"],
         ["what-if", "c", "g", "--partitions", "a"],
         ["what-if", "c", "g", "--partitions", "a=-1"],
         ["what-if", "c", "g", "--members", "many"],
@@ -209,12 +210,16 @@ def test_a_job_that_refuses_is_heard(job):
 @pytest.mark.parametrize(
     ("url", "sentence"),
     [
-        ("http://127.0.0.1:1", "No groupwatch answers at http://127.0.0.1:1: "),
+        (
+            "http://127.0.0.1:1",
+            "Could not connect to http://127.0.0.1:1: connection refused. Is groupwatch running there? "
+            "Name another address with --url or GROUPWATCH_URL.\n",
+        ),
+        ("127.0.0.1:1", "Could not connect to http://127.0.0.1:1: connection refused. "),
         (
             "file:///etc/passwd",
-            "file:///etc/passwd is not the address of a job: it must start with http:// or https://.",
+            "file:///etc/passwd is not the address of a job: it must start with http:// or https://, or be HOST:PORT.",
         ),
-        ("localhost:9464", "localhost:9464 is not the address of a job: it must start with http:// or https://."),
         ("http://[", "http://[ is not the address of a job: "),
         ("http://a b", ""),
     ],

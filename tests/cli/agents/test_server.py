@@ -231,7 +231,7 @@ def test_a_job_that_is_away_is_a_sentence_and_the_server_goes_on():
 
     async def agent(client: Client) -> None:
         said = await refusal(client, "list_groups")
-        assert said.startswith(f"No groupwatch answers at http://127.0.0.1:{port}")
+        assert said.startswith(f"Could not connect to http://127.0.0.1:{port}: connection refused.")
         assert (await client.list_tools()).tools
 
     run_over_stdio(f"http://127.0.0.1:{port}", agent)
