@@ -9,7 +9,7 @@ import typer
 
 from monitor.cli.answering import tell_answer
 from monitor.cli.completion import OneCluster, complete_names
-from monitor.cli.progress import awaited
+from monitor.cli.progress import wait_for
 from monitor.cli.source_options import SourceOptions, source_command
 
 if TYPE_CHECKING:  # loaded when a command needs it: --help must be quick
@@ -58,7 +58,7 @@ def explain(
 
     source = options.group_source
     cluster, group, *place = with_cluster(source, names, 4)
-    inputs = awaited(lambda: source.inputs(GroupAddress(cluster, group), options.at_instant), options.source_name)
+    inputs = wait_for(lambda: source.inputs(GroupAddress(cluster, group), options.at_instant), options.source_name)
     topic, partition = place or (None, None)
     found = explained(inputs, topic, partition)
     tell_answer(found, options.as_json, lambda: explanation_shown(found))
@@ -99,7 +99,7 @@ def what_if(  # noqa: PLR0913, PLR0917 -- each is an argument or an option
     )
     source = options.group_source
     address = GroupAddress(*with_cluster(source, names, 2))
-    inputs = awaited(lambda: source.inputs(address, options.at_instant), options.source_name)
+    inputs = wait_for(lambda: source.inputs(address, options.at_instant), options.source_name)
     found = asked.what_if(inputs, change)
     tell_answer(found, options.as_json, lambda: what_if_shown(found))
 
@@ -138,7 +138,7 @@ def census(
     from monitor.cli.render_answer import census_shown  # noqa: PLC0415 -- as above
 
     source = options.census_source
-    found = awaited(lambda: source.census(cluster, partial=partial), options.source_name)
+    found = wait_for(lambda: source.census(cluster, partial=partial), options.source_name)
     tell_answer(found, options.as_json, lambda: census_shown(found))
 
 

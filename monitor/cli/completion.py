@@ -26,13 +26,13 @@ _PLAIN: Final = re.compile(r"[A-Za-z0-9_.][A-Za-z0-9_.-]{0,248}")
 
 def complete_clusters(context: typer.Context, incomplete: str) -> list[str]:
     """Names of clusters that begin so."""
-    return _offered(_cluster_names, context, incomplete)
+    return _offered_names(_cluster_names, context, incomplete)
 
 
 def complete_names(context: typer.Context, incomplete: str) -> list[str]:
     """Names of groups that begin so, or of clusters, where several are watched and none is named yet."""
     before = [*(context.params.get("names") or ())]
-    return _offered(lambda api: _names(api, before, incomplete), context, incomplete)
+    return _offered_names(lambda api: _names(api, before, incomplete), context, incomplete)
 
 
 def plain_names(names: Iterable[str], incomplete: str) -> list[str]:
@@ -44,7 +44,7 @@ def plain_names(names: Iterable[str], incomplete: str) -> list[str]:
     return [name for name in names if name.startswith(incomplete) and _PLAIN.fullmatch(name)]
 
 
-def _offered(names: Callable[[JobApi], list[str]], context: typer.Context, incomplete: str) -> list[str]:
+def _offered_names(names: Callable[[JobApi], list[str]], context: typer.Context, incomplete: str) -> list[str]:
     from monitor.cli.errors import SourceError  # noqa: PLC0415 -- --help must be quick
 
     try:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from monitor.cli.answering import CANNOT_ANSWER_CODE, exit_with, tell_answer
-from monitor.cli.progress import CLEAR, awaited
+from monitor.cli.progress import CLEAR, wait_for
 from monitor.cli.source_options import AsJson
 
 if TYPE_CHECKING:  # loaded when a cluster is read: --help must be quick
@@ -60,7 +60,7 @@ def _look_once(examination: Examination, group: str | None, as_json: bool) -> in
     from monitor.cli.render_doctor import render_diagnosis  # noqa: PLC0415 -- --help must be quick
     from monitor.doctor.examination import first_answer  # noqa: PLC0415 -- as above
 
-    diagnosis = awaited(lambda: first_answer(examination, announce=_announce), "the cluster")
+    diagnosis = wait_for(lambda: first_answer(examination, announce=_announce), "the cluster")
     _check_judged(diagnosis, group)
     tell_answer(diagnosis, as_json, lambda: render_diagnosis(diagnosis))
     return exit_code(diagnosis)

@@ -16,7 +16,7 @@ import typer
 
 from monitor.cli.answering import CANNOT_ANSWER_CODE, tell_answer
 from monitor.cli.completion import OneCluster
-from monitor.cli.progress import awaited
+from monitor.cli.progress import wait_for
 from monitor.cli.source_options import SourceOptions, source_command
 
 if TYPE_CHECKING:  # loaded when a command needs it: --help must be quick
@@ -63,7 +63,7 @@ def status(
     code = (
         keep_showing(answer, as_json=options.as_json, fail_on=fail_on)
         if watch
-        else _show_once(awaited(answer, JOB), as_json=options.as_json, fail_on=fail_on)
+        else _show_once(wait_for(answer, JOB), as_json=options.as_json, fail_on=fail_on)
     )
     if code:
         raise typer.Exit(code)
@@ -75,7 +75,7 @@ def findings(options: SourceOptions, cluster: OneCluster = None) -> None:
     from monitor.cli.render_lists import MOST_ROWS, findings_shown  # noqa: PLC0415 -- as above
 
     lists, limit = _lists(options), None if options.as_json else MOST_ROWS
-    found = awaited(lambda: lists.findings(cluster, limit), JOB)
+    found = wait_for(lambda: lists.findings(cluster, limit), JOB)
     tell_answer(found, options.as_json, lambda: findings_shown(found))
 
 
@@ -89,7 +89,7 @@ def topics(
     from monitor.cli.render_lists import MOST_ROWS, topics_shown  # noqa: PLC0415 -- as above
 
     lists, limit = _lists(options), None if options.as_json else MOST_ROWS
-    found = awaited(lambda: lists.topics(cluster, limit, unread=unread), JOB)
+    found = wait_for(lambda: lists.topics(cluster, limit, unread=unread), JOB)
     tell_answer(found, options.as_json, lambda: topics_shown(found, unread=unread))
 
 
@@ -99,7 +99,7 @@ def unused(options: SourceOptions, cluster: OneCluster = None) -> None:
     from monitor.cli.render_lists import unused_shown  # noqa: PLC0415 -- as above
 
     lists = _lists(options)
-    found = awaited(lambda: lists.unused(cluster), JOB)
+    found = wait_for(lambda: lists.unused(cluster), JOB)
     tell_answer(found, options.as_json, lambda: unused_shown(found))
 
 

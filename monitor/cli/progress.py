@@ -18,7 +18,7 @@ CLEAR: Final = "\r\x1b[K"
 """Empties the line of a terminal."""
 
 
-def awaited(answer: Callable[[], Found], subject: str) -> Found:
+def wait_for(answer: Callable[[], Found], subject: str) -> Found:
     """An answer; while it takes long, a line on stderr says so and for how long, if that is a terminal."""
     with _line(subject):
         return answer()

@@ -58,12 +58,12 @@ def _clusters(clusters: Sequence[ClusterCondition]) -> Iterator[RenderableType]:
     for each in clusters:
         name = visible(shown(each.cluster))
         is_well = each.ready and not each.stale and each.problem is None
-        yield Text(f"{name}: {escaped(each.sentence)}{_known(each)}", style="" if is_well else _UNKNOWN)
+        yield Text(f"{name}: {escaped(each.sentence)}{_known_groups(each)}", style="" if is_well else _UNKNOWN)
         if each.warning is not None:
             yield Text(f"{name}: {escaped(each.warning)}", style=STYLES[Severity.WARNING])
 
 
-def _known(cluster: ClusterCondition) -> str:
+def _known_groups(cluster: ClusterCondition) -> str:
     """What is known of the groups of a cluster, and as of when."""
     if cluster.groups is None:
         return " Its groups are not known yet."
@@ -80,16 +80,16 @@ def _doubts(clusters: Iterable[ClusterCondition]) -> str:
     return "; ".join([*doubts, *([f"{counted(stale, 'cluster')} stale"] if stale else [])])
 
 
-def _of_clusters(clusters: Iterable[ClusterCondition], *, with_advice: bool) -> Iterator[RenderableType]:
+def _cluster_findings(clusters: Iterable[ClusterCondition], *, with_advice: bool) -> Iterator[RenderableType]:
     """The findings of clusters themselves."""
     for cluster in clusters:
         for each in cluster.findings:
-            yield row_with_label(each.severity.value, _of_cluster(cluster, each), STYLES[each.severity])
+            yield row_with_label(each.severity.value, _cluster_text(cluster, each), STYLES[each.severity])
             if with_advice:
                 yield _advice(each.advice)
 
 
-def _of_cluster(cluster: ClusterCondition, finding: ClusterFinding) -> str:
+def _cluster_text(cluster: ClusterCondition, finding: ClusterFinding) -> str:
     since = _since((cluster.evaluated_ms or finding.since_ms) - finding.since_ms, finding.since_ms)
     return f"Cluster {visible(shown(cluster.cluster))}: {escaped(finding.sentence)}{since}"
 
@@ -115,7 +115,7 @@ def status_shown(status: JobStatus) -> RenderableType:
         *_problem(status),
         *_clusters(status.clusters),
         Text(_headline(status), style="bold"),
-        *_of_clusters(status.clusters, with_advice=False),
+        *_cluster_findings(status.clusters, with_advice=False),
         *(part for line in lines for part in _line_findings(line, several=len(status.clusters) > 1)),
         *([Text(""), _groups(lines, several=len(status.clusters) > 1)] if lines else []),
         *more,
@@ -260,7 +260,7 @@ def findings_shown(answer: JobFindings) -> RenderableType:
     none = "No findings so far: " + doubts + "." if doubts else "No findings."
     return Group(
         *_clusters(answer.clusters),
-        *_of_clusters(answer.clusters, with_advice=True),
+        *_cluster_findings(answer.clusters, with_advice=True),
         *(part for each in answer.findings[:MOST_ROWS] for part in _finding(each, several=several)),
         *more,
         *([] if answer.findings or has_own else [Text(none, style="bold")]),

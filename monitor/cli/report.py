@@ -12,7 +12,7 @@ import typer
 
 from monitor.cli.commands import Since, Until
 from monitor.cli.completion import complete_names
-from monitor.cli.progress import awaited
+from monitor.cli.progress import wait_for
 from monitor.cli.source_options import SourceOptions, source_command
 
 if TYPE_CHECKING:  # loaded when a report is written: --help must be quick
@@ -60,7 +60,7 @@ def report(
     if group is None:
         found = source.report(cluster, group, span, _progress())
     else:
-        found = awaited(lambda: source.report(cluster, group, span, None), options.source_name)
+        found = wait_for(lambda: source.report(cluster, group, span, None), options.source_name)
     sys.stdout.buffer.write(report_bytes(found, format_))
     sys.stdout.buffer.flush()
 

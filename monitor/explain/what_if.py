@@ -266,9 +266,9 @@ def _find_member(roster: Roster, name: str) -> Member:
         if len(found) == 1:
             return found[0]
         if found:
-            ids = listed([_described(member) for member in found])
+            ids = listed([_member_text(member) for member in found])
             raise QuestionError(f"{len(found)} members match {shown(name)}; use a member id: {ids}.")
-    known = listed([_described(member) for member in roster.members])
+    known = listed([_member_text(member) for member in roster.members])
     raise QuestionError(f"The group has no member {shown(name)}; its members are {known}.")
 
 
@@ -282,7 +282,7 @@ _NAMES: Final[tuple[Callable[[Member, str], bool], ...]] = (
 """What a member is named by, in the order in which it counts."""
 
 
-def _described(member: Member) -> str:
+def _member_text(member: Member) -> str:
     """The id of a member, with its client and host."""
     person = who(member)
     return member.member_id if person == member.member_id else f"{member.member_id} ({person})"
