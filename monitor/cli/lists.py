@@ -37,8 +37,9 @@ class FailOn(StrEnum):
 
 def add_lists(app: typer.Typer) -> None:
     """Give the app these commands."""
-    for command in (status, findings, topics, unused):
+    for command in (status, findings, topics):
         app.command()(command)
+    app.command("unused")(unused_list)
 
 
 @source_command("as_json")
@@ -94,12 +95,12 @@ def topics(
 
 
 @source_command("as_json")
-def unused(options: SourceOptions, cluster: OneCluster = None) -> None:
+def unused_list(options: SourceOptions, cluster: OneCluster = None) -> None:
     """List groups and offsets that could be deleted, each with the command. Deletes nothing."""
     from monitor.cli.render_lists import unused_shown  # noqa: PLC0415 -- as above
 
     lists = _lists(options)
-    found = wait_for(lambda: lists.unused(cluster), JOB)
+    found = wait_for(lambda: lists.unused_list(cluster), JOB)
     tell_answer(found, options.as_json, lambda: unused_shown(found))
 
 

@@ -317,7 +317,7 @@ def unused_shown(answer: JobUnused) -> RenderableType:
         ),
     ]
     several = len(answer.clusters) > 1
-    rows = [part for each in answer.unused[:MOST_ROWS] for part in _unused(each, several=several)]
+    rows = [part for each in answer.unused[:MOST_ROWS] for part in _unused_row(each, several=several)]
     return Group(
         *_clusters(answer.clusters),
         *([*head, *rows] if rows else [Text(none, style="bold")]),
@@ -325,7 +325,7 @@ def unused_shown(answer: JobUnused) -> RenderableType:
     )
 
 
-def _unused(unused: Unused, *, several: bool) -> Iterator[RenderableType]:
+def _unused_row(unused: Unused, *, several: bool) -> Iterator[RenderableType]:
     name = _name(unused.cluster, unused.group, several=several)
     what = "the whole group" if unused.topic is None else f"its offsets in {visible(shown(unused.topic))}"
     yield Text(f"{name}: {what}, {counted(unused.partitions, 'partition')}. {escaped(unused.sentence)}")

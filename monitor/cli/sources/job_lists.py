@@ -87,7 +87,7 @@ class JobLists(NamedTuple):
         found = self._rows(TOPICS_API.rstrip("/"), _ready(clusters), TopicSummary, *chosen, *_limit(limit))
         return JobTopics(clusters=clusters, topics=found.rows, matching=found.matching)
 
-    def unused(self, cluster: str | None) -> JobUnused:
+    def unused_list(self, cluster: str | None) -> JobUnused:
         """What could be deleted."""
         clusters = _some_ready(self.conditions(cluster))
         found = self._rows(UNUSED_API, _ready(clusters), Unused)
