@@ -213,8 +213,9 @@ def test_alike_groups_share_a_line():
 
 
 def test_no_name_forges_a_line_or_sends_a_control_to_the_terminal():
-    named = tuple(replace(orders(), group=name) for name in HOSTILE_NAMES)
-    cluster = replace(ready_cluster(*named, cluster="c\x1b[2J"), findings=(RECORDS,))
+    own = "c\x1b[2J"
+    named = tuple(replace(orders(), group=name, cluster=own) for name in HOSTILE_NAMES)
+    cluster = replace(ready_cluster(*named, cluster=own), findings=(RECORDS,))
     with job_with(Served(snapshot(cluster))) as url:
         for command in ("status", "findings"):
             shown = lines(ask(command, "--url", url))
