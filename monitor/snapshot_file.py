@@ -241,6 +241,15 @@ def group_states(lines: Iterable[bytes], cluster: str | None = None) -> Iterator
         raise SnapshotFileError(_missing_cluster(clusters, cluster))
 
 
+def cluster_names(lines: Iterable[bytes]) -> tuple[str, ...]:
+    """The names of the clusters in a snapshot.
+
+    Raises:
+        SnapshotFileError: the snapshot is damaged, or of a version that is not known.
+    """
+    return tuple([line.cluster for line in read_lines(lines) if isinstance(line, ClusterLine)])
+
+
 def read_lines(lines: Iterable[bytes]) -> Iterator[AnyLine]:
     """The lines of a snapshot after its header, checked as they come.
 

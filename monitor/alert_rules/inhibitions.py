@@ -21,7 +21,7 @@ class Matcher(msgspec.Struct, frozen=True):
 
 
 class Inhibition(msgspec.Struct, frozen=True):
-    """While an alert of ``source`` is active, those of ``target`` with the same ``equal`` labels notify nobody."""
+    """While an alert of ``source`` is active, those of ``target`` with the same ``equal`` labels do not notify."""
 
     source: tuple[Matcher, ...]
     target: tuple[Matcher, ...]
@@ -73,12 +73,12 @@ def _lines(cluster_label: str) -> Iterator[str]:
         yield "      targetMatch:"
         yield from map(_matcher, each.target)
         if each.equal:
-            yield f"      equal: [{', '.join(_renamed(name, cluster_label) for name in each.equal)}]"
+            yield f"      equal: [{', '.join(_with_label(name, cluster_label) for name in each.equal)}]"
 
 
 def _matcher(matcher: Matcher) -> str:
     return f'        - {{name: {matcher.name}, matchType: "{matcher.type}", value: "{matcher.value}"}}'
 
 
-def _renamed(name: str, cluster_label: str) -> str:
+def _with_label(name: str, cluster_label: str) -> str:
     return name.replace("cluster", cluster_label) if name in _CLUSTER else name

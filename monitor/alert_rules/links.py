@@ -19,7 +19,7 @@ _GROUP_PIECE: Final = "{{ $labels.group | urlquery }}"
 
 
 class Links(msgspec.Struct, frozen=True):
-    """Where the runbooks, the page and Grafana are, without a slash at the end; None: nobody knows."""
+    """Where the runbooks, the page and Grafana are, without a slash at the end; None: unknown."""
 
     runbooks: str | None = None
     page: str | None = None

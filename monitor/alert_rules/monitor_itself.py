@@ -99,7 +99,7 @@ def rules_about_clusters(names: Iterable[str]) -> tuple[AlertRule, ...]:
             expr=_absent(json.dumps(name, ensure_ascii=False)),
             hold_s=300,
             keep_s=60,
-            # What absent() gives the alert, too. It tells several of these rules apart: promtool warns of duplicates.
+            # What absent() gives the alert, too. Several of these rules differ by it: promtool warns of duplicates.
             labels={CLUSTER_LABEL: name.replace("{{", '{{ "{{" }}')},
             summary=f"Prometheus scrapes no groupwatch of {CLUSTER}",
             description=(

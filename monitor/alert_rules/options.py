@@ -61,7 +61,7 @@ def changed_groups(groups: Iterable[RuleGroup], options: RuleOptions) -> tuple[R
     """
     groups = tuple(groups)
     require_known([rule.name for group in groups for rule in group.rules], options)
-    changed = (RuleGroup(group.name, tuple(_changed(group.rules, options))) for group in groups)
+    changed = (RuleGroup(group.name, tuple(_changed_rules(group.rules, options))) for group in groups)
     return tuple(group for group in changed if group.rules)
 
 
@@ -86,12 +86,12 @@ def require_known(names: Iterable[str], options: RuleOptions) -> None:
             raise UnknownAlert(f"alerts.overrides: {name} has no age; for_s changes how long its condition must hold.")
 
 
-def _renamed(labels: Mapping[str, str], cluster_label: str) -> Mapping[str, str]:
+def _labels_renamed(labels: Mapping[str, str], cluster_label: str) -> Mapping[str, str]:
     return {cluster_label if name == CLUSTER_LABEL else name: value for name, value in labels.items()}
 
 
-def _changed(rules: Iterable[AlertRule], options: RuleOptions) -> Iterator[AlertRule]:
-    def renamed(text: str) -> str:
+def _changed_rules(rules: Iterable[AlertRule], options: RuleOptions) -> Iterator[AlertRule]:
+    def with_own_label(text: str) -> str:
         return with_cluster_label(text, options.cluster_label)
 
     for rule in rules:
@@ -102,9 +102,9 @@ def _changed(rules: Iterable[AlertRule], options: RuleOptions) -> Iterator[Alert
             rule,
             severity=change.severity or rule.severity,
             hold_s=rule.hold_s if change.hold_s is None else change.hold_s,
-            labels={**_renamed(rule.labels, options.cluster_label), **options.labels, **change.labels},
-            links={name: renamed(link) for name, link in link_annotations(rule, options.links).items()},
-            expr=renamed(rule.expr),
-            summary=renamed(rule.summary),
-            description=renamed(rule.description),
+            labels={**_labels_renamed(rule.labels, options.cluster_label), **options.labels, **change.labels},
+            links={name: with_own_label(link) for name, link in link_annotations(rule, options.links).items()},
+            expr=with_own_label(rule.expr),
+            summary=with_own_label(rule.summary),
+            description=with_own_label(rule.description),
         )

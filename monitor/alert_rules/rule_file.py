@@ -47,19 +47,19 @@ def _group(group: RuleGroup) -> Iterator[str]:
 
 def _rule(rule: AlertRule) -> Iterator[str]:
     yield f"      - alert: {rule.name}"
-    yield f"        expr: {_quoted(rule.expr)}"
+    yield f"        expr: {_quotation(rule.expr)}"
     yield f"        for: {duration(rule.hold_s)}"
     yield f"        keep_firing_for: {duration(rule.keep_s)}"
     yield "        labels:"
     yield f"          severity: {rule.severity}"
     for name, value in rule.labels.items():
-        yield f"          {name}: {_quoted(value)}"
+        yield f"          {name}: {_quotation(value)}"
     yield "        annotations:"
-    yield f"          summary: {_quoted(rule.summary)}"
-    yield f"          description: {_quoted(rule.description)}"
+    yield f"          summary: {_quotation(rule.summary)}"
+    yield f"          description: {_quotation(rule.description)}"
     for name, link in (rule.links or {"runbook": rule.runbook()}).items():
-        yield f"          {name}: {_quoted(link)}"
+        yield f"          {name}: {_quotation(link)}"
 
 
-def _quoted(text: str) -> str:
+def _quotation(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)

@@ -25,13 +25,21 @@ from monitor.checks.command import add_check_config
 from monitor.cli.backtest import add_backtest
 from monitor.cli.commands import add_commands
 from monitor.cli.doctor import add_doctor
+from monitor.cli.lists import add_lists
 from monitor.cli.manual import add_manuals
 from monitor.cli.mcp import add_mcp
 from monitor.cli.report import add_report
 from monitor.cli.rules import add_rules
+from monitor.cli.usage import Commands
 from monitor.model.escaping import escaped_lines
 
-app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="rich")
+app = typer.Typer(
+    cls=Commands,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["--help", "-h"]},
+)
 
 console = Console(stderr=True)
 
@@ -49,7 +57,7 @@ def _tell_version(wanted: bool) -> None:
 @app.callback()
 def groupwatch(
     version: Annotated[
-        bool, typer.Option("--version", callback=_tell_version, is_eager=True, help="Show the version and exit.")
+        bool, typer.Option("--version", "-V", callback=_tell_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
     """Show who should own each partition of a consumer group, who owns it now, and the lag."""
@@ -184,6 +192,7 @@ def demo(
     _exit_with(lambda: run_demo(options, console))
 
 
+add_lists(app)
 add_commands(app)
 add_backtest(app)
 add_report(app)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from monitor.cli.answering import exit_with, now_ms, tell_answer
-from monitor.cli.commands import Until
-from monitor.cli.source_options import AsJson
+from monitor.cli.commands import FROM_HERE, Until
+from monitor.cli.source_options import AsJson, TimeZone
 from monitor.messages.names import shown
 
 if TYPE_CHECKING:  # loaded when something is tried: --help must be quick
@@ -29,7 +29,7 @@ def backtest(  # noqa: PLR0913, PLR0917 -- each is an option
         Path,
         typer.Option(help="The configuration (TOML) with the thresholds to try. GROUPWATCH_* variables override it."),
     ],
-    since: Annotated[str, typer.Option(metavar="INSTANT", help='From here: "2026-11-22 02:00" (UTC), or -7d.')] = "-7d",
+    since: Annotated[str, typer.Option(metavar="INSTANT", help=FROM_HERE)] = "-7d",
     until: Until = "now",
     cluster: Annotated[str | None, typer.Option(help="Only this cluster; not set: all that are recorded.")] = None,
     group: Annotated[
@@ -42,6 +42,7 @@ def backtest(  # noqa: PLR0913, PLR0917 -- each is an option
             metavar="FOLDER", help="The folder of the recording; not set: history.folder of the configuration."
         ),
     ] = None,
+    tz: TimeZone = None,
     as_json: AsJson = False,
 ) -> None:
     """Try other thresholds on a recording: which findings and alerts would have come, beside those that did."""
@@ -49,9 +50,11 @@ def backtest(  # noqa: PLR0913, PLR0917 -- each is an option
     def answer() -> None:
         from monitor.cli.backtest_source import Chosen, Span, backtests  # noqa: PLC0415 -- --help must be quick
         from monitor.cli.render_backtest import backtests_shown  # noqa: PLC0415 -- as above
+        from monitor.cli.zones import instant_in_zone  # noqa: PLC0415 -- as above
 
+        span = Span(instant_in_zone(since, tz), instant_in_zone(until, tz), now_ms())
         with _progress_line() as tell:
-            found = backtests(config, history, Span(since, until, now_ms()), Chosen(cluster, group), tell)
+            found = backtests(config, history, span, Chosen(cluster, group), tell)
         tell_answer(found, as_json, lambda: backtests_shown(found))
 
     exit_with(answer)

@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from monitor.cli.answering import tell_answer
+from monitor.cli.completion import OneCluster, complete_names
+from monitor.cli.progress import wait_for
 from monitor.cli.source_options import SourceOptions, source_command
 
 if TYPE_CHECKING:  # loaded when a command needs it: --help must be quick
     from monitor.explain.what_if import PartitionCount
 
-Cluster = Annotated[str, typer.Argument(help="The cluster's name in the configuration.")]
-GroupName = Annotated[str, typer.Argument(help="The group.")]
-Since = Annotated[str, typer.Option(metavar="INSTANT", help='From here: "2026-11-22 02:00" (UTC), or -3h.')]
-Until = Annotated[str, typer.Option(metavar="INSTANT", help="Until here.")]
+FROM_HERE: Final = 'From here: "2026-11-22 02:00", 14:12, "yesterday 02:14", -3h or -1w. In UTC, unless --tz is given.'
+
+GroupNames = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="[CLUSTER] GROUP", autocompletion=complete_names, help="The group; its cluster, if there are several."
+    ),
+]
+Since = Annotated[str, typer.Option(metavar="INSTANT", help=FROM_HERE)]
+Until = Annotated[str, typer.Option(metavar="INSTANT", help="Until here, in the same form.")]
 Partial = Annotated[bool, typer.Option("--partial", help="Leave out clusters that are not ready.")]
 
 
@@ -29,45 +37,50 @@ def add_commands(app: typer.Typer) -> None:
     app.command()(history)
 
 
-@source_command("snapshot", "at", "history", "as_json")
+@source_command("snapshot", "at", "tz", "history", "as_json")
 def explain(
     options: SourceOptions,
-    cluster: Cluster,
-    group: GroupName,
-    topic: Annotated[str | None, typer.Argument(help="Explain one partition of this topic; needs PARTITION.")] = None,
-    partition: Annotated[
-        str | None, typer.Argument(help="The partition number; for RocketMQ BROKER-QUEUE, for MetaQ BROKER-NUMBER.")
-    ] = None,
+    names: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="[CLUSTER] GROUP [TOPIC PARTITION]",
+            autocompletion=complete_names,
+            help="The group; its cluster, if there are several. With a topic and a partition: explain that one. A "
+            "partition is a number; for RocketMQ BROKER-QUEUE, for MetaQ BROKER-NUMBER.",
+        ),
+    ],
 ) -> None:
     """Show the owners of a group and why, its findings, and the remedies."""
-    if (topic is None) != (partition is None):
-        raise typer.BadParameter("give both a topic and a partition, or neither")
+    from monitor.cli.names import with_cluster  # noqa: PLC0415 -- --help must be quick
     from monitor.cli.render_answer import explanation_shown  # noqa: PLC0415 -- --help must be quick
     from monitor.explain.query import explained  # noqa: PLC0415 -- as above
     from monitor.web.views.addresses import GroupAddress  # noqa: PLC0415 -- as above
 
-    inputs = options.group_source.inputs(GroupAddress(cluster, group), options.at)
+    source = options.group_source
+    cluster, group, *place = with_cluster(source, names, 4)
+    inputs = wait_for(lambda: source.inputs(GroupAddress(cluster, group), options.at_instant), options.source_name)
+    topic, partition = place or (None, None)
     found = explained(inputs, topic, partition)
     tell_answer(found, options.as_json, lambda: explanation_shown(found))
 
 
-@source_command("snapshot", "at", "history", "as_json")
+@source_command("snapshot", "at", "tz", "history", "as_json")
 def what_if(  # noqa: PLR0913, PLR0917 -- each is an argument or an option
     options: SourceOptions,
-    cluster: Cluster,
-    group: GroupName,
+    names: GroupNames,
     assignor: Annotated[
         str | None,
         typer.Option(help="Simulate another assignor, for example roundrobin, or sarama.roundrobin of that library."),
     ] = None,
     leader: Annotated[
-        str | None, typer.Option(help="Simulate this member as the leader, with the assignor of its client library.")
+        str | None,
+        typer.Option(help="Simulate this member, named as for --without, as the leader, with its library's assignor."),
     ] = None,
     members: Annotated[
         int | None, typer.Option(min=1, help="Simulate this number of members; new ones subscribe like most.")
     ] = None,
     without: Annotated[
-        list[str] | None, typer.Option(help="Remove this member (its id, instance id or client id); repeatable.")
+        list[str] | None, typer.Option(help="Remove this member (its id, instance id, client id or host); repeatable.")
     ] = None,
     partitions: Annotated[
         list[str] | None,
@@ -76,6 +89,7 @@ def what_if(  # noqa: PLR0913, PLR0917 -- each is an argument or an option
 ) -> None:
     """Simulate a group's assignment after changes; without options: after a rebalance now."""
     counts = _counts(partitions or [])
+    from monitor.cli.names import with_cluster  # noqa: PLC0415 -- as above
     from monitor.cli.render_answer import what_if_shown  # noqa: PLC0415 -- as above
     from monitor.explain import what_if as asked  # noqa: PLC0415 -- as above
     from monitor.web.views.addresses import GroupAddress  # noqa: PLC0415 -- as above
@@ -83,30 +97,33 @@ def what_if(  # noqa: PLR0913, PLR0917 -- each is an argument or an option
     change = asked.Change(
         assignor=assignor, leader=leader, members=members, without=tuple(without or ()), partitions=counts
     )
-    inputs = options.group_source.inputs(GroupAddress(cluster, group), options.at)
+    source = options.group_source
+    address = GroupAddress(*with_cluster(source, names, 2))
+    inputs = wait_for(lambda: source.inputs(address, options.at_instant), options.source_name)
     found = asked.what_if(inputs, change)
     tell_answer(found, options.as_json, lambda: what_if_shown(found))
 
 
-@source_command("at", "history")
+@source_command("at", "tz", "history")
 def snapshot(
     options: SourceOptions,
-    cluster: Annotated[
-        str | None, typer.Argument(help="The cluster of the group to save; not set: save all groups.")
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[[CLUSTER] GROUP]", autocompletion=complete_names, help="The group to save; not set: all groups."
+        ),
     ] = None,
-    group: Annotated[str | None, typer.Argument(help="The group.")] = None,
     partial: Partial = False,
 ) -> None:
     """Save the input of the verdicts for explain and what-if, later or elsewhere: groupwatch snapshot > file."""
-    if (cluster is None) != (group is None):
-        raise typer.BadParameter("give both a cluster and a group, or neither")
-    if options.at is not None and group is None and not options.is_recording:
-        raise typer.BadParameter("--at needs a cluster and a group, or --history: a job answers for one group")
+    if options.at is not None and not names and not options.is_recording:
+        raise typer.BadParameter("--at needs a group, or --history: a job answers for one group")
+    from monitor.cli.names import with_cluster  # noqa: PLC0415 -- as above
     from monitor.web.views.addresses import GroupAddress  # noqa: PLC0415 -- as above
 
-    address = GroupAddress(cluster, group) if cluster is not None and group is not None else None
     source = options.job if options.at is None else options.past_source
-    for line in source.snapshot_lines(address, options.at, partial=partial):
+    address = GroupAddress(*with_cluster(source, names, 2)) if names else None
+    for line in source.snapshot_lines(address, options.at_instant, partial=partial):
         sys.stdout.buffer.write(line)
     sys.stdout.buffer.flush()
 
@@ -114,26 +131,29 @@ def snapshot(
 @source_command("snapshot", "as_json")
 def census(
     options: SourceOptions,
-    cluster: Annotated[str | None, typer.Argument(help="Only this cluster; not set: all clusters.")] = None,
+    cluster: OneCluster = None,
     partial: Partial = False,
 ) -> None:
     """Count the members of Kafka groups by client library and release."""
     from monitor.cli.render_answer import census_shown  # noqa: PLC0415 -- as above
 
-    found = options.census_source.census(cluster, partial=partial)
+    source = options.census_source
+    found = wait_for(lambda: source.census(cluster, partial=partial), options.source_name)
     tell_answer(found, options.as_json, lambda: census_shown(found))
 
 
-@source_command("history", "as_json")
-def history(
-    options: SourceOptions, cluster: Cluster, group: GroupName, since: Since = "-1h", until: Until = "now"
-) -> None:
+@source_command("tz", "history", "as_json")
+def history(options: SourceOptions, names: GroupNames, since: Since = "-1h", until: Until = "now") -> None:
     """List what happened to a group in a span of the recording: rebalances, findings, its lag."""
+    from monitor.cli.names import with_cluster  # noqa: PLC0415 -- as above
     from monitor.cli.render_answer import story_shown  # noqa: PLC0415 -- as above
     from monitor.cli.sources.source import Span  # noqa: PLC0415 -- as above
     from monitor.web.views.addresses import GroupAddress  # noqa: PLC0415 -- as above
 
-    found = options.past_source.story(GroupAddress(cluster, group), Span(since, until))
+    source = options.past_source
+    found = source.story(
+        GroupAddress(*with_cluster(source, names, 2)), Span(options.instant(since), options.instant(until))
+    )
     tell_answer(found, options.as_json, lambda: story_shown(found))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from monitor.cli.answering import CANNOT_ANSWER_CODE, exit_with, tell_answer
+from monitor.cli.progress import CLEAR, wait_for
 from monitor.cli.source_options import AsJson
 
 if TYPE_CHECKING:  # loaded when a cluster is read: --help must be quick
@@ -59,7 +60,7 @@ def _look_once(examination: Examination, group: str | None, as_json: bool) -> in
     from monitor.cli.render_doctor import render_diagnosis  # noqa: PLC0415 -- --help must be quick
     from monitor.doctor.examination import first_answer  # noqa: PLC0415 -- as above
 
-    diagnosis = first_answer(examination, announce=_announce)
+    diagnosis = wait_for(lambda: first_answer(examination, announce=_announce), "the cluster")
     _check_judged(diagnosis, group)
     tell_answer(diagnosis, as_json, lambda: render_diagnosis(diagnosis))
     return exit_code(diagnosis)
@@ -67,7 +68,7 @@ def _look_once(examination: Examination, group: str | None, as_json: bool) -> in
 
 def _announce(pause_s: float) -> None:
     """Name the wait on stderr: what follows may take as long again as what was."""
-    typer.echo(f"groupwatch: second look in {pause_s:g} s ...", err=True)
+    typer.echo(f"{CLEAR if sys.stderr.isatty() else ''}groupwatch: second look in {pause_s:g} s ...", err=True)
 
 
 def exit_code(diagnosis: Diagnosis) -> int:
@@ -81,11 +82,13 @@ def _keep_looking(examination: Examination, group: str | None, as_json: bool) ->
     """Show answers until Ctrl-C; the code is that of the last one."""
     import msgspec  # noqa: PLC0415 -- as above
 
+    from monitor.cli.render_doctor import render_diagnosis  # noqa: PLC0415 -- as above
+    from monitor.cli.renewing import screen  # noqa: PLC0415 -- as above
     from monitor.doctor.examination import renewed_answers  # noqa: PLC0415 -- as above
 
     code: int | None = None
     try:
-        with _screen() as show:
+        with screen() as show:
             for diagnosis in renewed_answers(examination):
                 if code is None:
                     _check_judged(diagnosis, group)
@@ -94,7 +97,7 @@ def _keep_looking(examination: Examination, group: str | None, as_json: bool) ->
                     sys.stdout.buffer.write(msgspec.json.encode(diagnosis) + b"\n")
                     sys.stdout.buffer.flush()
                 else:
-                    show(diagnosis)
+                    show(render_diagnosis(diagnosis))
     except KeyboardInterrupt:
         if code is None:
             raise
@@ -148,20 +151,3 @@ def _examination(bootstrap_server: str, client: Path | None, group: str | None) 
         raise SourceError(" ".join(str(error).splitlines())) from None
     finally:
         logging.disable(logging.NOTSET)
-
-
-@contextmanager
-def _screen() -> Iterator[Callable[[Diagnosis], None]]:
-    """Where renewed answers are shown: in place on a terminal, one after the other elsewhere."""
-    from rich.console import Console  # noqa: PLC0415 -- as above
-    from rich.live import Live  # noqa: PLC0415 -- as above
-
-    from monitor.cli.render_answer import tell  # noqa: PLC0415 -- as above
-    from monitor.cli.render_doctor import render_diagnosis  # noqa: PLC0415 -- as above
-
-    console = Console(highlight=False, emoji=False, markup=False)
-    if not console.is_terminal:
-        yield lambda diagnosis: tell(render_diagnosis(diagnosis))
-        return
-    with Live(console=console, screen=True, auto_refresh=False) as live:
-        yield lambda diagnosis: live.update(render_diagnosis(diagnosis), refresh=True)

@@ -11,6 +11,7 @@ from typing import Final
 
 import msgspec
 import typer
+from typer.models import CommandInfo
 
 
 class Example(msgspec.Struct, frozen=True):
@@ -55,17 +56,27 @@ CACHE: Final = Meaning("GROUPWATCH_CACHE", "the folder of fetched jars and archi
 JAVA: Final = Meaning("JAVA_HOME", "the Java to use, 17 or 21, if it is not the first in PATH")
 
 HISTORY: Final = Meaning("GROUPWATCH_HISTORY__FOLDER", "same as --history, which overrides it")
+OF_JOB: Final = (
+    Meaning("GROUPWATCH_URL", "same as --url, which overrides it"),
+    Meaning("GROUPWATCH_TOKEN_FILE", "same as --token-file; --token-file and --user override it"),
+    Meaning("GROUPWATCH_CA_FILE", "same as --ca-file, which overrides it"),
+)
+"""The variables of every command that requests a job."""
+
+NOT_KNOWN: Final = Meaning(
+    "2", "no answer: no job is listening there, it watches no such cluster, or nothing of it is known yet"
+)
 
 MANUALS: Final[Mapping[str, Manual]] = {
     "rules": Manual(
         examples=(
             Example("groupwatch rules --config groupwatch.toml > alerts.yml", "Write a rule file for Prometheus."),
             Example(
-                "groupwatch rules --config groupwatch.toml --format prometheusrule | kubectl apply -f -",
-                "Give the rules to the Prometheus operator.",
+                "groupwatch rules --config g.toml --format prometheusrule > rules.yaml",
+                "Write the rules for the Prometheus operator.",
             ),
             Example(
-                "groupwatch rules --config groupwatch.toml --format alertmanagerconfig > inhibitions.yaml",
+                "groupwatch rules --config g.toml --format alertmanagerconfig > am.yaml",
                 "Write the inhibitions for the operator's Alertmanager.",
             ),
         ),
@@ -75,6 +86,48 @@ MANUALS: Final[Mapping[str, Manual]] = {
             INTERRUPTED,
         ),
         environment=(SETTINGS,),
+    ),
+    "status": Manual(
+        examples=(
+            Example("groupwatch status", "Show all clusters and groups of the local job, worst first."),
+            Example("groupwatch status prod --watch", "Show those of cluster prod again and again until Ctrl-C."),
+            Example("groupwatch status --fail-on critical --json", "Check from a script: the exit code says it."),
+        ),
+        exit_codes=(
+            Meaning("0", "success, whatever is found; with --fail-on: no such finding, and everything is known"),
+            Meaning("1", "with --fail-on: a finding that is at least as severe"),
+            Meaning(
+                "2",
+                "no answer: no job is listening there, or it watches no such cluster; with --fail-on: a cluster is not "
+                "ready or stale, or a group is not evaluated, so findings may be missing",
+            ),
+            INTERRUPTED,
+        ),
+        environment=OF_JOB,
+    ),
+    "findings": Manual(
+        examples=(
+            Example("groupwatch findings", "List all open findings of the local job, with what to do."),
+            Example("groupwatch findings prod --json", "Print those of cluster prod as JSON."),
+        ),
+        exit_codes=(Meaning("0", "success, whatever is found"), NOT_KNOWN, INTERRUPTED),
+        environment=OF_JOB,
+    ),
+    "topics": Manual(
+        examples=(
+            Example("groupwatch topics prod", "List the topics of cluster prod, and how many groups read them."),
+            Example("groupwatch topics prod --unread", "List those that no group reads."),
+        ),
+        exit_codes=(AS_ASKED, NOT_KNOWN, INTERRUPTED),
+        environment=OF_JOB,
+    ),
+    "unused": Manual(
+        examples=(
+            Example("groupwatch unused", "List groups and offsets that could be deleted, with the commands."),
+            Example("groupwatch unused prod --json", "Print those of cluster prod as JSON."),
+        ),
+        exit_codes=(AS_ASKED, NOT_KNOWN, INTERRUPTED),
+        environment=OF_JOB,
     ),
     "run": Manual(
         examples=(
@@ -137,15 +190,17 @@ MANUALS: Final[Mapping[str, Manual]] = {
     "explain": Manual(
         examples=(
             Example("groupwatch explain prod orders", "Explain group orders of cluster prod, from the local job."),
+            Example("groupwatch explain orders", "The same, where the job watches only one cluster."),
             Example("groupwatch explain prod orders payments 3", "Explain the owner of partition 3 of payments."),
             Example(
                 "groupwatch explain prod orders --snapshot prod.jsonl --json",
                 "Read a saved file and print JSON.",
             ),
             Example('groupwatch explain prod orders --at "2026-11-22 02:14"', "Explain that instant (UTC)."),
+            Example("groupwatch explain orders --at 14:12 --tz local", "Explain the last 14:12 of this machine."),
         ),
         exit_codes=(AS_ASKED, NO_ANSWER, INTERRUPTED),
-        environment=(HISTORY,),
+        environment=(*OF_JOB, HISTORY),
     ),
     "what-if": Manual(
         examples=(
@@ -158,7 +213,7 @@ MANUALS: Final[Mapping[str, Manual]] = {
             Example("groupwatch what-if prod orders --without consumer-7", "Simulate the group without this member."),
         ),
         exit_codes=(AS_ASKED, NO_ANSWER, INTERRUPTED),
-        environment=(HISTORY,),
+        environment=(*OF_JOB, HISTORY),
     ),
     "snapshot": Manual(
         examples=(
@@ -173,7 +228,7 @@ MANUALS: Final[Mapping[str, Manual]] = {
             ),
         ),
         exit_codes=(AS_ASKED, NO_ANSWER, INTERRUPTED),
-        environment=(HISTORY,),
+        environment=(*OF_JOB, HISTORY),
     ),
     "history": Manual(
         examples=(
@@ -188,7 +243,7 @@ MANUALS: Final[Mapping[str, Manual]] = {
             ),
         ),
         exit_codes=(AS_ASKED, NO_ANSWER, INTERRUPTED),
-        environment=(HISTORY,),
+        environment=(*OF_JOB, HISTORY),
     ),
     "backtest": Manual(
         examples=(
@@ -216,6 +271,10 @@ MANUALS: Final[Mapping[str, Manual]] = {
                 "Write a report on what happened to group orders since that instant (UTC).",
             ),
             Example(
+                'groupwatch report orders --since "yesterday 22:00" --tz Europe/Berlin',
+                "Write it on the only cluster's group, since that local time.",
+            ),
+            Example(
                 "groupwatch report prod orders --since -3h --format html > incident.html",
                 "Write it as one HTML file, with diagrams.",
             ),
@@ -225,7 +284,7 @@ MANUALS: Final[Mapping[str, Manual]] = {
             ),
         ),
         exit_codes=(AS_ASKED, NO_ANSWER, INTERRUPTED),
-        environment=(HISTORY,),
+        environment=(*OF_JOB, HISTORY),
     ),
     "census": Manual(
         examples=(
@@ -234,6 +293,7 @@ MANUALS: Final[Mapping[str, Manual]] = {
             Example("groupwatch census --snapshot prod.jsonl", "Recognize the libraries in a saved file."),
         ),
         exit_codes=(AS_ASKED, NO_ANSWER, INTERRUPTED),
+        environment=OF_JOB,
     ),
     "doctor": Manual(
         examples=(
@@ -270,6 +330,7 @@ MANUALS: Final[Mapping[str, Manual]] = {
             Meaning("2", "it cannot start: the extra mcp is not installed, or an option cannot be used"),
             INTERRUPTED,
         ),
+        environment=OF_JOB,
     ),
     "check-config": Manual(
         examples=(
@@ -307,6 +368,7 @@ WHOLE: Final = Manual(
         Example("groupwatch demo", "Try it with a Kafka of its own."),
         Example("groupwatch check-config groupwatch.toml --connect", "Check the configuration before the first start."),
         Example("groupwatch run --config groupwatch.toml", "Watch the clusters."),
+        Example("groupwatch status", "Show what is wrong, from the job that watches them."),
         Example("groupwatch run --help", "Show options, examples, exit codes and variables of a command."),
     ),
     exit_codes=(
@@ -319,12 +381,29 @@ WHOLE: Final = Manual(
 """The manual of the command itself."""
 
 
+PANELS: Final[Mapping[str, tuple[str, ...]]] = {
+    "Look": (*("status", "findings", "explain", "what-if", "topics", "unused", "census", "doctor", "snapshot", "mcp"),),
+    "Run": ("run", "collect", "demo"),
+    "Past": ("history", "report", "backtest"),
+    "Set up": ("check-config", "rules", "prepare", "completion"),
+}
+"""The panels of the help, and the commands of each, in their order."""
+
+
 def add_manuals(app: typer.Typer) -> None:
-    """Put each command's manual below its options; an app's commands have to be there already."""
+    """Put the commands into panels, and each one's manual below its options; the commands have to be there already."""
     app.info.epilog = epilog(WHOLE)
+    panels = {name: panel for panel, names in PANELS.items() for name in names}
+    places = {name: place for place, name in enumerate(panels)}
     for command in app.registered_commands:
-        name = command.name or (command.callback.__name__ if command.callback else "")
+        name = _name(command)
         command.epilog = epilog(MANUALS[name]) if name in MANUALS else None
+        command.rich_help_panel = panels[name]
+    app.registered_commands.sort(key=lambda each: places[_name(each)])
+
+
+def _name(command: CommandInfo) -> str:
+    return command.name or (command.callback.__name__ if command.callback else "")
 
 
 def epilog(manual: Manual) -> str:

@@ -20,4 +20,4 @@ def mcp(options: SourceOptions) -> None:
     from monitor.metrics.version import installed_version  # noqa: PLC0415 -- as above
 
     options.job.api.check()
-    create_server(JobAnswers(options.url, options.way_in), installed_version()).run("stdio")
+    create_server(JobAnswers(options.base_url, options.way_in), installed_version()).run("stdio")

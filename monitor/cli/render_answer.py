@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import typer
@@ -14,7 +14,16 @@ from rich.text import Text
 
 from monitor.explain.statements import Explanation, Statement
 from monitor.explain.what_if import MemberChange, Move, WhatIf
-from monitor.explain.what_if_text import consequences, held_after, held_before, mark, moving, sizes, task_move
+from monitor.explain.what_if_text import (
+    consequences,
+    held_after,
+    held_before,
+    mark,
+    member_names,
+    moving,
+    sizes,
+    task_move,
+)
 from monitor.history.report.notes import accuracy
 from monitor.history.story import GroupStory
 from monitor.messages.formatting import age, counted, grouped, lag_range, until
@@ -98,40 +107,42 @@ def what_if_shown(answer: WhatIf) -> RenderableType:
     """The members before and after, what moves, how even it is, and what was assumed."""
     is_other = answer.assignor_before != answer.assignor
     changed = f" instead of {shown(answer.assignor_before or 'none')}" if is_other else ""
+    names = member_names(answer.members)
     parts: list[RenderableType] = [
         Text(
             f"{shown_group(answer.group)} of cluster {shown(answer.cluster)}, assigned by {answer.assignor}{changed}:"
         ),
-        _members(answer.members),
+        _members(answer.members, names),
         Text(moving(answer)),
     ]
     if answer.task_moves is not None:
-        parts += [Text(task_move(move)) for move in answer.task_moves[:MOST_ROWS]]
+        parts += [Text(task_move(move, names)) for move in answer.task_moves[:MOST_ROWS]]
         if len(answer.task_moves) > MOST_ROWS:
             parts.append(Text(f"and {counted(len(answer.task_moves) - MOST_ROWS, 'more task')}; --json has all"))
     elif answer.moves:
-        parts.append(_moves(answer.moves))
+        parts.append(_moves(answer.moves, names))
     parts += [Text(line) for line in consequences(answer)]
     parts += [Text(f"Assumed: {line}", style="dim") for line in answer.assumptions]
     return Group(*parts)
 
 
-def _members(members: Sequence[MemberChange]) -> RenderableType:
+def _members(members: Sequence[MemberChange], names: Mapping[str, str]) -> RenderableType:
     table = plain_table("member", "", "before", "", "after", "")
     for column in (2, 4):
         table.columns[column].justify = "right"
     for each in members[:MOST_ROWS]:
         before, after = map(str, sizes(each))
         had, has = Text(held_before(each)), Text(held_after(each))
-        table.add_row(Text(shown(each.member_id)), mark(each), before, had, after, has)
+        table.add_row(Text(names[each.member_id]), mark(each), before, had, after, has)
     return _cut(table, len(members), "member")
 
 
-def _moves(moves: Sequence[Move]) -> RenderableType:
+def _moves(moves: Sequence[Move], names: Mapping[str, str]) -> RenderableType:
     table = plain_table("topic", "partition", "from", "to")
     table.columns[1].justify = "right"
     for move in moves[:MOST_ROWS]:
-        table.add_row(Text(shown(move.topic)), str(move.partition), Text(owner(move.before)), Text(owner(move.after)))
+        before, after = (owner([names.get(each, each) for each in side]) for side in (move.before, move.after))
+        table.add_row(Text(shown(move.topic)), str(move.partition), Text(before), Text(after))
     return _cut(table, len(moves), "partition")
 
 

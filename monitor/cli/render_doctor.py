@@ -7,10 +7,10 @@ from typing import Final
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from monitor.cli.render_answer import plain_table
+from monitor.cli.severities import SEVERITY_WIDTH, STYLES, row_with_label
 from monitor.doctor.diagnosis import Diagnosis, GroupFinding, NotJudged
 from monitor.doctor.group_rows import GroupRow
 from monitor.findings.alerts import alert_age_ms
@@ -25,9 +25,6 @@ MAX_FINDINGS: Final = 50
 
 MAX_ROWS: Final = 50
 """Longer tables are cut, too."""
-
-_LABEL_WIDTH: Final = 10
-_STYLES: Final = {Severity.CRITICAL: "bold red", Severity.WARNING: "bold yellow", Severity.INFO: "bold"}
 
 
 def render_diagnosis(diagnosis: Diagnosis) -> RenderableType:
@@ -106,9 +103,9 @@ def _age(row: GroupRow) -> str:
 def _findings(diagnosis: Diagnosis) -> Iterator[RenderableType]:
     for finding in diagnosis.findings[:MAX_FINDINGS]:
         yield Text("")
-        yield _row_with_label(finding.severity.value, _sentence(finding, diagnosis), _STYLES[finding.severity])
+        yield row_with_label(finding.severity.value, _sentence(finding, diagnosis), STYLES[finding.severity])
         if finding.advice:
-            yield Padding(Text(f"What to do: {finding.advice}", overflow="fold"), (0, 0, 0, _LABEL_WIDTH))
+            yield Padding(Text(f"What to do: {finding.advice}", overflow="fold"), (0, 0, 0, SEVERITY_WIDTH))
     if len(diagnosis.findings) > MAX_FINDINGS:
         more = counted(len(diagnosis.findings) - MAX_FINDINGS, "more finding")
         yield Text(f"\nand {more}; use --json for all, or --group for one group.")
@@ -141,11 +138,3 @@ def _groups_without_verdict(groups: Sequence[NotJudged]) -> Iterator[RenderableT
         yield Text(f"- {visible(shown(each.group))}: {escaped(each.reason)}.", overflow="fold")
     if len(groups) > LISTED:
         yield Text(f"and {counted(len(groups) - LISTED, 'more group')}; use --json for all.")
-
-
-def _row_with_label(label: str, text: str, style: str) -> RenderableType:
-    grid = Table.grid(padding=0)
-    grid.add_column(min_width=_LABEL_WIDTH, no_wrap=True)
-    grid.add_column(overflow="fold")
-    grid.add_row(Text(f"{label} ", style=style), Text(text, overflow="fold"))
-    return grid

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 import typer
 
-from monitor.cli.commands import Cluster, Since, Until
+from monitor.cli.commands import Since, Until
+from monitor.cli.completion import complete_names
+from monitor.cli.progress import wait_for
 from monitor.cli.source_options import SourceOptions, source_command
 
 if TYPE_CHECKING:  # loaded when a report is written: --help must be quick
@@ -31,11 +33,17 @@ def add_report(app: typer.Typer) -> None:
     app.command()(report)
 
 
-@source_command("history")
-def report(  # noqa: PLR0913, PLR0917 -- each is an argument or an option
+@source_command("tz", "history")
+def report(
     options: SourceOptions,
-    cluster: Cluster,
-    group: Annotated[str | None, typer.Argument(help="The group; not set: all groups of the cluster.")] = None,
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[CLUSTER] [GROUP]",
+            autocompletion=complete_names,
+            help="The group; not set: all groups of the cluster. Name the cluster if there are several.",
+        ),
+    ] = None,
     since: Since = "-1h",
     until: Until = "now",
     format_: Annotated[
@@ -43,9 +51,16 @@ def report(  # noqa: PLR0913, PLR0917 -- each is an argument or an option
     ] = Format.MARKDOWN,
 ) -> None:
     """Write a report on an incident: what happened to which members, what it did, and how it ended."""
-    from monitor.cli.sources.source import Span  # noqa: PLC0415 -- --help must be quick
+    from monitor.cli.names import cluster_and_group  # noqa: PLC0415 -- --help must be quick
+    from monitor.cli.sources.source import Span  # noqa: PLC0415 -- as above
 
-    found = options.past_source.report(cluster, group, Span(since, until), _progress())
+    source = options.past_source
+    cluster, group = cluster_and_group(source, names or [])
+    span = Span(options.instant(since), options.instant(until))
+    if group is None:
+        found = source.report(cluster, group, span, _progress())
+    else:
+        found = wait_for(lambda: source.report(cluster, group, span, None), options.source_name)
     sys.stdout.buffer.write(report_bytes(found, format_))
     sys.stdout.buffer.flush()
 

@@ -29,7 +29,16 @@ def summary_of(verdict: GroupVerdict) -> GroupSummary:
         hidden_topics=verdict.hidden_topics,
         missed_brokers=verdict.missed_brokers,
         topics_without_leader=verdict.topics_without_leader,
+        lag_since_ms=verdict.lag_since_ms,
+        lag_before_ms=_lag_before_ms(verdict),
     )
+
+
+def _lag_before_ms(verdict: GroupVerdict) -> int | None:
+    """An instant, which stays as it is while nothing happens, and no age, which grows."""
+    if verdict.lag_since_ms is not None or not verdict.lag_at_least_ms:
+        return None
+    return verdict.evaluated_ms - verdict.lag_at_least_ms
 
 
 def _sink_groups(verdict: GroupVerdict) -> tuple[str, ...]:

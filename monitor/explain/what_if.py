@@ -6,7 +6,7 @@ rules of ``monitor.assignors`` compute it; the result lists its assumptions.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from msgspec.structs import replace
@@ -26,7 +26,7 @@ from monitor.explain.task_changes import TaskMove, TaskSets, task_moves, tasks_b
 from monitor.explain.task_simulation import assigned_tasks, require_task_assignor, task_roster
 from monitor.kinds.streams import TASK_ASSIGNOR
 from monitor.messages.formatting import counted
-from monitor.messages.names import listed, shown, shown_group
+from monitor.messages.names import listed, shown, shown_group, who
 from monitor.model import (
     KINDS,
     Member,
@@ -88,6 +88,10 @@ class MemberChange(Value):
     """Streams groups: its tasks; absent: it is new, or the group is another one."""
     tasks_after: TaskSets | None = None
     """Streams groups: the tasks that it would have; absent: it would leave."""
+    client_id: str = ""
+    """Its client id; absent: unknown, or it is new."""
+    host: str = ""
+    """The host that it connects from; absent: unknown, or it is new."""
 
 
 class Move(Value):
@@ -253,16 +257,35 @@ def _members(roster: Roster, change: Change) -> tuple[tuple[Member, ...], tuple[
 
 
 def _find_member(roster: Roster, name: str) -> Member:
-    """The member with this id, else with this instance id, else with this client id, which only one may have."""
-    for names in ("member_id", "instance_id", "client_id"):
-        found = [member for member in roster.members if getattr(member, names) == name]
+    """The member with this id, else this instance id, client id or host, or both of these as answers show them.
+
+    Only one may have it.
+    """
+    for matches in _NAMES:
+        found = [member for member in roster.members if matches(member, name)]
         if len(found) == 1:
             return found[0]
         if found:
-            ids = listed([member.member_id for member in found])
+            ids = listed([_member_text(member) for member in found])
             raise QuestionError(f"{len(found)} members match {shown(name)}; use a member id: {ids}.")
-    known = listed([member.member_id for member in roster.members])
+    known = listed([_member_text(member) for member in roster.members])
     raise QuestionError(f"The group has no member {shown(name)}; its members are {known}.")
+
+
+_NAMES: Final[tuple[Callable[[Member, str], bool], ...]] = (
+    lambda member, name: member.member_id == name,
+    lambda member, name: member.instance_id == name,
+    lambda member, name: member.client_id == name,
+    lambda member, name: bool(member.host) and member.host.removeprefix("/") == name.removeprefix("/"),
+    lambda member, name: who(member) == name,
+)
+"""What a member is named by, in the order in which it counts."""
+
+
+def _member_text(member: Member) -> str:
+    """The id of a member, with its client and host."""
+    person = who(member)
+    return member.member_id if person == member.member_id else f"{member.member_id} ({person})"
 
 
 def _resized(roster: Roster, members: tuple[Member, ...], count: int) -> tuple[tuple[Member, ...], tuple[str, ...]]:
@@ -335,8 +358,8 @@ def _member_changes(
 ) -> Iterator[MemberChange]:
     after = {each.member_id: each.topics for each in given}
     before = {member.member_id: member.assigned for member in roster.members}
-    joining = [member.member_id for member in members if member.member_id not in before]
-    for member_id in (*before, *joining):
+    people = {member.member_id: member for member in (*roster.members, *members)}
+    for member_id, member in people.items():
         had, has = _sorted(before.get(member_id, ())), _sorted(after.get(member_id, ()))
         yield MemberChange(
             member_id=member_id,
@@ -347,6 +370,8 @@ def _member_changes(
             joins=member_id not in before,
             leaves=member_id not in after,
             idle=member_id in after and not has,
+            client_id=member.client_id if member_id in before else "",
+            host=member.host if member_id in before else "",
         )
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from monitor.detection.ownership.balance import BalanceSide
 from monitor.explain.task_changes import TaskMove, TaskSets
 from monitor.explain.what_if import MemberChange, WhatIf
 from monitor.messages.formatting import counted
-from monitor.messages.names import listed, places, ranges, shown
-from monitor.model import TopicPartitions
+from monitor.messages.names import listed, places, ranges, shown, who
+from monitor.model import MemberVerdict, TopicPartitions
 
 SHOWN_TOPICS: Final = 10
 """So many topics of a member are written out."""
@@ -18,6 +19,9 @@ SHOWN_TOPICS: Final = 10
 
 MOST_TASKS: Final = 20
 """So many tasks of a member are written out."""
+
+NO_NAMES: Final[Mapping[str, str]] = {}
+"""Members have no other name than their id."""
 
 
 def moving(answer: WhatIf) -> str:
@@ -35,10 +39,28 @@ def consequences(answer: WhatIf) -> tuple[str, ...]:
     in_tasks = answer.task_moves is not None
     sentences = [_busiest(answer.members) if in_tasks else _balance(answer)]
     if answer.idle:
-        sentences.append(f"Members without a {'task' if in_tasks else 'partition'}: {listed(answer.idle)}.")
+        names = member_names(answer.members)
+        idle = listed([names.get(each, each) for each in answer.idle])
+        sentences.append(f"Members without a {'task' if in_tasks else 'partition'}: {idle}.")
     if answer.orphans:
         sentences.append(f"{places(answer.orphans)} would have no owner.")
     return tuple(sentences)
+
+
+def member_names(members: Sequence[MemberChange]) -> dict[str, str]:
+    """The members as a person looks for them, by id: client and host, with the id where several have the same.
+
+    >>> member_names([MemberChange("m-1", client_id="app", host="/h"), MemberChange("new-1")])
+    {'m-1': 'app at /h', 'new-1': 'new-1'}
+    """
+    alike = Counter((each.client_id, each.host) for each in members)
+    return {
+        each.member_id: who(
+            MemberVerdict(each.member_id, client_id=each.client_id, host=each.host),
+            alike=alike[each.client_id, each.host] > 1,
+        )
+        for each in members
+    }
 
 
 def mark(member: MemberChange) -> str:
@@ -46,8 +68,8 @@ def mark(member: MemberChange) -> str:
     return "joins" if member.joins else "leaves" if member.leaves else "idle" if member.idle else ""
 
 
-def task_move(move: TaskMove) -> str:
-    """What happens to one task of a streams group.
+def task_move(move: TaskMove, names: Mapping[str, str] = NO_NAMES) -> str:
+    """What happens to one task of a streams group. ``names`` are those of members, by id.
 
     >>> task_move(TaskMove("1_2", before=("a",), after=("b",)))
     'Task 1_2 moves from a to b.'
@@ -55,8 +77,8 @@ def task_move(move: TaskMove) -> str:
     'Standby task 1_2 starts on b.'
     """
     task = f"{'Standby task' if move.is_standby else 'Task'} {shown(move.task)}"
-    gone = listed([each for each in move.before if each not in move.after])
-    new = listed([each for each in move.after if each not in move.before])
+    gone = listed([names.get(each, each) for each in move.before if each not in move.after])
+    new = listed([names.get(each, each) for each in move.after if each not in move.before])
     if gone and new:
         return f"{task} moves from {gone} to {new}."
     return f"{task} starts on {new}." if new else f"{task} stops on {gone}."

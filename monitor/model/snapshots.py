@@ -94,6 +94,10 @@ class GroupSummary(Value):
     """Ids of brokers that are away and were its coordinator, or led partitions that it has committed. Absent: none."""
     topics_without_leader: tuple[str, ...] = ()
     """Its topics with partitions that have no leader now, so these cannot be read. Absent: none."""
+    lag_since_ms: int | None = None
+    """When the oldest record of the lag was written (ms since the epoch); absent: unknown, or no record waits."""
+    lag_before_ms: int | None = None
+    """When it was written at the latest (ms since the epoch), where only that is known."""
 
     @property
     def known_lag(self) -> int | None:

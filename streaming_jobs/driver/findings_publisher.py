@@ -12,7 +12,7 @@ from monitor.config import ClusterSettings
 from monitor.detection.finding_changes import Ledger, alike_in, alike_records, cluster_records
 from monitor.model import FindingOutdated, FindingRecord, FindingScope, GroupSummary, Shard
 from monitor.model.cluster_findings import ClusterFinding
-from streaming_jobs.driver.finding_links import linked
+from streaming_jobs.driver.finding_links import with_link
 from streaming_jobs.ingest.sharding import watches
 from streaming_jobs.runtime.clock import monotonic_ms
 
@@ -105,11 +105,11 @@ class FindingsPublisher:
 
     def _write(self) -> None:
         while self._waiting:
-            self._topic.write(map(self._linked, self._waiting[:MAX_RECORDS_PER_WRITE]))
+            self._topic.write(map(self._with_link, self._waiting[:MAX_RECORDS_PER_WRITE]))
             del self._waiting[:MAX_RECORDS_PER_WRITE]
 
-    def _linked(self, record: FindingRecord | FindingOutdated) -> FindingRecord | FindingOutdated:
-        return linked(record, self._external_url) if isinstance(record, FindingRecord) else record
+    def _with_link(self, record: FindingRecord | FindingOutdated) -> FindingRecord | FindingOutdated:
+        return with_link(record, self._external_url) if isinstance(record, FindingRecord) else record
 
     def _apply_changes(self, ledger: Ledger, judged: _Judged) -> None:
         shard, alike = self._shard.number, alike_in(judged.groups, ledger.open_alike())

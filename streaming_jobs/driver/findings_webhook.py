@@ -19,7 +19,7 @@ from monitor.metrics.process_metrics import ProcessMetrics
 from monitor.model import FindingRecord
 from monitor.push.cloud_event import CloudEvent, EventError, SkipReason, finding_event, require_own
 from monitor.push.webhook import Attempt, Result, Webhook, pause_s
-from streaming_jobs.driver.finding_links import linked
+from streaming_jobs.driver.finding_links import with_link
 
 log = logging.getLogger(__name__)
 
@@ -127,7 +127,7 @@ class FindingsWebhook:
         """The event of a record; None: it has none, and must not hold up those behind it."""
         try:
             require_own(record, self._names)
-            return finding_event(linked(record, self._external_url))
+            return finding_event(with_link(record, self._external_url))
         except EventError as error:
             self._report_skipped(record, error)
             return None

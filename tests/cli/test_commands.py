@@ -97,17 +97,17 @@ def test_what_if_shows_a_table_of_members_and_moves(saved):
     lines = [line for line in answer.stdout.splitlines() if set(line) != {"\N{BOX DRAWINGS LIGHT HORIZONTAL}"}]
     assert [line.split() for line in lines[1:4]] == [
         ["member", "before", "after"],
-        ["C0", "4", "a", "0-1;", "b", "0-1", "4", "a", "0,", "2;", "b", "0,", "2"],
-        ["C1", "2", "a", "2;", "b", "2", "3", "a", "1,", "3;", "b", "1"],
+        ["front", "4", "a", "0-1;", "b", "0-1", "4", "a", "0,", "2;", "b", "0,", "2"],
+        ["back", "2", "a", "2;", "b", "2", "3", "a", "1,", "3;", "b", "1"],
     ]
     assert lines[0] == "g of cluster c, assigned by roundrobin instead of range:"
     assert lines[4] == "5 partitions get a different owner:"
     assert [line.split() for line in lines[6:11]] == [
-        ["a", "1", "C0", "C1"],
-        ["a", "2", "C1", "C0"],
-        ["a", "3", "no", "member", "C1"],
-        ["b", "1", "C0", "C1"],
-        ["b", "2", "C1", "C0"],
+        ["a", "1", "front", "back"],
+        ["a", "2", "back", "front"],
+        ["a", "3", "no", "member", "back"],
+        ["b", "1", "front", "back"],
+        ["b", "2", "back", "front"],
     ]
     assert lines[11] == (
         "Balance before: at most 4 partitions per member, optimum 3 (ratio 1.33); "
@@ -162,7 +162,7 @@ def test_a_snapshot_of_a_job_can_be_asked_later(job, tmp_path):
         (["explain", "c", "x"], "SAVED: The snapshot has no group x in cluster c."),
         (["explain", "d", "g"], "SAVED: The snapshot has no cluster d; it has c."),
         (["explain", "c", "g", "a", "7"], "The group has no partition 7 of a; it has 0-3."),
-        (["what-if", "c", "g", "--without", "x"], "The group has no member x; its members are C0, C1."),
+        (["what-if", "c", "g", "--without", "x"], "The group has no member x; its members are C0 (front), C1 (back)."),
         (
             ["what-if", "c", "g", "--assignor", "best"],
             "groupwatch does not support the assignor best for this group; "
@@ -180,8 +180,9 @@ def test_a_wrong_name_is_one_sentence_and_code_2(saved, words, sentence):
 @pytest.mark.parametrize(
     "words",
     [
-        ["explain", "c", "g", "a"],
-        ["snapshot", "c"],
+        ["explain", "c", "g", "a", "1", "2"],
+        ["snapshot", "c", "g", "a"],
+        ["report", "c", "g", "a"],
         ["what-if", "c", "g", "--partitions", "a"],
         ["what-if", "c", "g", "--partitions", "a=-1"],
         ["what-if", "c", "g", "--members", "many"],
@@ -209,12 +210,16 @@ def test_a_job_that_refuses_is_heard(job):
 @pytest.mark.parametrize(
     ("url", "sentence"),
     [
-        ("http://127.0.0.1:1", "No groupwatch answers at http://127.0.0.1:1: "),
+        (
+            "http://127.0.0.1:1",
+            "Could not connect to http://127.0.0.1:1: connection refused. Is groupwatch running there? "
+            "Name another address with --url or GROUPWATCH_URL.\n",
+        ),
+        ("127.0.0.1:1", "Could not connect to http://127.0.0.1:1: connection refused. "),
         (
             "file:///etc/passwd",
-            "file:///etc/passwd is not the address of a job: it must start with http:// or https://.",
+            "file:///etc/passwd is not the address of a job: it must start with http:// or https://, or be HOST:PORT.",
         ),
-        ("localhost:9464", "localhost:9464 is not the address of a job: it must start with http:// or https://."),
         ("http://[", "http://[ is not the address of a job: "),
         ("http://a b", ""),
     ],

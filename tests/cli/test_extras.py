@@ -69,9 +69,16 @@ def test_the_doctor_and_what_queries_a_job_need_no_extra():
     code, said = groupwatch("doctor", "--bootstrap-server", f"127.0.0.1:{port}")
     assert (code, f"no broker answers at 127.0.0.1:{port}" in said) == (2, True)
     url = f"http://127.0.0.1:{port}"
-    for words in (("explain", "c", "g"), ("what-if", "c", "g"), ("census",), ("snapshot",), ("report", "c")):
+    for words in (
+        ("explain", "c", "g"),
+        ("what-if", "c", "g"),
+        ("census",),
+        ("snapshot",),
+        ("report", "c"),
+        ("status",),
+    ):
         code, said = groupwatch(*words, "--url", url)
-        assert (code, said.startswith(f"groupwatch: No groupwatch answers at {url}")) == (2, True), words
+        assert (code, said.startswith(f"groupwatch: Could not connect to {url}: ")) == (2, True), words
 
 
 def test_no_text_sends_anybody_to_an_index_of_packages():

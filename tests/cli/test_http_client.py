@@ -75,7 +75,8 @@ def test_a_job_whose_certificate_nobody_signed_is_not_asked(guarded):
     folder, url = guarded
     answer = ask("explain", "c", "g", "--url", url, "--token-file", f"{folder}/tokens")
     assert answer.exit_code == 2
-    assert f"No groupwatch answers at {url}: it has a certificate that is not trusted (" in answer.stderr
+    assert f"Could not connect to {url}: its certificate is not trusted (" in answer.stderr
+    assert answer.stderr.endswith("Name its CA with --ca-file or GROUPWATCH_CA_FILE.\n")
 
 
 def test_a_token_is_not_carried_to_where_a_job_redirects(tmp_path: Path):

@@ -66,7 +66,8 @@ def test_every_metric_that_a_page_names_is_exposed(page: Path):
 @pytest.mark.parametrize("page", PAGES, ids=names)
 def test_every_command_that_a_page_names_has_its_options(page: Path):
     calls = re.findall(
-        r"groupwatch (run|collect|demo|doctor|prepare|explain|what-if|snapshot|census|mcp|check-config|completion)"
+        r"groupwatch (run|collect|demo|doctor|prepare|status|findings|topics|unused|explain|what-if|snapshot|census|"
+        r"history|report|backtest|mcp|check-config|completion)"
         r"\b([^`\n]*)",
         page.read_text("utf-8"),
     )

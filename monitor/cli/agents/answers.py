@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from msgspec.structs import replace
 
 from monitor.cli.agents.marking import FROM_CLUSTER, marked_rows, marked_value
 from monitor.cli.http_client import WayIn
 from monitor.cli.sources.job import Job
-from monitor.cli.sources.job_api import JobApi, JobList, Row
+from monitor.cli.sources.job_api import CLUSTERS_API, FINDINGS_API, JobApi, JobList, Row
 from monitor.cli.sources.source import Span
 from monitor.explain.query import explained
 from monitor.explain.what_if import Change, what_if
 from monitor.model import FindingKind, GroupSummary
 from monitor.web.api.types import ClusterCondition, OpenFinding
 from monitor.web.views.addresses import API, GroupAddress, query_text
-
-CLUSTERS_API: Final = "/api/v1/clusters"
-FINDINGS_API: Final = "/api/v1/findings"
 
 Order = Literal["name", "worst", "lag", "members"]
 

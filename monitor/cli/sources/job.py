@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from monitor.cli.answering import now_ms
 from monitor.cli.errors import NotFoundError, SourceError
-from monitor.cli.sources.job_api import JobApi
+from monitor.cli.sources.job_api import CLUSTERS_API, JobApi
 from monitor.cli.sources.source import Span, Tell, no_progress
 from monitor.detection.evaluation_input import GroupInputs
 from monitor.history.report.cluster import ClusterReport, cluster_report
@@ -18,6 +18,12 @@ from monitor.history.story import GroupStory
 from monitor.model import LibraryUse, Value
 from monitor.snapshot_file import SnapshotFileError, find_inputs, read_lines
 from monitor.web.views.addresses import API, LIBRARIES_API, REPORT_API, SAVED, STORY, GroupAddress, query_text
+
+
+class _Named(Value):
+    """A cluster in the list of the API."""
+
+    cluster: str
 
 
 class _Listed(Value):
@@ -31,6 +37,15 @@ class Job(NamedTuple):
 
     api: JobApi
     clock: Callable[[], int] = now_ms
+
+    def clusters(self) -> tuple[str, ...]:
+        """The names of the watched clusters."""
+        return tuple([each.cluster for each in self.api.value(CLUSTERS_API, tuple[_Named, ...])])
+
+    def group_names(self, cluster: str, part: str, limit: int) -> tuple[str, ...]:
+        """The names of groups of a cluster that contain this part, at most so many."""
+        query = query_text({"cluster": cluster, "q": part, "limit": str(limit)})
+        return tuple([each.group for each in self.api.value(f"{API.rstrip('/')}?{query}", tuple[_Listed, ...])])
 
     def inputs(self, address: GroupAddress, at: str | None) -> GroupInputs:
         """What the verdict on a group is made of, or was."""

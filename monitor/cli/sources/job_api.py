@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import http.client
+import re
+import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final, Generic, NamedTuple, TypeVar
@@ -15,13 +17,18 @@ from monitor.cli.errors import NotFoundError, SourceError
 from monitor.cli.http_client import OPEN_WAY, WayIn, WayInError
 from monitor.messages.formatting import visible
 from monitor.messages.names import shown
-from monitor.outgoing_http import failure
 
 Told = TypeVar("Told")
 Row = TypeVar("Row", bound=msgspec.Struct)
 
+CLUSTERS_API: Final = "/api/v1/clusters"
+FINDINGS_API: Final = "/api/v1/findings"
+
 TIMEOUT_S: Final = 60.0
 """So long the job may be silent: of a huge group, the first word may take seconds."""
+
+
+_HOST_PORT: Final = re.compile(r"(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]):\d{1,5}(?:/.*)?")
 
 
 class _Refusal(msgspec.Struct):
@@ -38,10 +45,14 @@ class JobList(NamedTuple, Generic[Row]):
 
 
 class JobApi(NamedTuple):
-    """A job, and how to send requests to it. Each method raises SourceError: no job answers, or the answer is none."""
+    """A job, and how to send requests to it. Each method raises SourceError: no job answers, or the answer is none.
+
+    ``timeout_s`` is how long it may be silent.
+    """
 
     url: str
     way_in: WayIn = OPEN_WAY
+    timeout_s: float = TIMEOUT_S
 
     def check(self) -> None:
         """Check what the job would be requested with; nothing is sent."""
@@ -77,7 +88,7 @@ class JobApi(NamedTuple):
         _check_address(self.url)
         try:
             opener, request = self.way_in.opener(), self.way_in.request(self.url.rstrip("/") + path)
-            with opener.open(request, timeout=TIMEOUT_S) as answer:
+            with opener.open(request, timeout=self.timeout_s) as answer:
                 yield answer
         except WayInError as error:
             raise SourceError(str(error)) from error
@@ -86,7 +97,7 @@ class JobApi(NamedTuple):
                 kind = NotFoundError if error.code == 404 else SourceError
                 raise kind(_refused(self.url, error)) from error
         except URLError as error:
-            raise SourceError(f"No groupwatch answers at {shown(self.url)}: it {failure(error)}.") from error
+            raise SourceError(_unreachable(self.url, error)) from error
         except (OSError, http.client.HTTPException, ValueError) as error:
             raise SourceError(
                 f"The response of {shown(self.url)} is incomplete: {type(error).__name__}: {shown(str(error))}."
@@ -99,6 +110,15 @@ class JobApi(NamedTuple):
             raise SourceError(f"{shown(self.url)} sent an unusable response: {shown(str(error))}.") from error
 
 
+def base_address(typed: str) -> str:
+    """The address of a job as a person types it: ``host:port`` is one by HTTP.
+
+    >>> base_address("watch:9464"), base_address("[::1]:9464/"), base_address("https://watch")
+    ('http://watch:9464', 'http://[::1]:9464/', 'https://watch')
+    """
+    return f"http://{typed}" if _HOST_PORT.fullmatch(typed) else typed
+
+
 def _names(header: str | None) -> tuple[str, ...]:
     """The percent-encoded names in a header."""
     return tuple(unquote(name) for name in header.split(", ")) if header else ()
@@ -108,7 +128,9 @@ def _check_address(url: str) -> None:
     if "@" in url:  # urllib would take the password for a part of the port, and say so
         raise SourceError("The address of a job must not contain a user name or password.")
     if not _is_web_address(url):
-        raise SourceError(f"{shown(url)} is not the address of a job: it must start with http:// or https://.")
+        raise SourceError(
+            f"{shown(url)} is not the address of a job: it must start with http:// or https://, or be HOST:PORT."
+        )
 
 
 def _is_web_address(url: str) -> bool:
@@ -116,6 +138,24 @@ def _is_web_address(url: str) -> bool:
         return urlsplit(url).scheme in ("http", "https")
     except ValueError:  # half an IPv6 address
         return False
+
+
+def _unreachable(url: str, error: URLError) -> str:
+    """Why there is no connection to a job, and what to do."""
+    match error.reason:
+        case ssl.SSLCertVerificationError() as reason:
+            why = f"its certificate is not trusted ({shown(reason.verify_message)})"
+            return f"Could not connect to {shown(url)}: {why}. Name its CA with --ca-file or GROUPWATCH_CA_FILE."
+        case TimeoutError():
+            why = "timed out"
+        case OSError(strerror=str(text)):
+            why = shown(f"{text[:1].lower()}{text[1:]}")
+        case reason:
+            why = shown(str(reason))
+    return (
+        f"Could not connect to {shown(url)}: {why}. Is groupwatch running there? "
+        "Name another address with --url or GROUPWATCH_URL."
+    )
 
 
 def _refused(url: str, error: HTTPError) -> str:

@@ -28,6 +28,13 @@ class Recording(NamedTuple):
     folder: str
     clock: Callable[[], int] = now_ms
 
+    def clusters(self) -> tuple[str, ...]:
+        """The names of the recorded clusters."""
+        from monitor.history.delta_tables import DeltaRecording  # noqa: PLC0415 -- other questions need it not
+
+        with answering():
+            return tuple(DeltaRecording(self.folder).clusters())
+
     def inputs(self, address: GroupAddress, at: str | None) -> GroupInputs:
         """What the verdict on a group was made of; None: now."""
         with self._past() as past:

@@ -13,7 +13,7 @@ from monitor.detection.client_libraries.census import count_members, take_census
 from monitor.detection.client_libraries.recognition import recognize_libraries
 from monitor.detection.evaluation_input import GroupInputs
 from monitor.model import LibraryMembers, LibraryUse
-from monitor.snapshot_file import SnapshotFileError, find_inputs, group_states
+from monitor.snapshot_file import SnapshotFileError, cluster_names, find_inputs, group_states
 from monitor.web.views.addresses import GroupAddress
 
 
@@ -21,6 +21,11 @@ class SavedFile(NamedTuple):
     """A saved snapshot."""
 
     path: Path
+
+    def clusters(self) -> tuple[str, ...]:
+        """The names of its clusters."""
+        with self._lines() as lines:
+            return cluster_names(lines)
 
     def inputs(self, address: GroupAddress, at: str | None) -> GroupInputs:
         """See GroupSource; there is no other instant than that of the snapshot."""

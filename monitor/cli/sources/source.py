@@ -39,7 +39,14 @@ class Span(NamedTuple):
             return read_span(self.since, self.until, now_ms)
 
 
-class GroupSource(Protocol):
+class ClusterSource(Protocol):
+    """Knows the names of its clusters."""
+
+    def clusters(self) -> tuple[str, ...]:
+        """The names of all its clusters."""
+
+
+class GroupSource(ClusterSource, Protocol):
     """Answers for one group at an instant."""
 
     def inputs(self, address: GroupAddress, at: str | None) -> GroupInputs:

@@ -206,7 +206,9 @@ ADDRESSES: Final = (
             Parameter(name="assignor", meaning="Another assignor, for example roundrobin or sarama.roundrobin."),
             Parameter(name="leader", meaning="The member that leads, with the assignor of its client library."),
             Parameter(name="members", meaning="The number of members; new ones subscribe like most.", is_number=True),
-            Parameter(name="without", meaning="Without this member (its id, instance id or client id).", repeats=True),
+            Parameter(
+                name="without", meaning="Without this member (its id, instance id, client id or host).", repeats=True
+            ),
             Parameter(name="partitions", meaning="TOPIC=N: with N partitions of a topic.", repeats=True),
             _AT,
         ),

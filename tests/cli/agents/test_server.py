@@ -169,7 +169,7 @@ def test_what_cannot_be_answered_is_a_sentence_and_the_next_question_is_answered
             "No group named none was found in cluster main."
         )
         assert await refusal(client, "what_if", cluster="main", group="orders", without=["x"]) == (
-            "The group has no member x; its members are alpha-1, beta-1."
+            "The group has no member x; its members are alpha-1 (alpha at /10.0.0.1), beta-1 (beta at /10.0.0.2)."
         )
         assert await refusal(client, "what_if", cluster="main", group="orders", partitions=["orders"]) == (
             "orders is not TOPIC=N."
@@ -231,7 +231,7 @@ def test_a_job_that_is_away_is_a_sentence_and_the_server_goes_on():
 
     async def agent(client: Client) -> None:
         said = await refusal(client, "list_groups")
-        assert said.startswith(f"No groupwatch answers at http://127.0.0.1:{port}")
+        assert said.startswith(f"Could not connect to http://127.0.0.1:{port}: connection refused.")
         assert (await client.list_tools()).tools
 
     run_over_stdio(f"http://127.0.0.1:{port}", agent)
@@ -327,7 +327,10 @@ def test_it_ends_with_its_client():
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (("--url", "ftp://job"), "ftp://job is not the address of a job: it must start with http:// or https://."),
+        (
+            ("--url", "ftp://job"),
+            "ftp://job is not the address of a job: it must start with http:// or https://, or be HOST:PORT.",
+        ),
         (("--token-file", "/none"), "/none cannot be read (No such file or directory)."),
         (("--user", "anna"), "--user and --password-file are required together."),
     ],

@@ -309,7 +309,11 @@ def test_pages_of_groups_with_hostile_names_are_the_whole_list(hostile):
         ("explain/main/absent", 404, "No group named absent was found in cluster main."),
         ("explain/main/broken", 500, "Group broken of cluster main cannot be evaluated (StateCorruptError: "),
         ("explain/slow/orders", 503, "The groups of slow are not known yet."),
-        ("what-if/main/orders?without=x", 400, "The group has no member x; its members are alpha-1, beta-1."),
+        (
+            "what-if/main/orders?without=x",
+            400,
+            "The group has no member x; its members are alpha-1 (alpha at /10.0.0.1), beta-1 (beta at /10.0.0.2).",
+        ),
         ("what-if/main/orders?members=two", 400, "members must be a whole number from 1 to 999999999, not two."),
         ("what-if/main/orders?members=10001", 400, "groupwatch simulates 1 to 10,000 members, not 10001."),
         ("what-if/main/orders?partitions=orders", 400, "partitions: orders is not TOPIC=N."),

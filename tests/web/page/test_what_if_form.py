@@ -108,7 +108,7 @@ def test_who_joins_and_who_leaves_is_marked():
             "The server simulates at most 100,000 partitions. Run groupwatch what-if for up to 1,000,000.",
         ),
         ("grown=a&to=2", "a has 3 partitions; Kafka cannot change that to 2: a topic can only grow."),
-        ("without=C9", "The group has no member C9; its members are C0, C1."),
+        ("without=C9", "The group has no member C9; its members are C0 (front), C1 (back)."),
         ("assignor=copartition%0A", "copartition\\n"),
     ],
 )
