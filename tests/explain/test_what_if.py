@@ -181,7 +181,7 @@ def test_a_leader_brings_the_assignor_of_its_library():
 @pytest.mark.parametrize(
     ("state", "change", "sentence"),
     [
-        (PAIR, Change(leader="C7"), "The group has no member C7; its members are C0, C1."),
+        (PAIR, Change(leader="C7"), "The group has no member C7; its members are C0 (front), C1 (back)."),
         (
             group(replace(C0, wire=None), C1),
             Change(leader="C0"),
@@ -249,8 +249,8 @@ EMPTY = GroupState(cluster="c", group="g", phase=Phase.EMPTY, protocol_type="con
 @pytest.mark.parametrize(
     ("state", "change", "sentence"),
     [
-        (PAIR, Change(without=("C9",)), "The group has no member C9; its members are C0, C1."),
-        (TWINS, Change(without=("same",)), "2 members match same; use a member id: C0, C1."),
+        (PAIR, Change(without=("C9",)), "The group has no member C9; its members are C0 (front), C1 (back)."),
+        (TWINS, Change(without=("same",)), "2 members match same; use a member id: C0 (same), C1 (same)."),
         (PAIR, Change(without=("C0", "C1")), "Group g would have no members: nothing would be assigned."),
         (PAIR, Change(members=0), "groupwatch simulates 1 to 10,000 members, not 0."),
         (

@@ -29,6 +29,10 @@ RUN_BY = {
     ".venv/bin/groupwatch doctor --bootstrap-server broker1:9092": (
         "tests.doctor.test_command:test_text_names_the_worst_with_what_to_do_and_what_is_unknown"
     ),
+    ".venv/bin/groupwatch status --watch": "tests.cli.test_lists:test_a_watch_in_a_process_ends_at_ctrl_c",
+    ".venv/bin/groupwatch findings prod": (
+        "tests.cli.test_lists:test_findings_have_what_to_do_and_those_of_clusters_come_first"
+    ),
     ".venv/bin/groupwatch prepare": (
         "tests.streaming_jobs.runtime.test_class_archive:test_prepare_writes_an_archive_that_a_jvm_maps"
     ),

@@ -364,7 +364,10 @@ def test_the_overview_puts_the_worst_first_with_sentence_and_age():
     assert "main Ready 2 groups, evaluated 3 s ago" in text
     assert "slow Not ready Reading the backlog: 400 of 1,000 offsets still to read, about 12 s left. 60%" in text
     worst, next_worst = "Two own partition 1 of t. for 1 min 30 s", "Nobody owns partition 2 of t. for 40 s"
-    assert f"orders main stable 2 12 range Double owned settling, critical in 4 min {worst} What to do: Stop one of" in text
+    assert (
+        f"orders main stable 2 12 range Double owned settling, critical in 4 min {worst} What to do: Stop one of"
+        in text
+    )
     assert f"Orphaned settling, critical in 10 min {next_worst} What to do: Wait for" in text
     assert text.index(worst) < text.index(next_worst)
     assert "All 2 With findings 1 Double owned 1 Orphaned 1 Drift 1 Group" in text
