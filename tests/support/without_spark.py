@@ -383,6 +383,7 @@ class QueryOfCluster(ClusterQuery):
             enable_auto_commit=False,
             auto_offset_reset="earliest",
             exclude_internal_topics=False,
+            allow_auto_create_topics=False,
             isolation_level=self._cluster.offsets_isolation,
         )
         try:
