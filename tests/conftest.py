@@ -47,7 +47,7 @@ BESIDE = {
     "scenarios_run": ("tests.scenarios.run", "--seed", "1"),
     "chaos_run": ("tests.chaos.run", "--seed", "1", "--kills", "4", "--others", "2", "--brief"),
     "kind_churn_run": ("tests.kind_churn.run", "--seed", "1", "--minutes", "0.5", "--kinds", *TASK_KINDS),
-    "hostile_run": ("tests.hostile.run", "--seed", "1", "--minutes", "0.5"),
+    "hostile_run": ("tests.hostile.run", "--seed", "1", "--minutes", "0.5", "--without-spark"),
     "skips_run": ("tests.skips.run", "--seed", "3110", "--runs", "8", "--only", *SKIPS),
 }
 """Programs that run beside the tests, by the fixture with their report."""

@@ -35,6 +35,7 @@ from tests.support.clients import commit, create_topic, offsets_log_producer, pr
 from tests.support.crowd import Crowd
 from tests.support.job_process import JobProcess, Samples, eventually, running
 from tests.support.progress import exit_code, say
+from tests.support.without_spark import JobWithoutSpark
 
 CLUSTER: Final = "hostile"
 TOPIC, WAITING = "steady", "waiting"
@@ -130,7 +131,7 @@ def findings(samples: Samples, group: str) -> list[str]:
     return [f"{group}: {each.labels['kind']}/{each.labels['reason']}" for each in found if each.value]
 
 
-def run(minutes: float, seed: int, folder: Path) -> dict[str, Any]:
+def run(minutes: float, seed: int, folder: Path, made: type[JobProcess] = JobProcess) -> dict[str, Any]:
     """The report of so many minutes."""
     settings = BrokerSettings(offsets_topic_partitions=LOG_PARTITIONS, properties=BROKER)
     with ExitStack() as stack:
@@ -140,7 +141,7 @@ def run(minutes: float, seed: int, folder: Path) -> dict[str, Any]:
         load.add(TOPIC)
         start_members(crowd)
         stack.enter_context(Committing(bootstrap))
-        job = stack.enter_context(running(job_of(bootstrap, folder)))
+        job = stack.enter_context(running(job_of(bootstrap, folder, made)))
         began = settled(job)
         say(f"the job is ready; {minutes:g} minutes of hostile records begin")
         witness, looks = stack.enter_context(Witness(job, CLUSTER)), Looks(job)
@@ -217,10 +218,10 @@ class Committing:
                     consumer.commit({place: OffsetAndMetadata(end, "", -1) for place, end in ends.items()})
 
 
-def job_of(bootstrap: str, folder: Path) -> JobProcess:
+def job_of(bootstrap: str, folder: Path, made: type[JobProcess]) -> JobProcess:
     """A job to which records that wait are a finding at once, and that reads the topics each second."""
     clusters = {CLUSTER: {"bootstrap_servers": bootstrap, "collect_interval_s": 1.0}}
-    return JobProcess(folder, clusters, detection={"lag_records": RECORDS, "commit_silence_s": 86_400})
+    return made(folder, clusters, detection={"lag_records": RECORDS, "commit_silence_s": 86_400})
 
 
 def settled(job: JobProcess) -> dict[str, Any]:
@@ -293,11 +294,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.hostile.run", description=__doc__)
     parser.add_argument("--minutes", type=float, default=10.0, help="how long (10)")
     parser.add_argument("--seed", type=int, default=None, help="anything; random if not given")
+    parser.add_argument("--without-spark", action="store_true", help="beside a job whose Spark is played")
     options = parser.parse_args()
     seed = options.seed if options.seed is not None else secrets.randbelow(10**6)
     folder = Path(tempfile.mkdtemp(prefix="groupwatch-hostile-"))
     say(f"seed {seed}; logs in {folder}")
-    report = run(options.minutes, seed, folder)
+    report = run(options.minutes, seed, folder, JobWithoutSpark if options.without_spark else JobProcess)
     for line in report["differences"]:
         say(f"DIFFERENT {line}")
     sys.stdout.write(json.dumps(report) + "\n")

@@ -21,7 +21,6 @@ def hostile_run(beside: Beside) -> dict[str, Any]:
 
 
 @pytest.mark.broker
-@pytest.mark.spark
 @pytest.mark.timeout(600)
 def test_healthy_groups_are_judged_as_without_hostile_records(hostile_run: dict[str, Any]):
     assert hostile_run["differences"] == []

@@ -19,6 +19,7 @@ from monitor.demo.servers.settings import BrokerSettings
 from streaming_jobs.ingest.sharding import shard_of
 from tests.support.clients import commit, create_topic, member, produce, produce_into_offsets_log
 from tests.support.job_process import JobProcess, Samples, eventually
+from tests.support.without_spark import JobWithoutSpark
 
 TOPIC = "read"
 GROUPS = {f"group-{number}" for number in range(12)}
@@ -49,7 +50,7 @@ def bootstrap() -> Iterator[str]:
 def job(folder: Path, bootstrap: str, **cluster: str) -> JobProcess:
     folder.mkdir()
     clusters = {"test": {"bootstrap_servers": bootstrap, "collect_interval_s": 1.0, **cluster}}
-    return JobProcess(folder, clusters, spark={"master": "local[1]", "buckets": 2, "trigger_s": 1.0})
+    return JobWithoutSpark(folder, clusters, spark={"master": "local[1]", "buckets": 2, "trigger_s": 1.0})
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +96,7 @@ def readyz(process: JobProcess) -> str:
 
 
 @pytest.mark.broker
-@pytest.mark.spark
+@pytest.mark.jobs
 def test_a_shard_waits_for_the_passes_of_the_first(second: JobProcess, whole: JobProcess):
     """The job for all groups starts beside it, to save time; its passes are on another topic."""
     sentence = "Cluster test: there is no groupwatch.events yet; the job of the first shard creates it."
@@ -105,7 +106,7 @@ def test_a_shard_waits_for_the_passes_of_the_first(second: JobProcess, whole: Jo
 
 
 @pytest.mark.broker
-@pytest.mark.spark
+@pytest.mark.jobs
 def test_the_shards_show_together_what_one_job_shows(first: JobProcess, second: JobProcess, whole: JobProcess):
     for process in (first, second, whole):
         process.await_ready()
@@ -121,14 +122,14 @@ def test_the_shards_show_together_what_one_job_shows(first: JobProcess, second: 
 
 
 @pytest.mark.broker
-@pytest.mark.spark
+@pytest.mark.jobs
 def test_the_ends_of_partitions_are_shown_by_the_first_shard_alone(first: JobProcess, second: JobProcess):
     assert {sample.labels["partition"] for sample in first.metrics().all(END, topic=TOPIC)} == {"0", "1"}
     assert second.metrics().all(END) == []
 
 
 @pytest.mark.broker
-@pytest.mark.spark
+@pytest.mark.jobs
 def test_a_record_that_cannot_be_read_is_counted_once(first: JobProcess, second: JobProcess, bootstrap: str):
     """And the second shard goes on with the first one's passes: its groups' lag is known by them."""
     produce_into_offsets_log(bootstrap, b"\x7f\xff\x00\x00", b"x")

@@ -20,8 +20,9 @@ from monitor.demo.servers.settings import BrokerSettings
 from monitor.protocol.kafka.group_metadata import group_partition
 from tests.support.clients import admin, commit, create_topic, member, offsets_log_producer, produce
 from tests.support.job_process import JobProcess, Samples, eventually, running
+from tests.support.without_spark import JobWithoutSpark
 
-pytestmark = [pytest.mark.broker, pytest.mark.spark]
+pytestmark = [pytest.mark.broker, pytest.mark.jobs]
 
 PARTITIONS = 4
 HEALTHY = ("late", "membered", "quick")
@@ -52,7 +53,7 @@ def job(bootstrap: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Jo
         # however slow the machine is, lag is all that is wrong
         impatient = {"groups": "repeating", "commit_silence_s": 30.0}
         detection = {"lag_records": 20, "commit_silence_s": 3_600.0, "overrides": [impatient]}
-        yield stack.enter_context(running(JobProcess(folder, clusters, detection=detection)))
+        yield stack.enter_context(running(JobWithoutSpark(folder, clusters, detection=detection)))
 
 
 def text(value: str) -> bytes:

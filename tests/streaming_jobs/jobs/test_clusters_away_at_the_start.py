@@ -16,10 +16,11 @@ from monitor.demo.servers.settings import BrokerSettings
 from tests.support.brokers import SOON_BACK
 from tests.support.clients import commit, create_topic
 from tests.support.job_process import JobProcess, running
+from tests.support.without_spark import JobWithoutSpark
 
 pytestmark = [
     pytest.mark.broker,
-    pytest.mark.spark,
+    pytest.mark.jobs,
     pytest.mark.filterwarnings("ignore:unclosed <:ResourceWarning"),  # kafka-python leaves those of failed connections
 ]
 
@@ -89,7 +90,7 @@ def test_of_five_clusters_two_are_away_at_the_start_one_comes_one_goes_and_the_j
     addresses |= {"comes": comes.bootstrap_servers, "never": never}
     clusters = {name: cluster(name, address) for name, address in addresses.items()}
     absent = f"never: {sentence('never', never)}\n"
-    with running(JobProcess(tmp_path, clusters, spark=BRIEF)) as job:
+    with running(JobWithoutSpark(tmp_path, clusters, spark=BRIEF)) as job:
         assert job.get("/readyz") == f"ready\ncomes: {sentence('comes', comes.bootstrap_servers)}\n{absent}"
         assert values(job, UP) == values(job, READY) == {"near": 1, "twin": 1, "goes": 1, "comes": 0, "never": 0}
         assert listed(job) == (["goes", "near", "twin"], "comes, never")

@@ -35,8 +35,9 @@ from tests.streaming_jobs.jobs.task_groups import (
 from tests.support.clients import admin, commit, create_topic, produce
 from tests.support.crowd import Crowd
 from tests.support.job_process import JobProcess, eventually, running
+from tests.support.without_spark import JobWithoutSpark
 
-pytestmark = [pytest.mark.broker, pytest.mark.spark]
+pytestmark = [pytest.mark.broker, pytest.mark.jobs]
 
 CLUSTER: Final = "main"
 READ, LEFT = "orders", "returns"
@@ -148,7 +149,7 @@ def job(kafka: EmbeddedKafka, tasks: TaskGroups, tmp_path_factory: pytest.TempPa
         "connect_configs": {WORKERS.group: WORKERS.configs_topic},
     }
     detection = {"commit_silence_s": SILENCE_S}
-    with running(JobProcess(tmp_path_factory.mktemp("job"), {CLUSTER: table}, detection=detection)) as process:
+    with running(JobWithoutSpark(tmp_path_factory.mktemp("job"), {CLUSTER: table}, detection=detection)) as process:
         yield process
 
 

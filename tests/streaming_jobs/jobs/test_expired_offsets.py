@@ -15,8 +15,9 @@ from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.demo.servers.settings import BrokerSettings
 from tests.support.clients import admin, commit, create_topic, member, produce
 from tests.support.job_process import JobProcess, eventually, running
+from tests.support.without_spark import JobWithoutSpark
 
-pytestmark = [pytest.mark.broker, pytest.mark.spark]
+pytestmark = [pytest.mark.broker, pytest.mark.jobs]
 
 EXPIRES_AFTER_A_MINUTE = {"offsets.retention.minutes": "1", "offsets.retention.check.interval.ms": "2000"}
 
@@ -36,7 +37,7 @@ def job(bootstrap: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Jo
     brokers = {"bootstrap_servers": bootstrap, "collect_interval_s": 0.5}
     polled = brokers | {"groups_from": "admin", "events_topic": "groupwatch.polled", "findings_topic": ""}
     clusters = {"test": brokers, "polled": polled}
-    with running(JobProcess(tmp_path_factory.mktemp("job"), clusters)) as started:
+    with running(JobWithoutSpark(tmp_path_factory.mktemp("job"), clusters)) as started:
         yield started
 
 

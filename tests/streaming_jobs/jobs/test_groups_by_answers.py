@@ -18,8 +18,9 @@ from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.demo.servers.settings import BrokerSettings
 from tests.streaming_jobs.runtime.test_guarded_cluster import PASSWORD, clusters, grant
 from tests.support.job_process import JobProcess, eventually, running
+from tests.support.without_spark import JobWithoutSpark
 
-pytestmark = [pytest.mark.broker, pytest.mark.spark]
+pytestmark = [pytest.mark.broker, pytest.mark.jobs]
 
 LITERAL, PREFIXED = ACLResourcePatternType.LITERAL, ACLResourcePatternType.PREFIXED
 GRANTS = (
@@ -71,7 +72,7 @@ def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def job(kafka: EmbeddedKafka, checkpoint: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[JobProcess]:
     (table,) = clusters(kafka, PASSWORD).values()
-    made = JobProcess(
+    made = JobWithoutSpark(
         tmp_path_factory.mktemp("job"),
         {"guarded": {**table, "groups_from": "admin", "findings_topic": ""}},
         spark={"trigger_s": 1.0, "buckets": 2},

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,8 +18,9 @@ from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.demo.servers.settings import BrokerSettings
 from tests.support.clients import commit, create_topic, member, produce_into_offsets_log
 from tests.support.job_process import JobProcess, Samples, eventually, running
+from tests.support.without_spark import JobWithoutSpark
 
-pytestmark = [pytest.mark.broker, pytest.mark.spark]
+pytestmark = [pytest.mark.broker, pytest.mark.jobs]
 
 PARTITIONS = 8
 HOSTILE_PARTITION = 5
@@ -39,9 +42,21 @@ def bootstrap() -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def job(bootstrap: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[JobProcess]:
-    clusters = {"test": {"bootstrap_servers": bootstrap, "collect_interval_s": 0.5}}
-    with running(JobProcess(tmp_path_factory.mktemp("job"), clusters)) as process:
+def clusters(bootstrap: str) -> dict[str, dict[str, Any]]:
+    return {"test": {"bootstrap_servers": bootstrap, "collect_interval_s": 0.5}}
+
+
+@pytest.fixture(scope="module")
+def job(
+    bootstrap: str, clusters: dict[str, dict[str, Any]], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[JobProcess]:
+    with running(JobWithoutSpark(tmp_path_factory.mktemp("job"), clusters)) as process:
+        yield process
+
+
+@pytest.fixture
+def spark_job(clusters: dict[str, dict[str, Any]], tmp_path: Path) -> Iterator[JobProcess]:
+    with running(JobProcess(tmp_path, clusters)) as process:
         yield process
 
 
@@ -68,7 +83,8 @@ def test_records_that_cannot_be_read_are_counted_and_hurt_nothing_else(job: JobP
 
 
 @pytest.mark.long  # the chaos of the suite kills it in three ways
-def test_kill_9_and_restart_lose_no_group_and_no_count(job: JobProcess, bootstrap: str):
+def test_kill_9_and_restart_lose_no_group_and_no_count(spark_job: JobProcess, bootstrap: str):
+    job = spark_job
     group = group_beside("survivor")
     with member(bootstrap, group, "read"):
         job.await_metric("groupwatch_group_members", 1, group=group)
@@ -98,7 +114,7 @@ def test_a_second_job_on_the_checkpoint_of_a_running_one_is_refused_in_one_sente
     checkpoint = job.folder / "checkpoint"
     folder = job.folder / "again"
     folder.mkdir()
-    again = JobProcess(folder, {"test": {"bootstrap_servers": bootstrap}}, spark={"checkpoint": str(checkpoint)})
+    again = JobWithoutSpark(folder, {"test": {"bootstrap_servers": bootstrap}}, spark={"checkpoint": str(checkpoint)})
     again.start()
     assert again.wait() == 2
     assert (
@@ -112,7 +128,7 @@ def test_a_restart_serves_what_was_served_before_marked_stale_until_it_is_ready(
     before = groups(job.metrics())
     assert job.stop() == 0
     job.start()
-    eventually(lambda: job.status("/readyz") == 503, "the page of the job that was started again")
+    eventually(lambda: job.status("/readyz") == 503, "the page of the job that was started again", pause_s=0.1)
     assert "test: Restarted: shows the groups as evaluated before." in job.get_any("/readyz")
     again = job.metrics()
     assert again.value("groupwatch_ready") == 0

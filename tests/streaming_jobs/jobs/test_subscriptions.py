@@ -15,8 +15,9 @@ from kafka import KafkaConsumer
 from monitor.demo.servers.broker import EmbeddedKafka
 from tests.support.clients import admin, commit, create_topic
 from tests.support.job_process import JobProcess, eventually, running
+from tests.support.without_spark import JobWithoutSpark
 
-pytestmark = [pytest.mark.broker, pytest.mark.spark]
+pytestmark = [pytest.mark.broker, pytest.mark.jobs]
 
 NOTHING = "subscription/nothing_to_read"
 MISSING = "subscription/missing_topics"
@@ -35,7 +36,9 @@ def bootstrap() -> Iterator[str]:
 @pytest.fixture(scope="module")
 def job(bootstrap: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[JobProcess]:
     clusters = {"test": {"bootstrap_servers": bootstrap, "collect_interval_s": 0.5}}
-    with running(JobProcess(tmp_path_factory.mktemp("job"), clusters, detection={"commit_silence_s": 5})) as started:
+    with running(
+        JobWithoutSpark(tmp_path_factory.mktemp("job"), clusters, detection={"commit_silence_s": 5})
+    ) as started:
         yield started
 
 

@@ -18,8 +18,9 @@ from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.demo.servers.settings import BrokerSettings
 from tests.support.clients import commit, create_topic, member, produce, transaction
 from tests.support.job_process import JobProcess, eventually, running
+from tests.support.without_spark import JobWithoutSpark
 
-pytestmark = [pytest.mark.broker, pytest.mark.spark]
+pytestmark = [pytest.mark.broker, pytest.mark.jobs]
 
 COMMITTED = "groupwatch_partition_committed_offset"
 LAG = "groupwatch_group_lag"
@@ -36,15 +37,15 @@ def bootstrap():
         yield kafka.bootstrap_servers
 
 
-def watched(bootstrap: str, folder: Path, **settings: str) -> JobProcess:
+def watched(made: type[JobProcess], bootstrap: str, folder: Path, **settings: str) -> JobProcess:
     cluster = {"bootstrap_servers": bootstrap, "collect_interval_s": 0.5, **settings}
     impatient = {"groups": "looping|working|pending", "commit_silence_s": 12}
-    return JobProcess(folder, {"test": cluster}, detection={"commit_silence_s": 60, "overrides": [impatient]})
+    return made(folder, {"test": cluster}, detection={"commit_silence_s": 60, "overrides": [impatient]})
 
 
 @pytest.fixture(scope="module")
 def job(bootstrap: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[JobProcess]:
-    with running(watched(bootstrap, tmp_path_factory.mktemp("job"))) as process:
+    with running(watched(JobWithoutSpark, bootstrap, tmp_path_factory.mktemp("job"))) as process:
         yield process
 
 
@@ -137,7 +138,8 @@ def test_what_transactions_keep_from_going_on_is_found_and_its_owner_is_not_blam
 def test_read_committed_is_exact_and_waits_behind_an_open_transaction(bootstrap: str, tmp_path: Path):
     with transaction(bootstrap, "opening2", "t", 300) as producer:
         commit(bootstrap, "behind", "t", {0: 5})
-        with running(watched(bootstrap, tmp_path, offsets_isolation="read_committed")) as job:  # it does get ready
+        job = watched(JobProcess, bootstrap, tmp_path, offsets_isolation="read_committed")
+        with running(job):  # it does get ready
             job.await_metric(COMMITTED, 0, group="first", partition="0")
             assert committed(job, "behind") is None
             assert committed(job, "opening2") is None
