@@ -461,12 +461,25 @@ def test_no_secret_is_ever_shown(check, options: list[str]):
     )
     java = '"spark.driver.extraJavaOptions" = "-Djavax.net.ssl.trustStorePassword=serval"\n'
     more = (
-        '"spark.executorEnv.DB_PASS" = "caracal"\n"spark.executorEnv.PIN" = "8246"\n'
+        '"spark.executorEnv.DB_PASS" = "caracal"\n"spark.executorEnv.PIN" = "82468246"\n'
         '"spark.jars" = "https://store/x.jar?sig=kodkod"\n'
         '"spark.jars.repositories" = "https://u:mar/gay@store"\n"spark.sql.catalog.c.uri" = "jdbc:x;pass=oncilla"\n'
     )
     answer = check(f"{local}{queries}{spark}{java}{more}", *options)
-    cats = ("tiger", "lion", "puma", "lynx", "civet", "ocelot", "serval", "caracal", "8246", "kodkod", "gay", "oncilla")
+    cats = (
+        "tiger",
+        "lion",
+        "puma",
+        "lynx",
+        "civet",
+        "ocelot",
+        "serval",
+        "caracal",
+        "82468246",
+        "kodkod",
+        "gay",
+        "oncilla",
+    )
     assert [cat for cat in cats if cat in answer.output] == []
     assert answer.stdout.count("[hidden]") == len(cats)
 
