@@ -13,7 +13,7 @@ from typing import Final
 
 from dashboards.generate import GRAFANA, NO_OPTIONS, generated_files
 from dashboards.runbooks import Options, command_options
-from monitor.alert_rules.rule_file import RULE_OBJECT
+from monitor.alert_rules.rule_file import rule_object_text
 
 GENERATED: Final = Path(__file__).parent / "generated"
 FOLDER: Final = Path(__file__).parents[1] / "deploy" / "kubernetes" / "monitoring"
@@ -41,7 +41,7 @@ def kubernetes_files(options: Options = NO_OPTIONS) -> dict[str, str]:
     files = generated_files(options)
     boards = sorted(name for name in files if name.startswith(f"{GRAFANA}/"))
     return {
-        "prometheusrule.yaml": HEAD + RULE_OBJECT + _indented(files["alerts.yml"]),
+        "prometheusrule.yaml": HEAD + rule_object_text(files["alerts.yml"]),
         "dashboards.yaml": HEAD + "---\n".join(_dashboard(Path(name).stem, files[name]) for name in boards),
     }
 
@@ -49,10 +49,6 @@ def kubernetes_files(options: Options = NO_OPTIONS) -> dict[str, str]:
 def _dashboard(name: str, text: str) -> str:
     """One ConfigMap, the JSON in one line: etcd takes no object above 1.5 MB."""
     return DASHBOARD.format(name=name, text=json.dumps(json.loads(text), separators=(",", ":")))
-
-
-def _indented(text: str) -> str:
-    return "".join(f"  {line}" if line.strip() else line for line in text.splitlines(keepends=True))
 
 
 def main() -> None:

@@ -10,7 +10,7 @@ import msgspec
 
 from monitor.alert_rules.rule import AlertRule, duration
 
-RULE_OBJECT: Final = """\
+_RULE_OBJECT: Final = """\
 apiVersion: monitoring.coreos.com/v1
 kind: PrometheusRule
 metadata:
@@ -33,9 +33,9 @@ def rule_file_text(groups: Iterable[RuleGroup]) -> str:
     return "\n".join(["groups:", *(line for group in groups for line in _group(group))]) + "\n"
 
 
-def rule_object_text(groups: Iterable[RuleGroup]) -> str:
-    """The rules as a PrometheusRule, for the Prometheus operator."""
-    return RULE_OBJECT + "".join(f"  {line}" for line in rule_file_text(groups).splitlines(keepends=True))
+def rule_object_text(rule_file: str) -> str:
+    """A rule file as a PrometheusRule, for the Prometheus operator."""
+    return _RULE_OBJECT + "".join(f"  {line}" for line in rule_file.splitlines(keepends=True))
 
 
 def _group(group: RuleGroup) -> Iterator[str]:

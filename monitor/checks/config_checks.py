@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
-from monitor.alert_rules.configured import rule_options
 from monitor.checks.checkpoint_place import (
     checkpoint_without_jars,
     folder_here,
@@ -226,6 +225,8 @@ def _random_port(settings: Settings) -> Iterator[str]:
 
 def _unknown_alerts(settings: Settings) -> Iterator[str]:
     """What `groupwatch rules` would refuse. A job does not read it."""
+    from monitor.alert_rules.configured import rule_options  # noqa: PLC0415 -- no start of a job needs it
+
     try:
         rule_options(settings)
     except ConfigError as error:

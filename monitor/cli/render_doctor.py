@@ -13,12 +13,11 @@ from monitor.cli.render_answer import plain_table
 from monitor.cli.severities import SEVERITY_WIDTH, STYLES, row_with_label
 from monitor.doctor.diagnosis import Diagnosis, GroupFinding, NotJudged
 from monitor.doctor.group_rows import GroupRow
-from monitor.findings.alerts import alert_age_ms
+from monitor.findings.alerts import alert_age_ms, settling_until_ms
 from monitor.messages.formatting import age, counted, grouped, visible
 from monitor.messages.names import LISTED, shown
 from monitor.messages.notification import utc
 from monitor.model.escaping import escaped
-from monitor.model.findings import Severity
 
 MAX_FINDINGS: Final = 50
 """Longer lists are cut; --json has all."""
@@ -120,10 +119,9 @@ def _sentence(finding: GroupFinding, diagnosis: Diagnosis) -> str:
 
 def _alert_condition(finding: GroupFinding, diagnosis: Diagnosis) -> str:
     """How long it has to last for its alert, where this look has not seen it for so long."""
-    age_ms = alert_age_ms(finding.kind, finding.reason)
-    if finding.severity is Severity.INFO or diagnosis.read_ms - finding.since_ms >= age_ms:
+    if settling_until_ms(finding, diagnosis.read_ms) is None:
         return ""
-    return f" Its alert fires once it has lasted for {age(age_ms)}."
+    return f" Its alert fires once it has lasted for {age(alert_age_ms(finding.kind, finding.reason))}."
 
 
 def _absence(diagnosis: Diagnosis) -> Iterator[RenderableType]:

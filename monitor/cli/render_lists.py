@@ -144,11 +144,7 @@ def _headline(status: JobStatus) -> str:
 
 def _lines(status: JobStatus) -> list[_Line]:
     """The worst groups; those that are alike share a line, as on the page."""
-    alike = {
-        (each.cluster, own.reason, own.pattern if own.reason == "one_off" else ""): own
-        for each in status.clusters
-        for own in each.alike
-    }
+    alike = {(each.cluster, own.reason, own.pattern): own for each in status.clusters for own in each.alike}
     lines: list[_Line] = []
     seen: set[tuple[str, str, str]] = set()
     for summary in status.groups:

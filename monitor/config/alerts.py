@@ -8,9 +8,9 @@ from urllib.parse import urlsplit
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
-from monitor.config.client import texts
+from monitor.config.client import as_texts
 from monitor.config.receiver import is_web_address
-from monitor.config.section import LONGEST_S, Section
+from monitor.config.section import LONGEST_S, Section, as_words
 from monitor.model.cluster_label import TAKEN_LABELS
 
 SeverityName = Literal["critical", "warning", "info"]
@@ -18,15 +18,7 @@ SeverityName = Literal["critical", "warning", "info"]
 _LABEL: Final = re.compile(r"(?!__)[a-zA-Z_][a-zA-Z0-9_]*")
 
 
-def _as_texts(given: object) -> object:
-    return texts(given) if isinstance(given, dict) else given
-
-
-def _as_names(given: object) -> object:
-    return tuple(name.strip() for name in given.split(",") if name.strip()) if isinstance(given, str) else given
-
-
-Labels = Annotated[dict[str, str], BeforeValidator(_as_texts)]
+Labels = Annotated[dict[str, str], BeforeValidator(as_texts)]
 
 
 def _checked_labels(given: dict[str, str]) -> dict[str, str]:
@@ -61,7 +53,7 @@ class AlertOverride(Section):
 class AlertsSettings(Section):
     """The alert rules that `groupwatch rules` writes ([alerts.md](alerts.md#rules-of-your-own-settings))."""
 
-    disabled: Annotated[tuple[str, ...], BeforeValidator(_as_names)] = ()
+    disabled: Annotated[tuple[str, ...], BeforeValidator(as_words)] = ()
     """Names of alerts that have no rule, as in [alerts.md](alerts.md#all-alerts)."""
     labels: Labels = Field(default={})
     """A table of more labels of each alert, for example `team`."""

@@ -160,6 +160,11 @@ def texts(table: Mapping[str, object]) -> dict[str, str]:
     return found
 
 
+def as_texts(given: object) -> object:
+    """A table with its entries as :func:`texts`; anything else as it is, for a check after this one to refuse."""
+    return texts(given) if isinstance(given, Mapping) else given
+
+
 def _text(key: str, value: object) -> str:
     match value:
         case bool():

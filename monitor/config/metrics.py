@@ -6,16 +6,12 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
-from monitor.config.section import Patterns, Section, checked_expression
+from monitor.config.section import Patterns, Section, as_words, checked_expression
 from monitor.model.cluster_label import CLUSTER_LABEL, checked_cluster_label
 
 DetailName = Literal["cluster", "group", "topic", "partition"]
 
 Compat = Literal["kafka_exporter"]
-
-
-def _as_words(given: object) -> object:
-    return tuple(word.strip() for word in given.split(",") if word.strip()) if isinstance(given, str) else given
 
 
 class MetricsOverride(Section):
@@ -63,7 +59,7 @@ class MetricsSettings(Section):
     max_series: int | None = Field(default=None, ge=1, le=1_000_000_000)
     """The maximum number of series. Above it, detail is left out: partitions first, largest groups first.
     ``groupwatch_series_left_out`` counts the missing series. Not set: no limit."""
-    compat: Annotated[tuple[Compat, ...], BeforeValidator(_as_words)] = ()
+    compat: Annotated[tuple[Compat, ...], BeforeValidator(as_words)] = ()
     """Exporters under whose names lags are also exposed: "kafka_exporter"."""
     member_info: bool = False
     """Expose series for each member (``groupwatch_member_info``, ``groupwatch_member_lag``). They change with every

@@ -71,6 +71,11 @@ def _as_list(given: object) -> object:
     return (given,) if isinstance(given, str) else given
 
 
+def as_words(given: object) -> object:
+    """The environment gives a text, with commas between the words."""
+    return tuple(word.strip() for word in given.split(",") if word.strip()) if isinstance(given, str) else given
+
+
 Patterns = Annotated[tuple[str, ...], BeforeValidator(_as_list)]
 """Expressions of RE2 for whole names."""
 

@@ -11,7 +11,7 @@ from pydantic_core import PydanticCustomError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from monitor.config.alerts import AlertsSettings
-from monitor.config.client import ClientProperties, as_client_properties, texts
+from monitor.config.client import ClientProperties, as_client_properties, as_texts
 from monitor.config.history import HistorySettings
 from monitor.config.http import HttpSettings
 from monitor.config.metrics import MetricsSettings
@@ -62,10 +62,6 @@ def _as_shard(given: object) -> object:
     return given if isinstance(given, Shard) else shard_of_text(given if isinstance(given, str) else "")
 
 
-def _as_flat_text(given: object) -> object:
-    return texts(given) if isinstance(given, Mapping) else given
-
-
 class ClusterSettings(Section):
     """One Kafka cluster."""
 
@@ -95,7 +91,7 @@ class ClusterSettings(Section):
     collect: bool = True
     """`false`: the collectors of this cluster run elsewhere (`groupwatch collect`), and the job only reads their
     events."""
-    connect_configs: Annotated[dict[str, str], BeforeValidator(_as_flat_text)] = Field(default={})
+    connect_configs: Annotated[dict[str, str], BeforeValidator(as_texts)] = Field(default={})
     """A table of the topics of configurations of Connect clusters: `group.id` of the workers = their
     `config.storage.topic`. They say which connectors and tasks should run; no group names its topic. groupwatch decodes
     only names, numbers of tasks, target states and `consumer.override.group.id`. A topic that is missing or may not be
@@ -166,7 +162,7 @@ class SparkSettings(Section):
     max_records_per_batch: int = Field(default=4_000_000, ge=1, le=1_000_000_000)
     """The largest number of records (offsets) of a cluster in one micro-batch. It bounds the memory of a start with a
     large backlog."""
-    conf: Annotated[dict[str, str], BeforeValidator(_as_flat_text)] = Field(default={})
+    conf: Annotated[dict[str, str], BeforeValidator(as_texts)] = Field(default={})
     """A table of Spark's own properties. A value may contain `${env:NAME}` and `${file:/path}`, which are resolved at
     the start; everything else is passed to Spark unchanged. No property is visible to other users of the machine
     ([access.md](access.md#sparks-ports-and-secrets))."""

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
-from monitor.config.client import HIDDEN, ClientProperties, texts
+from monitor.config.client import HIDDEN, ClientProperties, as_texts
 from monitor.config.section import Interval, Limit, Name, Section, checked_addresses, checked_expression
 
 
@@ -56,10 +56,6 @@ def _as_secret(given: object) -> object:
     if given is None or isinstance(given, SecretReference):
         return given
     raise ValueError("should be a text, preferably a reference ${env:NAME} or ${file:/path}")
-
-
-def _as_flat_text(given: object) -> object:
-    return texts(given) if isinstance(given, Mapping) else given
 
 
 Secret = Annotated[SecretReference | None, BeforeValidator(_as_secret)]
@@ -146,7 +142,7 @@ class ZooKeeperSettings(SystemSettings):
     """The timeout of a ZooKeeper session."""
     bootstrap_servers: str | None = Field(default=None, min_length=1)
     """Brokers to query for end offsets, for `kafka` only; not set: the brokers in the tree."""
-    strategies: Annotated[dict[str, str], BeforeValidator(_as_flat_text)] = Field(default={})
+    strategies: Annotated[dict[str, str], BeforeValidator(as_texts)] = Field(default={})
     """A table of the groups' strategies, which neither system stores. The key is a regular expression of RE2 for the
     whole name of the groups; the first match counts ([collectors.md](collectors.md))."""
 
@@ -191,7 +187,7 @@ class SparkQueriesSettings(Section):
     cluster: str = ""
     """The Kafka cluster whose topics the queries read, by its name in `[clusters]`; `""`: the only one. Put all queries
     of one cluster into one table."""
-    checkpoints: Annotated[dict[str, str], BeforeValidator(_as_flat_text)] = Field(min_length=1)
+    checkpoints: Annotated[dict[str, str], BeforeValidator(as_texts)] = Field(min_length=1)
     """A table of the checkpoints' folders (paths, or URIs of a Hadoop file system). The key is the name of the
     group."""
     interval_s: Interval = 10.0

@@ -10,7 +10,7 @@ from monitor.detection.evaluate import judge
 from monitor.detection.evaluation_input import GroupInputs
 from monitor.detection.ownership.assignment_view import AssignmentView, view_assignment
 from monitor.detection.ownership.catalog_view import Topics
-from monitor.findings.alerts import place_of, settling_until_ms
+from monitor.findings.alerts import settling_until_ms, worst_first
 from monitor.findings.table import spec_of
 from monitor.messages.formatting import age, counted
 from monitor.messages.names import era, shown
@@ -108,7 +108,7 @@ def findings_told(verdict: GroupVerdict, findings: Sequence[Finding], none: str)
     """Each of these findings of a verdict with what to do; ``none`` is said where there is none."""
     if not findings:
         yield Statement(about=About.FINDING, sentence=none)
-    for finding in sorted(findings, key=lambda each: place_of(each, verdict.evaluated_ms)):
+    for finding in worst_first(findings, verdict.evaluated_ms):
         yield finding_statement(finding, verdict.kind, verdict.evaluated_ms, is_connect=verdict.is_connect)
 
 

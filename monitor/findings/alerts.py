@@ -7,11 +7,11 @@ recording (``monitor.history.backtest``). Times are in seconds, as Prometheus ha
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import cache
-from typing import Final, Protocol
+from typing import Final, Protocol, TypeVar
 
 from monitor.findings.table import FINDINGS, rank, spec_of
-from monitor.model import FindingKind
 from monitor.model.findings import Severity
 from monitor.model.values import Value
 from monitor.model.verdicts import LagStatus
@@ -262,28 +262,35 @@ GROUP_ALERTS: Final[tuple[GroupAlert, ...]] = (
 
 
 @cache
+def finding_alerts(kind: str, reason: str) -> tuple[FindingAlert, ...]:
+    """The alerts about a finding."""
+    alerts = [row for row in GROUP_ALERTS if isinstance(row, FindingAlert)]
+    return tuple([row for row in alerts if is_matched(row.kinds, kind) and is_matched(row.reasons, reason)])
+
+
 def alert_age_ms(kind: str, reason: str) -> int:
     """The age from which the alert about a finding fires, in ms; 0: it waits for no age, or there is no alert.
 
     >>> alert_age_ms("drift", "current"), alert_age_ms("lag", "stuck_record")
     (900000, 0)
     """
-    rows = [row for row in GROUP_ALERTS if isinstance(row, FindingAlert)]
-    ages = [row.age_s or 0 for row in rows if is_matched(row.kinds, kind) and is_matched(row.reasons, reason)]
-    return 1000 * min(ages, default=0)
+    return 1000 * min([row.age_s or 0 for row in finding_alerts(kind, reason)], default=0)
 
 
 class Lasting(Protocol):
     """Something that was found, and since when it has been true, in ms since the epoch."""
 
     @property
-    def kind(self) -> FindingKind: ...  # noqa: D102
+    def kind(self) -> str: ...  # noqa: D102
 
     @property
     def reason(self) -> str: ...  # noqa: D102
 
     @property
     def since_ms(self) -> int: ...  # noqa: D102
+
+
+Found = TypeVar("Found", bound=Lasting)
 
 
 def settling_until_ms(finding: Lasting, at_ms: int) -> int | None:
@@ -307,3 +314,8 @@ def place_of(finding: Lasting, at_ms: int) -> int:
     if settling_until_ms(finding, at_ms) is not None:
         return among + own
     return own if spec_of(finding.kind, finding.reason).severity is not Severity.INFO else 2 * among + own
+
+
+def worst_first(findings: Iterable[Found], at_ms: int) -> list[Found]:
+    """The findings in the order of their places at an instant."""
+    return sorted(findings, key=lambda each: place_of(each, at_ms))

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
 from typing import Final, NamedTuple
 
 from monitor.findings import alerts as rows
-from monitor.findings.alerts import GROUP_ALERTS, FindingAlert, GroupAlert, LagAlert, StatusAlert, is_matched
+from monitor.findings.alerts import GROUP_ALERTS, GroupAlert, LagAlert, StatusAlert, finding_alerts
 from monitor.history.backtest.episodes import Episode, finding_name
 from monitor.messages.formatting import age, counted
 from monitor.messages.units import unit_of
@@ -109,7 +108,7 @@ def conditions(window: Sequence[AlertFacts]) -> Iterator[Condition]:
     """The alerts whose condition is true at the end of a window of at least a quarter of an hour, oldest first."""
     now = window[-1]
     for found in now.findings:
-        for alert in _finding_alerts(found.kind, found.reason):
+        for alert in finding_alerts(found.kind, found.reason):
             since_ms = found.since_ms + (alert.age_s or 0) * 1000
             if alert.age_s is None or since_ms < now.at_ms:
                 yield Condition(alert, f"{found.kind}/{found.reason}", since_ms, found.sentence)
@@ -118,12 +117,6 @@ def conditions(window: Sequence[AlertFacts]) -> Iterator[Condition]:
     if now.failing:
         yield from _status_conditions(now, window)
     yield from _share_conditions(now, window)
-
-
-@lru_cache(maxsize=1_000)
-def _finding_alerts(kind: str, reason: str) -> tuple[FindingAlert, ...]:
-    alerts = [row for row in GROUP_ALERTS if isinstance(row, FindingAlert)]
-    return tuple([row for row in alerts if is_matched(row.kinds, kind) and is_matched(row.reasons, reason)])
 
 
 def _lag_conditions(now: AlertFacts, window: Sequence[AlertFacts]) -> Iterator[Condition]:

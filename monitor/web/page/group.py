@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from monitor.findings.alerts import place_of
+from monitor.findings.alerts import worst_first
 from monitor.findings.table import spec_of
 from monitor.messages.client_libraries import REMARKS, library_name
 from monitor.messages.formatting import age, lasted, rate
@@ -184,7 +184,7 @@ def group_page(
     """
     holders, marks = Holders(verdict.members), _marks(verdict)
     rows = _in_order(verdict, marks, sort)
-    in_order = sorted(verdict.findings, key=lambda each: place_of(each, verdict.evaluated_ms))
+    in_order = worst_first(verdict.findings, verdict.evaluated_ms)
     return GroupPage(
         verdict=verdict,
         findings=tuple(_finding_line(verdict, finding) for finding in in_order),

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 from urllib.parse import urlencode
 
-from monitor.findings.alerts import place_of, settling_until_ms
+from monitor.findings.alerts import settling_until_ms, worst_first
 from monitor.findings.alike import AlikeBy, AlikeGroups, alike_by
 from monitor.findings.table import spec_of
 from monitor.messages.formatting import age, counted, until
@@ -161,7 +161,7 @@ def _alike_line(first: GroupSummary, alike: AlikeGroups) -> GroupLine:
 
 def finding_lines(summary: GroupSummary, findings: Sequence[Finding]) -> tuple[FindingLine, ...]:
     """These findings of a group, the worst first, with their ages."""
-    in_order = sorted(findings, key=lambda each: place_of(each, summary.evaluated_ms))
+    in_order = worst_first(findings, summary.evaluated_ms)
     return tuple(
         finding_line(
             each,

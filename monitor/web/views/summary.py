@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 from msgspec.structs import asdict
 
-from monitor.findings.alerts import place_of, settling_until_ms
+from monitor.findings.alerts import settling_until_ms, worst_first
 from monitor.findings.table import spec_of
 from monitor.model import Finding, GroupVerdict
 from monitor.model.findings import Severity
@@ -28,7 +28,7 @@ class ToldVerdict(GroupVerdict):
 
 def verdict_json(verdict: GroupVerdict) -> bytes:
     """The whole verdict, its findings with advice; a field that has its default (null, 0, empty) is left out."""
-    in_order = sorted(verdict.findings, key=lambda each: place_of(each, verdict.evaluated_ms))
+    in_order = worst_first(verdict.findings, verdict.evaluated_ms)
     advised = tuple(_with_advice(verdict, finding) for finding in in_order)
     fields = {name: getattr(verdict, name) for name in verdict.__struct_fields__ if name != "findings"}
     return msgspec.json.encode(ToldVerdict(**fields, findings=advised))
