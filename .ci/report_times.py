@@ -2,7 +2,7 @@
 
 ``python .ci/report_times.py FOLDER``: the folder has ``stages.tsv`` (stage, seconds, exit code; a line each) and for
 each run of pytest its report in JUnit's format, ``TARGET.xml`` and ``TARGET-again.xml``. ``times.json`` is written
-beside them.
+beside them. ``cpu.tsv``, if it is there, has the CPU seconds of each file of tests (.ci/watch_processes.py).
 """
 
 from __future__ import annotations
@@ -43,6 +43,14 @@ def stages_in(table: Path) -> list[dict[str, Any]]:
     return [{"stage": name, "seconds": int(seconds), "code": int(code)} for name, seconds, code in rows]
 
 
+def cpu_in(table: Path) -> list[dict[str, Any]]:
+    """The files of tests with the most CPU seconds, the most first; none if nobody has counted them."""
+    if not table.exists():
+        return []
+    rows = [line.split("\t") for line in table.read_text(encoding="utf-8").splitlines()[:SLOWEST]]
+    return [{"file": file, "seconds": float(seconds)} for seconds, file in rows]
+
+
 def failed_in(reports: Mapping[str, Tests]) -> Iterator[tuple[str, bool]]:
     """The tests that failed in the first run of their target, and whether they passed when they were repeated."""
     for target, tests in reports.items():
@@ -70,6 +78,7 @@ def summary_of(folder: Path) -> dict[str, Any]:
         "stages": stages,
         "seconds": total,
         "slowest": slowest,
+        "cpu": cpu_in(folder / "cpu.tsv"),
         "flaky": [name for name, passed_again in failed if passed_again],
         "failed": [name for name, passed_again in failed if not passed_again],
     }
@@ -81,6 +90,9 @@ def text_of(summary: dict[str, Any]) -> str:
     for target, tests in summary["slowest"].items():
         lines.append(f"The slowest tests of {target}:")
         lines += [f"{each['seconds']:8.1f} s  {each['test']}" for each in tests]
+    if summary["cpu"]:
+        lines.append("The files of tests with the most CPU seconds:")
+        lines += [f"{each['seconds']:8.1f} s  {each['file']}" for each in summary["cpu"]]
     lines.append("Stages:")
     lines += [
         f"{stage['seconds']:6d} s  {stage['stage']}{'' if stage['code'] == 0 else ', failed'}"

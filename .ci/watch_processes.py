@@ -3,8 +3,10 @@
 All of them have the variable CI_RUN_OF_GROUPWATCH of the run in their environment. A job takes variables that begin
 with GROUPWATCH_ from its JVM.
 
-``python .ci/watch_processes.py memory FOLDER``: until it is ended, looks every few seconds how much memory they have
-together, and keeps the most in ``FOLDER/memory_mb``. Shared pages count once.
+``python .ci/watch_processes.py watch FOLDER``: until it is ended, looks every few seconds how much memory they have
+together, and keeps the most in ``FOLDER/memory_mb``; shared pages count once. ``FOLDER/cpu.tsv`` has the CPU seconds of
+what each file of tests has started: unlike times they are the same beside neighbours, and a run that is cut off has
+them, too.
 ``python .ci/watch_processes.py left FOLDER [SECONDS]``: a line for each of them that still runs, and for what is left
 in TMPDIR but pytest's folder. Exit code 1 if there is any after so many seconds. Exit code 2, and a line, if nothing is
 left, but they had more than MOST_MB.
@@ -18,7 +20,7 @@ import re
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -28,6 +30,11 @@ GRACE_S: Final = 20.0
 """How long what was told to end may take for it, with its temporary files."""
 MOST_MB: Final = 8_192
 MEMORY: Final = "memory_mb"
+CPU: Final = "cpu.tsv"
+BY_NO_TEST: Final = "pytest itself, and what no test has started"
+_TEST: Final = re.compile(rb"(?:^|\0)PYTEST_CURRENT_TEST=([^:\0]+)::")
+"""Pytest sets it for what a test starts; a worker does not see its own."""
+_TICKS_A_SECOND: Final = os.sysconf("SC_CLK_TCK")
 _PSS: Final = re.compile(r"^Pss:\s+(\d+) kB", re.MULTILINE)
 
 
@@ -48,24 +55,56 @@ def ancestors(pid: int) -> Iterator[int]:
         pid = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
 
 
-def memory_mb(run: str) -> int:
+def memory_mb(processes: Iterable[Path]) -> int:
     """How much memory they have together, in MB."""
     found = 0
-    for folder in processes_of(run):
+    for folder in processes:
         with contextlib.suppress(OSError):
             pss = _PSS.search((folder / "smaps_rollup").read_text())
             found += int(pss[1]) if pss else 0
     return found // 1024
 
 
-def watch_memory(folder: Path, run: str) -> None:
-    """Keep the most, for ever."""
-    most = 0
+class CpuSeconds:
+    """What processes have computed, by the file of tests that has started them; their last seconds may be missing."""
+
+    def __init__(self) -> None:
+        self._ticks: dict[tuple[str, str], tuple[str, int]] = {}
+        """By process and its start, as numbers of processes come again: the file, and the ticks of its CPU."""
+
+    def look(self, processes: Iterable[Path]) -> None:
+        """Note what they have computed by now."""
+        for folder in processes:
+            with contextlib.suppress(OSError, IndexError):
+                fields = (folder / "stat").read_text().rpartition(")")[2].split()
+                key = (folder.name, fields[19])
+                file = self._ticks[key][0] if key in self._ticks else file_of(folder)
+                self._ticks[key] = (file, int(fields[11]) + int(fields[12]))
+
+    def table(self) -> str:
+        """A line for each file: seconds, a tab, its name; the most first."""
+        ticks: dict[str, int] = {}
+        for file, computed in self._ticks.values():
+            ticks[file] = ticks.get(file, 0) + computed
+        rows = sorted(ticks.items(), key=lambda row: -row[1])
+        return "".join(f"{computed / _TICKS_A_SECOND:.1f}\t{file}\n" for file, computed in rows)
+
+
+def file_of(process: Path) -> str:
+    """The file of tests that has started a process."""
+    found = _TEST.search((process / "environ").read_bytes())
+    return BY_NO_TEST if found is None else found[1].decode(errors="replace")
+
+
+def watch(folder: Path, run: str) -> None:
+    """Keep the most memory, and the CPU seconds, for ever."""
+    most, seconds = 0, CpuSeconds()
     while True:
-        now = memory_mb(run)
-        if now > most:
-            most = now
-            (folder / MEMORY).write_text(str(most))
+        processes = [*processes_of(run)]
+        most = max(most, memory_mb(processes))
+        (folder / MEMORY).write_text(str(most))
+        seconds.look(processes)
+        (folder / CPU).write_text(seconds.table(), encoding="utf-8")
         time.sleep(PAUSE_S)
 
 
@@ -99,8 +138,8 @@ def excess(folder: Path) -> Iterator[str]:
 def main() -> int:
     """As the module says."""
     what, folder, run = sys.argv[1], Path(sys.argv[2]), os.environ[RUN]
-    if what == "memory":
-        watch_memory(folder, run)
+    if what == "watch":
+        watch(folder, run)
     grace_s = float(sys.argv[3]) if len(sys.argv) > 3 else GRACE_S
     left, more = leftovers_in_the_end(run, grace_s), [*excess(folder)]
     for line in (*left, *more):

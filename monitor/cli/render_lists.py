@@ -16,16 +16,17 @@ from rich.text import Text
 from monitor.cli.render_answer import MOST_ROWS, plain_table
 from monitor.cli.severities import SEVERITY_WIDTH, STYLES, row_with_label
 from monitor.cli.sources.job_lists import JobFindings, JobStatus, JobTopics, JobUnused
+from monitor.findings.alerts import Lasting, settling_until_ms, worst_first
 from monitor.findings.alike import AlikeGroups, alike_by
 from monitor.findings.table import spec_of
-from monitor.messages.formatting import age, counted, grouped, rate, visible
+from monitor.messages.formatting import age, counted, grouped, rate, until, visible
 from monitor.messages.names import shown
 from monitor.messages.notification import utc
 from monitor.messages.units import unit_of
 from monitor.model import GroupSummary
 from monitor.model.cluster_findings import ClusterFinding
 from monitor.model.escaping import escaped
-from monitor.model.findings import Severity
+from monitor.model.findings import Finding, Severity
 from monitor.topics.unused import UNUSED_MS, Unused
 from monitor.web.api.types import ClusterCondition, OpenFinding
 
@@ -171,12 +172,20 @@ def _line_findings(line: _Line, *, several: bool) -> Iterator[RenderableType]:
         )
         return
     if summary.unjudged is not None:
-        reason = f"{name}: Not evaluated: {escaped(summary.unjudged)}. groupwatch shows the previous result."
-        yield row_with_label("unknown", reason, _UNKNOWN)
-    for each in summary.findings:
-        severity = spec_of(each.kind, each.reason).severity
-        since = _since(summary.evaluated_ms - each.since_ms, each.since_ms)
-        yield row_with_label(severity.value, f"{name}: {escaped(each.sentence)}{since}", STYLES[severity])
+        previous = "There is no previous result" if summary.is_unknown else "groupwatch shows the previous result"
+        yield row_with_label("unknown", f"{name}: Not evaluated: {escaped(summary.unjudged)}. {previous}.", _UNKNOWN)
+    for each in worst_first(summary.findings, summary.evaluated_ms):
+        yield _finding_row(name, each, spec_of(each.kind, each.reason).severity, summary.evaluated_ms)
+
+
+def _finding_row(name: str, finding: Finding | OpenFinding, severity: Severity, at_ms: int) -> RenderableType:
+    """A finding of a group; one that settles is quiet, and says until when."""
+    told = f"{name}: {escaped(finding.sentence)}{_since(at_ms - finding.since_ms, finding.since_ms)}"
+    until_ms = settling_until_ms(finding, at_ms)
+    if until_ms is None:
+        return row_with_label(severity.value, told, STYLES[severity])
+    waits = f"It is settling: {severity.value} in {until(until_ms - at_ms)}."
+    return row_with_label("settling", f"{told} {waits}", STYLES[Severity.INFO])
 
 
 def _name(cluster: str, group: str, *, several: bool) -> str:
@@ -240,10 +249,18 @@ def _lag_age(summary: GroupSummary) -> str:
 def _kinds(line: _Line) -> str:
     """The findings in short, worst first; the words are those of ``groupwatch findings``."""
     summary = line.first
-    found = [f"{each.kind.value} ({spec_of(each.kind, each.reason).severity.value})" for each in summary.findings]
+    found = [
+        f"{each.kind.value} ({_urgency(each, summary.evaluated_ms)})"
+        for each in worst_first(summary.findings, summary.evaluated_ms)
+    ]
     doubt = ["not evaluated"] if summary.unjudged is not None else []
     follows = ["follows from the cluster's finding"] if summary.subordinate else []
     return ", ".join(dict.fromkeys([*doubt, *found, *follows])) or "none"
+
+
+def _urgency(finding: Lasting, at_ms: int) -> str:
+    is_settled = settling_until_ms(finding, at_ms) is None
+    return spec_of(finding.kind, finding.reason).severity.value if is_settled else "settling"
 
 
 # --- findings ---------------------------------------------------------------------------------------------------------
@@ -268,10 +285,7 @@ def findings_shown(answer: JobFindings) -> RenderableType:
 
 def _finding(finding: OpenFinding, *, several: bool) -> Iterator[RenderableType]:
     name = _name(finding.cluster, finding.group, several=several)
-    since = _since(finding.evaluated_ms - finding.since_ms, finding.since_ms)
-    yield row_with_label(
-        finding.severity.value, f"{name}: {escaped(finding.sentence)}{since}", STYLES[finding.severity]
-    )
+    yield _finding_row(name, finding, finding.severity, finding.evaluated_ms)
     yield _advice(finding.advice)
 
 

@@ -126,7 +126,8 @@ def test_findings_have_what_to_do_and_those_of_clusters_come_first():
         shown = lines(ask("findings", "--url", url))
     assert shown[1].startswith("warning   Cluster main: Brokers write version 9. This has lasted 1 min 3 s, since ")
     assert shown[2] == "          What to do: Update groupwatch."
-    assert [line.split("  ")[0] for line in shown[3::2]] == ["critical", "critical", "warning"]
+    assert [line.split("  ")[0] for line in shown[3::2]] == ["settling", "settling", "settling"]
+    assert shown[3].endswith(", since 1970-01-01 00:13:00 UTC. It is settling: critical in 9 min.")
     assert all(line.startswith("          What to do: ") for line in shown[4::2])
 
 
@@ -153,6 +154,11 @@ def test_a_group_that_is_not_evaluated_is_in_doubt():
         shown = lines(ask("status", "--url", url))
         assert ask("status", "--fail-on", "warning", "--url", url).exit_code == 2
     assert "unknown   g: Not evaluated: it is broken. groupwatch shows the previous result." in shown
+    never = replace(cluster, groups=(replace(cluster.groups[0], unjudged="it is broken", is_unknown=True),))
+    with job_with(Served(snapshot(never))) as url:
+        assert "unknown   g: Not evaluated: it is broken. There is no previous result." in lines(
+            ask("status", "--url", url)
+        )
     assert cells(shown[-1])[-1] == "not evaluated"
 
 

@@ -7,7 +7,9 @@ import secrets
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from subprocess import PIPE
 
 import pytest
 
@@ -80,9 +82,33 @@ def test_what_ends_and_tidies_up_a_moment_later_is_not_left(tmp_path: Path, envi
 
 def test_the_memory_of_all_its_processes_is_summed_up(tmp_path: Path, environment: dict[str, str], sleeper):
     most = tmp_path / "memory_mb"
-    command = [sys.executable, str(SCRIPT), "memory", str(tmp_path)]
-    with subprocess.Popen(command, env=environment) as watch:
-        eventually(most.exists, "a first look")
-        watch.kill()
+    with watching(tmp_path, environment):
+        eventually(lambda: most.exists() and most.read_text(), "a first look")
     assert 95 <= int(most.read_text()) < 200
     assert sleeper.poll() is None
+
+
+def test_cpu_seconds_are_told_by_the_file_of_tests_that_spends_them(tmp_path: Path, environment: dict[str, str]):
+    """Whether a test has started it is in its environment; what none has started is told in one line."""
+    busy = "import time, sys\nwhile time.process_time() < 0.5: pass\nprint(flush=True); sys.stdin.read()"
+    command, table = [sys.executable, "-c", busy], tmp_path / "cpu.tsv"
+    of_a_test = {**environment, "PYTEST_CURRENT_TEST": "tests/a/test_b.py::test_c[1] (call)"}
+    of_none = {name: value for name, value in environment.items() if name != "PYTEST_CURRENT_TEST"}
+    with ExitStack() as stack:
+        for variables in (of_a_test, of_a_test, of_none):
+            process = stack.enter_context(subprocess.Popen(command, env=variables, stdin=PIPE, stdout=PIPE))
+            assert process.stdout is not None
+            process.stdout.readline()
+        with watching(tmp_path, environment):
+            eventually(lambda: table.exists() and table.read_text(), "a first look")
+    first, second = (line.split("\t") for line in table.read_text().splitlines())
+    assert (first[1], second[1]) == ("tests/a/test_b.py", "pytest itself, and what no test has started")
+    assert 1 <= float(first[0]) < 3
+    assert 0.5 <= float(second[0]) < float(first[0])
+
+
+@contextmanager
+def watching(folder: Path, environment: dict[str, str]) -> Iterator[None]:
+    with subprocess.Popen([sys.executable, str(SCRIPT), "watch", str(folder)], env=environment) as watch:
+        yield
+        watch.kill()

@@ -50,6 +50,19 @@ def test_stages_are_summed_up_and_the_slowest_tests_come_first(tmp_path: Path):
     assert kept["slowest"]["test"][0] == {"test": "tests.a.test_a::test_slow", "seconds": 7.3}
 
 
+def test_the_cpu_seconds_of_files_are_told_where_they_were_counted(tmp_path: Path):
+    """Of a run that was cut off, they are all that is known of its last stage."""
+    (tmp_path / "cpu.tsv").write_text("91.5\ttests/a/test_a.py\n3.0\ttests/a/test_b.py\n")
+    assert printed(tmp_path).splitlines()[:4] == [
+        "The files of tests with the most CPU seconds:",
+        "    91.5 s  tests/a/test_a.py",
+        "     3.0 s  tests/a/test_b.py",
+        "Stages:",
+    ]
+    kept = json.loads((tmp_path / "times.json").read_text())
+    assert kept["cpu"][1] == {"file": "tests/a/test_b.py", "seconds": 3.0}
+
+
 def test_what_passes_when_it_is_repeated_is_flaky_and_what_fails_again_is_not(tmp_path: Path):
     (tmp_path / "test.xml").write_text(FIRST)
     (tmp_path / "test-again.xml").write_text(AGAIN)
