@@ -121,13 +121,14 @@ def test_what_is_not_known_is_no_empty_list():
 
 
 def test_findings_have_what_to_do_and_those_of_clusters_come_first():
-    cluster = replace(ready_cluster(orders()), findings=(RECORDS,), evaluated_ms=NOW_MS)
+    young = tuple(replace(each, since_ms=NOW_MS - 30_000) for each in orders().findings)
+    cluster = replace(ready_cluster(replace(orders(), findings=young)), findings=(RECORDS,), evaluated_ms=NOW_MS)
     with job_with(Served(snapshot(cluster))) as url:
         shown = lines(ask("findings", "--url", url))
     assert shown[1].startswith("warning   Cluster main: Brokers write version 9. This has lasted 1 min 3 s, since ")
     assert shown[2] == "          What to do: Update groupwatch."
     assert [line.split("  ")[0] for line in shown[3::2]] == ["settling", "settling", "settling"]
-    assert shown[3].endswith(", since 1970-01-01 00:13:00 UTC. It is settling: critical in 9 min.")
+    assert shown[3].endswith(" This has lasted 30 s, since 1970-01-01 00:49:33 UTC. It is settling: critical in 5 min.")
     assert all(line.startswith("          What to do: ") for line in shown[4::2])
 
 
