@@ -28,6 +28,7 @@ from pyspark.java_gateway import launch_gateway
 from monitor.checks.targets import shown_property
 from monitor.config.client import HIDDEN
 from monitor.config.settings import ENVIRONMENT_PREFIX
+from streaming_jobs.runtime.archives import PATH_VARIABLE, path_without_archives
 from streaming_jobs.runtime.run_folder import RunFolder
 from streaming_jobs.runtime.spark_network import LOOPBACK, is_local
 
@@ -285,11 +286,15 @@ def argument_file_text(options: str) -> str:
 
 @contextmanager
 def _environment_for(properties: Mapping[str, str], folder: RunFolder) -> Iterator[None]:
-    """What the JVM inherits: the place of its properties, and none of groupwatch's own variables: some hold secrets."""
+    """What the JVM inherits: the place of its properties, and none of groupwatch's own variables: some hold secrets.
+
+    The Python processes that it starts itself leave PySpark's archives out.
+    """
     file = folder.write(PROPERTIES_FILE, properties_text(properties))
     arguments = os.environ.get(SUBMIT_ARGUMENTS, "pyspark-shell")
     changes: dict[str, str | None] = {name: None for name in os.environ if name.upper().startswith(ENVIRONMENT_PREFIX)}
     changes[SUBMIT_ARGUMENTS] = f"--properties-file {shlex.quote(str(file))} --load-spark-defaults {arguments}"
+    changes[PATH_VARIABLE] = path_without_archives()
     if is_local(properties["spark.master"]) and "SPARK_LOCAL_IP" not in os.environ:
         changes["SPARK_LOCAL_IP"] = LOOPBACK  # for what has no address of its own, such as Spark's page
     before = {name: os.environ.get(name) for name in changes}

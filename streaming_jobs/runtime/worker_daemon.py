@@ -8,34 +8,14 @@ from __future__ import annotations
 
 import gc
 import os
-import sys
 from importlib import import_module
-from importlib.machinery import PathFinder
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Final
 
+from streaming_jobs.runtime.archives import leave_out_archives
+
 NEEDED: Final = ("pandas", "pyspark.worker", "streaming_jobs.buckets.processor", "streaming_jobs.ingest.decoding")
 """The modules of a worker."""
-
-ARCHIVES: Final = (".zip", ".jar")
-
-
-def leave_out_archives() -> None:
-    """Take PySpark from the folder in which it is installed, and its archives, which hold the same, off the path.
-
-    Spark puts three archives before all else on the path. Each process that imports modules from archives compiles them
-    again; and each task reads the directories of all archives again, thousands of entries: 40 % of the Python
-    CPU of an idle micro-batch. Archives of a Spark elsewhere stay: they may be of another version.
-    """
-    folders = [place for place in sys.path if not place.endswith(ARCHIVES)]
-    found = PathFinder.find_spec("pyspark", folders)
-    if found is None or found.origin is None:
-        return
-    home = Path(found.origin).parent
-    for place in [place for place in sys.path if place.endswith(ARCHIVES) and Path(place).is_relative_to(home)]:
-        sys.path.remove(place)
-        sys.path_importer_cache.pop(place, None)
 
 
 def collect_young_garbage_only() -> None:
