@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -17,6 +17,7 @@ from xml.etree import ElementTree
 
 SLOWEST: Final = 20
 AGAIN: Final = "-again"
+LEFT_OUT: Final = "left out: no time is left"
 
 Tests = dict[str, tuple[float, bool]]
 """By test, its seconds, and whether it did not fail."""
@@ -35,6 +36,16 @@ def tests_in(report: Path) -> Tests:
         failed = any(case.find(outcome) is not None for outcome in ("failure", "error"))
         found[name] = (seconds + float(case.get("time", 0)), passed and not failed)
     return dict(found)
+
+
+def left_out_in(report: Path) -> dict[str, int]:
+    """How many tests of which files did not begin, as no time was left (tests/support/time_left.py)."""
+    try:
+        root = ElementTree.parse(report).getroot()
+    except (OSError, ElementTree.ParseError):
+        return {}
+    skips = ((case.get("classname", ""), case.find("skipped")) for case in root.iter("testcase"))
+    return Counter(name for name, skip in skips if skip is not None and LEFT_OUT in skip.get("message", ""))
 
 
 def stages_in(table: Path) -> list[dict[str, Any]]:
@@ -79,6 +90,7 @@ def summary_of(folder: Path) -> dict[str, Any]:
         "seconds": total,
         "slowest": slowest,
         "cpu": cpu_in(folder / "cpu.tsv"),
+        "left_out": dict(sum(map(Counter, map(left_out_in, sorted(folder.glob("*.xml")))), Counter())),
         "flaky": [name for name, passed_again in failed if passed_again],
         "failed": [name for name, passed_again in failed if not passed_again],
     }
@@ -100,6 +112,7 @@ def text_of(summary: dict[str, Any]) -> str:
     ]
     lines.append(f"{summary['seconds']:6d} s  in all")
     lines += [f"{outcome}: {name}" for outcome in ("flaky", "failed") for name in summary[outcome]]
+    lines += [f"left out, as no time was left: {name}, {tests} tests" for name, tests in summary["left_out"].items()]
     return "\n".join(lines) + "\n"
 
 

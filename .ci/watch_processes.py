@@ -96,15 +96,22 @@ def file_of(process: Path) -> str:
     return BY_NO_TEST if found is None else found[1].decode(errors="replace")
 
 
+def replace(file: Path, text: str) -> None:
+    """Write a file at one stroke: whoever ends this process, or reads meanwhile, finds all of it."""
+    written = file.with_suffix(".new")
+    written.write_text(text, encoding="utf-8")
+    written.replace(file)
+
+
 def watch(folder: Path, run: str) -> None:
     """Keep the most memory, and the CPU seconds, for ever."""
     most, seconds = 0, CpuSeconds()
     while True:
         processes = [*processes_of(run)]
         most = max(most, memory_mb(processes))
-        (folder / MEMORY).write_text(str(most))
+        replace(folder / MEMORY, str(most))
         seconds.look(processes)
-        (folder / CPU).write_text(seconds.table(), encoding="utf-8")
+        replace(folder / CPU, seconds.table())
         time.sleep(PAUSE_S)
 
 

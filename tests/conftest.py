@@ -27,6 +27,7 @@ from tests.support.examples import register_profiles
 from tests.support.garbage import collect_garbage
 from tests.support.running_tests import RunningTests
 from tests.support.sharing_out import TwoWithSpark, chooses_jobs
+from tests.support.time_left import time_left
 
 SKIPS: Final = (
     *("restart_at_the_end", "grown", "lagging_restart", "removed_while_down"),
@@ -37,16 +38,17 @@ SKIPS: Final = (
 The topic that grows is not kafka-python's: 3 of 18 times its consumer polled for ever and read no new partition."""
 
 TASK_KINDS: Final = ("share", "streams-classic", "streams-kip1071", "connect")
-"""Of tests.kind_churn, what the suite runs."""
+CHURNING: Final = (*TASK_KINDS, "members")
+"""Of tests.kind_churn, what the suite runs: it needs no job, so members churn there and not beside the scenarios."""
 
 BESIDE = {
     # first: it tells its story by the clock, and the tests it begins with leave it a core
     "demo_run": ("tests.demo.demo_run",),
     "demo_interrupted": ("tests.demo.demo_run", "--interrupted"),
     "live_minute": ("tests.live.run",),
-    "scenarios_run": ("tests.scenarios.run", "--seed", "1"),
-    "chaos_run": ("tests.chaos.run", "--seed", "1", "--kills", "4", "--others", "2", "--brief"),
-    "kind_churn_run": ("tests.kind_churn.run", "--seed", "1", "--minutes", "0.5", "--kinds", *TASK_KINDS),
+    "scenarios_run": ("tests.scenarios.run",),
+    "chaos_run": ("tests.chaos.run", "--seed", "1", "--kills", "3", "--others", "2", "--brief"),
+    "kind_churn_run": ("tests.kind_churn.run", "--seed", "1", "--minutes", "0.5", "--kinds", *CHURNING),
     "hostile_run": ("tests.hostile.run", "--seed", "1", "--minutes", "0.5", "--without-spark"),
     "skips_run": ("tests.skips.run", "--seed", "3110", "--runs", "8", "--only", *SKIPS),
 }
@@ -142,6 +144,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> OneAfterTheO
 def pytest_configure(config: pytest.Config) -> None:
     """Whoever waits for workers is told what they are at. Doctests are collected where there are some."""
     config.pluginmanager.register(OnlyInFilesWithSome())
+    if (limited := time_left()) is not None:
+        config.pluginmanager.register(limited)
     if not IS_WORKER and config.getoption("numprocesses", None):
         config.pluginmanager.register(RunningTests(config))
 

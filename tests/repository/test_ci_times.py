@@ -63,6 +63,20 @@ def test_the_cpu_seconds_of_files_are_told_where_they_were_counted(tmp_path: Pat
     assert kept["cpu"][1] == {"file": "tests/a/test_b.py", "seconds": 3.0}
 
 
+def test_what_was_left_out_for_want_of_time_is_told_last(tmp_path: Path):
+    """By files: a slow machine is no reason to refuse a change, and none to say nothing of what it did not run."""
+    skip = '<skipped type="pytest.skip" message="left out: no time is left; make test-jobs runs it"/>'
+    (tmp_path / "test-jobs.xml").write_text(
+        f"""<testsuites><testsuite>
+<testcase classname="tests.a.test_a" name="test_one" time="0.0">{skip}</testcase>
+<testcase classname="tests.a.test_a" name="test_two" time="0.0">{skip}</testcase>
+<testcase classname="tests.a.test_b" name="test_it" time="0.0"><skipped message="no gssapi"/></testcase>
+</testsuite></testsuites>"""
+    )
+    assert printed(tmp_path).splitlines()[-1] == "left out, as no time was left: tests.a.test_a, 2 tests"
+    assert json.loads((tmp_path / "times.json").read_text())["left_out"] == {"tests.a.test_a": 2}
+
+
 def test_what_passes_when_it_is_repeated_is_flaky_and_what_fails_again_is_not(tmp_path: Path):
     (tmp_path / "test.xml").write_text(FIRST)
     (tmp_path / "test-again.xml").write_text(AGAIN)
