@@ -190,7 +190,7 @@ def await_evaluation(havoc: Havoc, since: float) -> float:
             return judged if judged is not None and judged > since else None
         return None
 
-    return eventually(look, f"an evaluation; see {havoc.job.log_file}", PATIENCE_S)
+    return eventually(look, f"an evaluation; see {havoc.job.log_file}", PATIENCE_S, pause_s=0.5)
 
 
 def kill_all(pids: list[int]) -> None:

@@ -68,10 +68,12 @@ def write_passes_of_tomorrow(bootstrap: str) -> None:
 class Load:
     """Three threads of seeded actions for the time of a ``with`` block; afterwards the members stay, and are silent."""
 
-    def __init__(self, seed: int, bootstrap: str, crowd: Crowd) -> None:
+    def __init__(self, seed: int, bootstrap: str, crowd: Crowd, slower: float = 1.0) -> None:
+        """``slower``: by which factor its pauses are longer."""
         self._bootstrap = bootstrap
         self._crowd = crowd
         self._seed = seed
+        self._slower = slower
         self._stopping = threading.Event()
         self._members: dict[str, list[str]] = {group: [] for group in FLAVOURS}
         self._closed: list[str] = []
@@ -104,7 +106,7 @@ class Load:
 
     def _move(self, chance: random.Random) -> None:
         """Members come and go, whether or not there is a broker."""
-        while not self._stopping.wait(chance.uniform(0.1, 1.5)):
+        while not self._stopping.wait(self._slower * chance.uniform(0.1, 1.5)):
             group = chance.choice(list(FLAVOURS))
             members = self._members[group]
             if members and chance.random() < len(members) / (MOST_MEMBERS + 1):
@@ -118,12 +120,12 @@ class Load:
                 self._crowd.tell("start", name=members[-1], topics=[TOPIC], props=props)
 
     def _commit(self, chance: random.Random) -> None:
-        """Groups without members commit forwards and backwards, many times a second."""
+        """Groups without members commit forwards and backwards, several times a second."""
         with ExitStack() as stack:
             consumers = [stack.enter_context(simple_consumer(self._bootstrap, group)) for group in SIMPLE]
             for consumer in consumers:
                 consumer.assign([TopicPartition(TOPIC, number) for number in range(TOPIC_PARTITIONS)])
-            while not self._stopping.wait(0.03):
+            while not self._stopping.wait(self._slower * 0.03):
                 place = TopicPartition(TOPIC, chance.randrange(TOPIC_PARTITIONS))
                 offset = OffsetAndMetadata(chance.randrange(RECORDS), "", -1)
                 with suppress(KafkaError):  # the broker is gone; whether it has it is for the log to say
@@ -133,7 +135,7 @@ class Load:
         """Records to read, and now and then some that groupwatch cannot read, in both of its logs."""
         with offsets_log_producer(self._bootstrap) as into_log:
             into_others = KafkaProducer(bootstrap_servers=self._bootstrap, acks="all")
-            while not self._stopping.wait(chance.uniform(0.02, 0.15)):
+            while not self._stopping.wait(self._slower * chance.uniform(0.02, 0.15)):
                 with suppress(KafkaError):
                     self._write_one(chance, into_log, into_others)
             into_others.close()

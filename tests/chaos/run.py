@@ -1,8 +1,11 @@
 """Disturb the job and the broker again and again under load: ``python -m tests.chaos.run [--seed N] [--kills N]``.
 
 What is served at each second is held against the log of offsets; what is served in the end, against a job that nobody
-disturbed and the broker's own answers. In the end no coordinator answers at a start, and, but for ``--brief``, the
-broker is another one: tests.streaming_jobs.runtime.test_another_source has that, too.
+disturbed and the broker's own answers. In the end no coordinator answers at a start, and then the broker is another
+one.
+
+With ``--brief`` both are left to test_no_coordinator and test_another_source, and the load is lighter: on a busy
+machine most of the CPU would be that of the load, which goes on for as long as the faults take.
 """
 
 from __future__ import annotations
@@ -54,6 +57,9 @@ STILL_S: Final = SESSION_MS / 1000 + 1
 
 BEHIND: Final = RECORDS * TOPIC_PARTITIONS // 2
 """Half of the records at the start: each commit of a group without members may change whether it is behind."""
+
+LIGHTER: Final = 4.0
+"""How much rarer everything happens in a brief run."""
 
 Tell = Callable[[str], Any]
 
@@ -120,24 +126,27 @@ def different(what: str, ours: Any, wanted: Any) -> list[str]:
 def run(folder: Path, faults: list[Fault], seed: int, tell: Tell, *, brief: bool = False) -> Outcome:
     """Let the faults happen under load, then compare."""
     settings = BrokerSettings(offsets_topic_partitions=LOG_PARTITIONS, properties=BROKER)
-    with EmbeddedKafka(settings, data_dir=folder / "kafka") as kafka, Crowd(kafka.bootstrap_servers) as crowd:
+    with EmbeddedKafka(settings, data_dir=folder / "kafka") as kafka, ExitStack() as disks:
         create_topic(kafka.bootstrap_servers, TOPIC, TOPIC_PARTITIONS)
         produce(kafka.bootstrap_servers, TOPIC, dict.fromkeys(range(TOPIC_PARTITIONS), RECORDS))
         for group in GROUPS:  # the offsets topic and all groups exist from now on
             commit(kafka.bootstrap_servers, group, TOPIC, {0: 0})
-        with ExitStack() as disks:
-            disk = mounted(folder, disks, tell)
-            place = folder / "disturbed" if disk is None else disk.path
-            havoc = Havoc(job_of(kafka, folder / "disturbed", place / "checkpoint"), kafka, disk)
-            havoc.job.command = command_of(havoc.job)
-            try:
-                havoc.start_job()
-                outcome = compared(havoc, faults, Load(seed, kafka.bootstrap_servers, crowd), folder, tell)
-                apart = without_a_coordinator(havoc, tell)
-                return replace(outcome, apart=apart if brief else [*apart, *on_another_kafka(havoc, tell)])
-            finally:
-                kill_all(processes_of(havoc.job.session))
-                havoc.job.wait()
+        disk = mounted(folder, disks, tell)
+        place = folder / "disturbed" if disk is None else disk.path
+        havoc = Havoc(job_of(kafka, folder / "disturbed", place / "checkpoint"), kafka, disk)
+        havoc.job.command = command_of(havoc.job)
+        try:
+            havoc.start_job()
+            with Crowd(kafka.bootstrap_servers) as crowd:
+                load = Load(seed, kafka.bootstrap_servers, crowd, LIGHTER if brief else 1.0)
+                outcome = compared(havoc, faults, load, folder, tell)
+            if brief:
+                return outcome
+            # without the crowd: its consumers would look for a coordinator again and again, for most of a core
+            return replace(outcome, apart=[*without_a_coordinator(havoc, tell), *on_another_kafka(havoc, tell)])
+        finally:
+            kill_all(processes_of(havoc.job.session))
+            havoc.job.wait()
 
 
 def mounted(folder: Path, disks: ExitStack, tell: Tell) -> Disk | None:
@@ -287,7 +296,7 @@ def _options() -> Any:
     parser.add_argument("--seed", type=int, default=None, help="anything; random if not given")
     parser.add_argument("--kills", type=int, default=20, help="of the job or the broker (20)")
     parser.add_argument("--others", type=int, default=len(OTHERS), help=f"faults that are no kills ({len(OTHERS)})")
-    parser.add_argument("--brief", action="store_true", help="without another Kafka in the end")
+    parser.add_argument("--brief", action="store_true", help="with less load, and without what comes in the end")
     options = parser.parse_args()
     if options.seed is None:
         options.seed = secrets.randbelow(10**6)

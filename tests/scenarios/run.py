@@ -172,6 +172,10 @@ def run(scenarios: Sequence[Scenario], folder: Path, seed: int | None, tell: Tel
         bootstrap = kafka.bootstrap_servers
         create_topic(bootstrap, "first", 1)
         commit(bootstrap, "first", "first", {0: 0})  # the offsets topic exists from now on
+        # first, as the members take most of a core: beside them a job starts in minutes
+        job = stack.enter_context(job_of(bootstrap, folder, scenarios))
+        job.await_ready()
+        tell("the job is ready")
         polite, doomed = (stack.enter_context(Crowd(bootstrap)) for _ in range(2))
         load = stack.enter_context(Load(bootstrap))
         stage = Stage(bootstrap, polite, doomed, load)
@@ -186,11 +190,8 @@ def run(scenarios: Sequence[Scenario], folder: Path, seed: int | None, tell: Tel
             miss_soon(bootstrap, churn.groups)
             churn.set_up()
         tell("all members have their assignments")
-        job = stack.enter_context(job_of(bootstrap, folder, scenarios))
-        job.await_ready()
         await_evaluations(job, 3)
         hearing = stack.enter_context(Hearing(bootstrap))
-        tell("the job is ready")
         pace = stack.enter_context(Pace(job))
         play = Play(scenarios, stage, job, hearing, pace)
         if churn is not None:

@@ -37,8 +37,11 @@ def test_what_is_told_of_a_group_is_what_its_story_demands_and_nothing_else(
     )
 
 
-def test_healthy_groups_that_churn_alarm_nobody(scenarios_run: dict[str, Any]):
-    churn = scenarios_run["churn"]
+@pytest.mark.long  # that of healthy members by the watching of tests.kind_churn is in the suite
+def test_healthy_groups_that_churn_alarm_nobody():
+    with Beside() as programs:
+        programs.begin("churn", "tests.scenarios.churn", "--seed", "1", "--minutes", "2")
+        churn = programs.report("churn")
     assert churn["too_old"] == [], churn
     assert min(churn["done"].get(action, 0) for action in ("join", "leave", "restart")) > 10, churn["done"]
 

@@ -1,4 +1,4 @@
-"""A job on a machine whose clock a test can set."""
+"""A job on a machine whose clock a test can set. Its Spark is played (tests.support.without_spark)."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ WITH_A_CLOCK_FROM_A_FILE = (
     "import pathlib, time, streaming_jobs.runtime.clock as clock;"
     "ahead = pathlib.Path({ahead!r});"
     "clock.now_ms = clock.SteadyClock(lambda: time.time_ns() + int(ahead.read_text()) * 10**9);"
+    "from tests.support.without_spark import play_spark;"
+    "play_spark();"
     "import monitor.cli as cli;"
     "cli.main()"
 )

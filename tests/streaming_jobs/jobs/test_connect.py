@@ -21,8 +21,9 @@ from monitor.demo.servers.connect import SINK_TO_FILE, ConnectCluster, ConnectWo
 from monitor.demo.servers.settings import BrokerSettings
 from tests.paused import paused
 from tests.support.job_process import JobProcess, eventually, running
+from tests.support.without_spark import JobWithoutSpark
 
-pytestmark = [pytest.mark.broker, pytest.mark.spark]
+pytestmark = [pytest.mark.broker]
 
 PASSWORD = "correct-horse-battery-staple"
 CLUSTER = "live"
@@ -79,7 +80,7 @@ def job(
         "collect_interval_s": 2.0,
         "connect_configs": {GROUP: CONFIGS},
     }
-    with running(JobProcess(tmp_path_factory.mktemp("job"), {CLUSTER: table})) as process:
+    with running(JobWithoutSpark(tmp_path_factory.mktemp("job"), {CLUSTER: table})) as process:
         yield process
 
 

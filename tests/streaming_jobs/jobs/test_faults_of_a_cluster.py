@@ -22,7 +22,6 @@ from tests.support.job_process import JobProcess, eventually, running
 # kafka-python leaves the sockets of failed connections to the garbage collector.
 pytestmark = [
     pytest.mark.broker,
-    pytest.mark.spark,
     pytest.mark.filterwarnings("ignore:unclosed <:ResourceWarning"),
 ]
 

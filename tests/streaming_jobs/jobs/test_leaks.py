@@ -22,31 +22,31 @@ pytestmark = [pytest.mark.broker, pytest.mark.spark]
 
 CLUSTERS: Final = 2
 """Each has a query. Alone a query makes one micro-batch a second, together they use the machine."""
-WARM: Final = 60
+WARM: Final = 50
 """After so many micro-batches the JVM's pools of threads and the caches of the workers are full."""
-BATCHES: Final = 300
+BATCHES: Final = 150
 COUNTS: Final = 5
 """So many counts make up each of the two that are compared, a micro-batch apart."""
 GROUPS: Final = 8
 COMMIT_EVERY_S: Final = 0.1
 PATIENCE_S: Final = 600
-"""All of them take 95 s of CPU. On a busy machine that is long."""
+"""All of them take 60 s of CPU. On a busy machine that is long."""
 
 ENDED: Final = re.compile(r"^groupwatch_micro_batch_seconds_count\{.*\} (\S+)$", re.MULTILINE)
 
 ALLOWED: Final = {
     # Py4J keeps the connections that threads have used at once: in two hours there were 4 more than after a minute.
     Role.DRIVER: Allowance(descriptors=16, sockets=16, threads=10, memory_mb=15),
-    # Its heap may fill: it is bounded, and this is no leak of 240 micro-batches.
+    # Its heap may fill: it is bounded, and this is no leak of 100 micro-batches.
     Role.JVM: Allowance(descriptors=40, sockets=20, threads=60, memory_mb=200),
     Role.WORKERS_PARENT: Allowance(descriptors=2, sockets=2, threads=1, memory_mb=10),
     Role.WORKER: Allowance(descriptors=2, sockets=2, threads=1, memory_mb=15, processes=1),
 }
-"""A leak of one in each micro-batch would be 240. ``make test-long`` counts for two hours."""
+"""A leak of one in each micro-batch would be 100. ``make test-long`` counts for two hours."""
 
 
 @pytest.mark.timeout(2400)
-def test_after_300_micro_batches_no_process_has_more_than_after_60(
+def test_after_150_micro_batches_no_process_has_more_than_after_50(
     broker: EmbeddedKafka, group_name: str, tmp_path: Path
 ):
     bootstrap = broker.bootstrap_servers

@@ -153,8 +153,8 @@ def restart(broker: EmbeddedKafka, settings: BrokerSettings) -> None:
 @pytest.mark.parametrize(
     ("number", "fault"),
     [
-        pytest.param(3, hanging, id="the third hangs"),
-        pytest.param(2, hanging, id="the second hangs"),
+        pytest.param(3, hanging, id="the third hangs", marks=pytest.mark.long),
+        pytest.param(2, hanging, id="the second hangs", marks=pytest.mark.long),
         pytest.param(1, hanging, id="the controller hangs"),
         pytest.param(3, unreachable, id="the third names a wrong port"),
     ],
