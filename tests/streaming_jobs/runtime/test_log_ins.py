@@ -112,7 +112,7 @@ def clusters(address: str, ways: dict[str, tuple[str, dict[str, str]]]) -> dict[
             "groups_from": source,
             "events_topic": f"events.{name}",
             "findings_topic": f"findings.{name}",
-            "collect_interval_s": 0.5,
+            "collect_interval_s": 1.0,
             "client": properties,
         }
         for name, (source, properties) in ways.items()
@@ -133,7 +133,7 @@ def job_with_its_page(folder: Path, watched: dict[str, dict[str, Any]]) -> tuple
 
 def page(url: str) -> str:
     try:
-        with urllib.request.urlopen(url, timeout=30) as response:
+        with urllib.request.urlopen(url, timeout=180) as response:  # Spark's page beside a busy query
             return str(response.read().decode(errors="replace"))
     except urllib.error.HTTPError as error:
         with error:
