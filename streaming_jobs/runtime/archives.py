@@ -2,7 +2,7 @@
 
 Spark puts three archives before all else on the path. Each process that imports modules from archives compiles them
 again: 2.0 s of CPU in place of 0.5 for the process that a query starts with its first micro-batch. Spark gives that one
-10 s to answer. On a busy machine it took longer, the query was started anew, and so on for ever.
+10 s to answer. On a busy machine it took longer, and the query was restarted for ever.
 """
 
 from __future__ import annotations

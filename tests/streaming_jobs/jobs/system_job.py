@@ -1,7 +1,7 @@
 """A job whose readers are the test's: what they read is in files, which the test writes.
 
-Run as ``python -m tests.streaming_jobs.jobs.system_job CONFIG FOLDER [--without-spark]``; the file of
-``[rocketmq.orders]`` is ``FOLDER/orders.json``.
+Run as ``python -m tests.streaming_jobs.jobs.system_job CONFIG FOLDER``; the file of ``[rocketmq.orders]`` is
+``FOLDER/orders.json``.
 """
 
 from __future__ import annotations
@@ -26,9 +26,6 @@ from streaming_jobs.runtime.checkpoint import CheckpointError
 from streaming_jobs.runtime.lifetime import Lifetime
 from streaming_jobs.runtime.session import kill_jvm
 from tests.support.job_process import JobProcess
-from tests.support.without_spark import play_spark
-
-WITHOUT_SPARK = "--without-spark"
 
 
 class FileReader:
@@ -66,15 +63,7 @@ class SystemJob(JobProcess):
         self.command = [sys.executable, "-m", "tests.streaming_jobs.jobs.system_job", str(self.config), str(folder)]
 
 
-class SystemJobWithoutSpark(SystemJob):
-    """The same, and Spark is played (tests.support.without_spark)."""
-
-    def __init__(self, folder: Path, clusters: dict[str, dict[str, Any]], **sections: dict[str, Any]) -> None:
-        super().__init__(folder, clusters, **sections)
-        self.command.append(WITHOUT_SPARK)
-
-
-def main(config: Path, folder: Path, jars: list[Path]) -> None:
+def main(config: Path, folder: Path) -> None:
     logging.basicConfig(level=logging.INFO, stream=sys.stderr)
     logging.getLogger("kafka").setLevel(logging.CRITICAL)
     logging.getLogger("py4j").setLevel(logging.CRITICAL)
@@ -85,11 +74,10 @@ def main(config: Path, folder: Path, jars: list[Path]) -> None:
         return FileReader(folder / f"{of.name}.json")
 
     def watch(lifetime: Lifetime) -> None:
-        if jars:
-            lifetime.at_cut_off(kill_jvm)
+        lifetime.at_cut_off(kill_jvm)
         with (
             http_server(store, settings.http),
-            Job(settings, store, jars, readers=reader, lifetime=lifetime) as job,
+            Job(settings, store, spark_kafka_jars(), readers=reader, lifetime=lifetime) as job,
         ):
             job.wait(lifetime.stopping)
 
@@ -100,7 +88,4 @@ def main(config: Path, folder: Path, jars: list[Path]) -> None:
 
 
 if __name__ == "__main__":
-    is_played = WITHOUT_SPARK in sys.argv
-    if is_played:
-        play_spark()
-    main(Path(sys.argv[1]), Path(sys.argv[2]), [] if is_played else spark_kafka_jars())
+    main(Path(sys.argv[1]), Path(sys.argv[2]))

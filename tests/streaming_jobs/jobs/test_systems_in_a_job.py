@@ -29,11 +29,11 @@ from monitor.model import (
     TopicPartitions,
 )
 from monitor.protocol.events_topic import encode_event
-from tests.streaming_jobs.jobs.system_job import FileReader, SystemJob, SystemJobWithoutSpark, tell
+from tests.streaming_jobs.jobs.system_job import FileReader, SystemJob, tell
 from tests.support.clients import create_topic, produce
 from tests.support.job_process import Samples, eventually
 
-pytestmark = [pytest.mark.broker]
+pytestmark = [pytest.mark.broker, pytest.mark.spark]
 
 LAG = "groupwatch_partition_lag"
 JUDGED = "groupwatch_last_evaluation_timestamp_seconds"
@@ -96,7 +96,7 @@ def job(bootstrap: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sy
     folder = tmp_path_factory.mktemp("job")
     for name, reading in {"kafka": MANAGED, "etl": QUERY, "orders": PAYERS}.items():
         tell(folder, name, reading)
-    made = SystemJobWithoutSpark(
+    made = SystemJob(
         folder,
         {"kafka": {"bootstrap_servers": bootstrap, "collect_interval_s": 0.5, "groups_from": "admin"}},
         spark={"trigger_s": 1.0, "buckets": 2},
