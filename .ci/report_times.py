@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 from xml.etree import ElementTree
@@ -23,14 +23,18 @@ Tests = dict[str, tuple[float, bool]]
 """By test, its seconds, and whether it did not fail."""
 
 
-def tests_in(report: Path) -> Tests:
-    """Seconds of each test with its fixtures, and whether it did not fail; nothing of a report that was cut off."""
+def cases_in(report: Path) -> Iterator[ElementTree.Element]:
+    """The cases of a report; nothing of one that was cut off."""
     try:
-        root = ElementTree.parse(report).getroot()
+        yield from ElementTree.parse(report).getroot().iter("testcase")
     except (OSError, ElementTree.ParseError):
-        return {}
+        return
+
+
+def tests_in(report: Path) -> Tests:
+    """Seconds of each test with its fixtures, and whether it did not fail."""
     found: dict[str, tuple[float, bool]] = defaultdict(lambda: (0.0, True))
-    for case in root.iter("testcase"):
+    for case in cases_in(report):
         name = f"{case.get('classname')}::{case.get('name')}"
         seconds, passed = found[name]
         failed = any(case.find(outcome) is not None for outcome in ("failure", "error"))
@@ -38,13 +42,10 @@ def tests_in(report: Path) -> Tests:
     return dict(found)
 
 
-def left_out_in(report: Path) -> dict[str, int]:
+def left_out_in(reports: Iterable[Path]) -> Counter[str]:
     """How many tests of which files did not begin, as no time was left (tests/support/time_left.py)."""
-    try:
-        root = ElementTree.parse(report).getroot()
-    except (OSError, ElementTree.ParseError):
-        return {}
-    skips = ((case.get("classname", ""), case.find("skipped")) for case in root.iter("testcase"))
+    cases = (case for report in reports for case in cases_in(report))
+    skips = ((case.get("classname", ""), case.find("skipped")) for case in cases)
     return Counter(name for name, skip in skips if skip is not None and LEFT_OUT in skip.get("message", ""))
 
 
@@ -74,7 +75,8 @@ def failed_in(reports: Mapping[str, Tests]) -> Iterator[tuple[str, bool]]:
 
 def summary_of(folder: Path) -> dict[str, Any]:
     """All of it, as it is kept in ``times.json``."""
-    reports = {report.stem: tests_in(report) for report in sorted(folder.glob("*.xml"))}
+    written = sorted(folder.glob("*.xml"))
+    reports = {report.stem: tests_in(report) for report in written}
     slowest = {
         target: [
             {"test": name, "seconds": round(seconds, 1)}
@@ -90,7 +92,7 @@ def summary_of(folder: Path) -> dict[str, Any]:
         "seconds": total,
         "slowest": slowest,
         "cpu": cpu_in(folder / "cpu.tsv"),
-        "left_out": dict(sum(map(Counter, map(left_out_in, sorted(folder.glob("*.xml")))), Counter())),
+        "left_out": left_out_in(written),
         "flaky": [name for name, passed_again in failed if passed_again],
         "failed": [name for name, passed_again in failed if not passed_again],
     }

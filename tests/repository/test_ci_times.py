@@ -64,7 +64,7 @@ def test_the_cpu_seconds_of_files_are_told_where_they_were_counted(tmp_path: Pat
 
 
 def test_what_was_left_out_for_want_of_time_is_told_last(tmp_path: Path):
-    """By files: a slow machine is no reason to refuse a change, and none to say nothing of what it did not run."""
+    """By files; .ci/run fails then (docs/decisions/0093-the-time-of-ci.md)."""
     skip = '<skipped type="pytest.skip" message="left out: no time is left; make test-jobs runs it"/>'
     (tmp_path / "test-jobs.xml").write_text(
         f"""<testsuites><testsuite>

@@ -1,7 +1,7 @@
-"""What a run of jobs leaves out when its time is over: a slow machine is told so, and no change is refused for it.
+"""What a run leaves out when its time is over, so that it ends with a report of what took so long.
 
-CI ends after a fixed time, whatever its neighbours do. Tests that have not begun by ``GROUPWATCH_TESTS_UNTIL`` (in
-seconds since the epoch) are skipped, and .ci/report_times.py names their files.
+CI is ended after a fixed time, whatever its neighbours do. Tests that have not begun by ``GROUPWATCH_TESTS_UNTIL`` (in
+seconds since the epoch) are skipped. .ci/report_times.py names their files, and .ci/run fails.
 """
 
 from __future__ import annotations
