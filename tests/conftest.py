@@ -47,7 +47,7 @@ BESIDE = {
     "demo_interrupted": ("tests.demo.demo_run", "--interrupted"),
     "live_minute": ("tests.live.run",),
     "scenarios_run": ("tests.scenarios.run",),
-    "chaos_run": ("tests.chaos.run", "--seed", "1", "--kills", "3", "--others", "2", "--brief"),
+    "chaos_run": ("tests.chaos.run", "--seed", "1", "--kills", "4", "--others", "2", "--brief"),
     "kind_churn_run": ("tests.kind_churn.run", "--seed", "1", "--minutes", "0.5", "--kinds", *CHURNING),
     "hostile_run": ("tests.hostile.run", "--seed", "1", "--minutes", "0.5", "--without-spark"),
     "skips_run": ("tests.skips.run", "--seed", "3110", "--runs", "8", "--only", *SKIPS),

@@ -69,7 +69,7 @@ class Load:
     """Three threads of seeded actions for the time of a ``with`` block; afterwards the members stay, and are silent."""
 
     def __init__(self, seed: int, bootstrap: str, crowd: Crowd, slower: float = 1.0) -> None:
-        """``slower``: by which factor its pauses are longer."""
+        """``slower``: by which factor its pauses are longer, but for those of the commits."""
         self._bootstrap = bootstrap
         self._crowd = crowd
         self._seed = seed
@@ -120,12 +120,15 @@ class Load:
                 self._crowd.tell("start", name=members[-1], topics=[TOPIC], props=props)
 
     def _commit(self, chance: random.Random) -> None:
-        """Groups without members commit forwards and backwards, several times a second."""
+        """Groups without members commit forwards and backwards, many times a second, however slow the rest is.
+
+        So it is a commit that has last changed whether a group is behind. Of a record, a job knows the time by polls.
+        """
         with ExitStack() as stack:
             consumers = [stack.enter_context(simple_consumer(self._bootstrap, group)) for group in SIMPLE]
             for consumer in consumers:
                 consumer.assign([TopicPartition(TOPIC, number) for number in range(TOPIC_PARTITIONS)])
-            while not self._stopping.wait(self._slower * 0.03):
+            while not self._stopping.wait(0.03):
                 place = TopicPartition(TOPIC, chance.randrange(TOPIC_PARTITIONS))
                 offset = OffsetAndMetadata(chance.randrange(RECORDS), "", -1)
                 with suppress(KafkaError):  # the broker is gone; whether it has it is for the log to say

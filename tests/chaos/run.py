@@ -59,7 +59,7 @@ BEHIND: Final = RECORDS * TOPIC_PARTITIONS // 2
 """Half of the records at the start: each commit of a group without members may change whether it is behind."""
 
 LIGHTER: Final = 4.0
-"""How much rarer everything happens in a brief run."""
+"""How much rarer all but commits happens in a brief run."""
 
 Tell = Callable[[str], Any]
 

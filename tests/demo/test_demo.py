@@ -82,7 +82,7 @@ def test_alertmanager_receives_the_alert_of_the_orphans_and_its_resolution(alert
     assert orphan["labels"]["severity"] == "critical"
     assert orphan["labels"]["reason"] == "grew"
     assert re.fullmatch(
-        r"orders has had a partition without an owner for \d.*s \(grew, 3 partitions now\)",
+        r"orders of demo has had a partition without an owner for \d.*s \(grew, 3 partitions now\)",
         orphan["annotations"]["summary"],
     )
     assert orphan["status"]["state"] == "active"

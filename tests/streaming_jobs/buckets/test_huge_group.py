@@ -16,7 +16,7 @@ from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.protocol.kafka.group_metadata import group_partition
 from monitor.protocol.kafka.records.classic import OffsetCommitKey, OffsetCommitValue
 from tests.benchmarks.offsets_log import LOG_PARTITIONS, Crowd, broker_with_topics, fill
-from tests.support.clients import produce_into_offsets_log
+from tests.support.clients import produce, produce_into_offsets_log
 from tests.support.encoding import encoded, encoded_key
 from tests.support.job_process import JobProcess, eventually
 
@@ -50,6 +50,8 @@ def kafka(crowd: Crowd) -> Iterator[EmbeddedKafka]:
     with broker_with_topics(crowd, ORDINARY) as kafka:
         fill(kafka, ORDINARY, ROUNDS)
         fill(kafka, crowd, ROUNDS)
+        for topic in crowd.topic_names:  # or its commits would be beyond the end, which is a finding after a while
+            produce(kafka.bootstrap_servers, topic, dict.fromkeys(range(crowd.partitions), ROUNDS))
         yield kafka
 
 
