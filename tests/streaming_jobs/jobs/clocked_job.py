@@ -1,4 +1,4 @@
-"""A job on a machine whose clock a test can set. Its Spark is played (tests.support.without_spark)."""
+"""A job on a machine whose clock a test can set. Its Spark may be played (tests.support.without_spark)."""
 
 from __future__ import annotations
 
@@ -16,21 +16,23 @@ WITH_A_CLOCK_FROM_A_FILE = (
     "import pathlib, time, streaming_jobs.runtime.clock as clock;"
     "ahead = pathlib.Path({ahead!r});"
     "clock.now_ms = clock.SteadyClock(lambda: time.time_ns() + int(ahead.read_text()) * 10**9);"
-    "from tests.support.without_spark import play_spark;"
-    "play_spark();"
+    "{first}"
     "import monitor.cli as cli;"
     "cli.main()"
 )
+PLAYED = "from tests.support.without_spark import play_spark; play_spark();"
 
 
 class JobWithClock(JobProcess):
     """A job whose machine's clock is ahead of the real one by as many seconds as a file says."""
 
+    first = PLAYED
+
     def __init__(self, folder: Path, bootstrap: str, **sections: dict[str, Any]) -> None:
         super().__init__(folder, {"test": {"bootstrap_servers": bootstrap, "collect_interval_s": 0.5}}, **sections)
         self._ahead = folder / "ahead"
         self.set_ahead(0)
-        program = WITH_A_CLOCK_FROM_A_FILE.format(ahead=str(self._ahead))
+        program = WITH_A_CLOCK_FROM_A_FILE.format(ahead=str(self._ahead), first=self.first)
         self.command = [sys.executable, "-c", program, "run", "--config", str(self.config)]
 
     def set_ahead(self, seconds: int) -> None:
@@ -51,3 +53,9 @@ class JobWithClock(JobProcess):
     def evaluated_s(self) -> float:
         """When the groups were evaluated, by the machine's clock."""
         return self.metrics().value(EVALUATED) or 0
+
+
+class SparkJobWithClock(JobWithClock):
+    """Such a job with the real Spark: what its source makes of a log is no part of a play."""
+
+    first = ""

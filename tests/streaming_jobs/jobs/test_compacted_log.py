@@ -14,7 +14,7 @@ from kafka.admin import ConfigResource, ConfigResourceType
 
 from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.demo.servers.settings import BrokerSettings
-from tests.streaming_jobs.jobs.clocked_job import HOUR_S, JobWithClock
+from tests.streaming_jobs.jobs.clocked_job import HOUR_S, SparkJobWithClock
 from tests.support.clients import admin, commit, create_topic, produce, simple_consumer, transaction
 from tests.support.job_process import eventually, running
 
@@ -87,12 +87,12 @@ def bootstrap() -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def job(bootstrap: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[JobWithClock]:
-    with running(JobWithClock(tmp_path_factory.mktemp("job"), bootstrap)) as process:
+def job(bootstrap: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkJobWithClock]:
+    with running(SparkJobWithClock(tmp_path_factory.mktemp("job"), bootstrap)) as process:
         yield process
 
 
-def test_the_warm_up_ends_and_nothing_is_left_to_read(bootstrap: str, job: JobWithClock):
+def test_the_warm_up_ends_and_nothing_is_left_to_read(bootstrap: str, job: SparkJobWithClock):
     left, end = offsets_left(bootstrap)
     assert len(left) < end / 2, "the log has holes"
     assert left[-1] < end - 1, "the last offset is no record: the end of a transaction"
@@ -102,7 +102,7 @@ def test_the_warm_up_ends_and_nothing_is_left_to_read(bootstrap: str, job: JobWi
     assert samples.value(COMMITTED, group="first", topic="t", partition="0") == 1
 
 
-def test_a_job_goes_on_where_the_log_begins_behind_its_checkpoint_and_has_holes(bootstrap: str, job: JobWithClock):
+def test_a_job_goes_on_where_the_log_begins_behind_its_checkpoint_and_has_holes(bootstrap: str, job: SparkJobWithClock):
     """While it is away, what it has not read is deleted, and of what comes then most is compacted.
 
     A topic is deleted, too, and the machine's clock is set back an hour: the passes before were all dated later.
