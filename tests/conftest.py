@@ -46,11 +46,11 @@ BESIDE = {
     "demo_run": ("tests.demo.demo_run",),
     "demo_interrupted": ("tests.demo.demo_run", "--interrupted"),
     "live_minute": ("tests.live.run",),
-    "scenarios_run": ("tests.scenarios.run",),
+    "scenarios_run": ("tests.scenarios.run", "--without-spark"),
     "chaos_run": ("tests.chaos.run", "--seed", "1", "--kills", "4", "--others", "2", "--brief"),
     "kind_churn_run": ("tests.kind_churn.run", "--seed", "1", "--minutes", "0.5", "--kinds", *CHURNING),
     "hostile_run": ("tests.hostile.run", "--seed", "1", "--minutes", "0.5", "--without-spark"),
-    "skips_run": ("tests.skips.run", "--seed", "3110", "--runs", "8", "--only", *SKIPS),
+    "skips_run": ("tests.skips.run", "--seed", "3110", "--runs", "8", "--without-spark", "--only", *SKIPS),
 }
 """Programs that run beside the tests, by the fixture with their report."""
 

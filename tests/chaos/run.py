@@ -1,8 +1,8 @@
 """Disturb the job and the broker again and again under load: ``python -m tests.chaos.run [--seed N] [--kills N]``.
 
-What is served at each second is held against the log of offsets; what is served in the end, against a job that nobody
-disturbed and the broker's own answers. In the end no coordinator answers at a start, and then the broker is another
-one.
+What is served at each second is held against the log of offsets; what is served in the end, against the broker's own
+answers and a job that nobody disturbed, whose Spark is played. In the end no coordinator answers at a start, and then
+the broker is another one.
 
 With ``--brief`` both are left to test_no_coordinator and test_another_source, and the load is lighter: on a busy
 machine most of the CPU would be that of the load, which goes on for as long as the faults take.
@@ -40,6 +40,7 @@ from tests.support.clients import commit, create_topic, produce, spoil_offsets_l
 from tests.support.crowd import Crowd
 from tests.support.job_process import JobProcess, eventually, processes_of
 from tests.support.progress import exit_code, say
+from tests.support.without_spark import JobWithoutSpark
 
 BROKER: Final = {
     # the undisturbed job has to find every record that the other one read
@@ -183,7 +184,7 @@ def on_another_kafka(havoc: Havoc, tell: Tell) -> list[str]:
     return [] if code == 2 and "--rebuild" in last else [f"on another Kafka it ended with {code}: {last}"]
 
 
-def job_of(kafka: EmbeddedKafka, folder: Path, checkpoint: Path) -> JobProcess:
+def job_of(kafka: EmbeddedKafka, folder: Path, checkpoint: Path, new_job: type[JobProcess] = JobProcess) -> JobProcess:
     """A job that finds the same whenever it looks: lag is a finding at once, that nobody commits only after a day."""
     folder.mkdir()
     clusters = {
@@ -193,7 +194,7 @@ def job_of(kafka: EmbeddedKafka, folder: Path, checkpoint: Path) -> JobProcess:
             "findings_topic": findings_topic_of(folder),
         }
     }
-    return JobProcess(
+    return new_job(
         folder,
         clusters,
         spark={"checkpoint": str(checkpoint)},
@@ -217,7 +218,9 @@ def compared(havoc: Havoc, faults: list[Fault], load: Load, folder: Path, tell: 
     tell("nothing moves any more")
     disturbed = final(havoc)
     havoc.job.stop()
-    with job_of(havoc.kafka, folder / "undisturbed", folder / "undisturbed" / "checkpoint") as undisturbed:
+    with job_of(
+        havoc.kafka, folder / "undisturbed", folder / "undisturbed" / "checkpoint", JobWithoutSpark
+    ) as undisturbed:
         wanted = final(Havoc(undisturbed, havoc.kafka))
     return Outcome(
         faults=faults,

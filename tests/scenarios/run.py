@@ -34,6 +34,7 @@ from tests.support.clients import commit, create_topic
 from tests.support.crowd import Crowd
 from tests.support.job_process import JobProcess, eventually
 from tests.support.progress import exit_code, say
+from tests.support.without_spark import JobWithoutSpark
 
 NAME: Final = "scenarios"
 """The cluster's."""
@@ -41,7 +42,7 @@ CALM_S: Final = 8
 """How long is listened after the last step, and after the last thing that had to be told."""
 
 RECORDED_EVERY_S: Final = 10
-"""How often the job writes its recording: the reports of incidents are made of it at the end."""
+"""How often a job writes its recording: the reports of incidents are made of it at the end."""
 
 HISTORY: Final = "history"
 """The folder of the recording."""
@@ -164,8 +165,13 @@ def is_settled(verdict: Mapping[str, Any], members: int) -> bool:
     return verdict.get("state") == "stable" and len(verdict["members"]) == members and is_owned
 
 
-def run(scenarios: Sequence[Scenario], folder: Path, seed: int | None, tell: Tell) -> dict[str, Any]:
-    """The report of a play. With a seed, healthy groups churn beside it."""
+def run(
+    scenarios: Sequence[Scenario], folder: Path, seed: int | None, tell: Tell, *, without_spark: bool = False
+) -> dict[str, Any]:
+    """The report of a play. With a seed, healthy groups churn beside it.
+
+    ``without_spark``: the job that tells plays Spark, and another one beside it only records.
+    """
     begun = time.monotonic()
     with ExitStack() as stack:
         kafka = stack.enter_context(EmbeddedKafka(BrokerSettings(properties=BROKER), data_dir=folder / "kafka"))
@@ -173,8 +179,12 @@ def run(scenarios: Sequence[Scenario], folder: Path, seed: int | None, tell: Tel
         create_topic(bootstrap, "first", 1)
         commit(bootstrap, "first", "first", {0: 0})  # the offsets topic exists from now on
         # first, as the members take most of a core: beside them a job starts in minutes
-        job = stack.enter_context(job_of(bootstrap, folder, scenarios))
-        job.await_ready()
+        recorders = [recorder_of(bootstrap, folder, scenarios)] if without_spark else []
+        job, *_ = started = [job_of(bootstrap, folder, scenarios, without_spark=without_spark), *recorders]
+        for each in started:
+            stack.enter_context(each)
+        for each in started:
+            each.await_ready()
         tell("the job is ready")
         polite, doomed = (stack.enter_context(Crowd(bootstrap)) for _ in range(2))
         load = stack.enter_context(Load(bootstrap))
@@ -229,12 +239,35 @@ def recording_of(folder: Path) -> DeltaRecording:
     return DeltaRecording(str(folder / HISTORY))
 
 
-def job_of(bootstrap: str, folder: Path, scenarios: Sequence[Scenario] = ()) -> JobProcess:
-    """A job with small thresholds, smaller ones for the scenarios that want them."""
+def job_of(
+    bootstrap: str, folder: Path, scenarios: Sequence[Scenario] = (), *, without_spark: bool = False
+) -> JobProcess:
+    """A job with small thresholds, smaller ones for the scenarios that want them. With Spark, it records, too."""
+    clusters, detection = {NAME: {"bootstrap_servers": bootstrap, **CLUSTER}}, detection_of(scenarios)
+    if without_spark:
+        return JobWithoutSpark(folder, clusters, detection=detection)
+    return JobProcess(folder, clusters, detection=detection, history=history_in(folder))
+
+
+def recorder_of(bootstrap: str, folder: Path, scenarios: Sequence[Scenario]) -> JobProcess:
+    """A job with Spark that judges seldom, and writes the recording; what it finds goes to a topic of its own."""
+    own = {"events_topic": "recorder.events", "findings_topic": "recorder.findings"}
+    clusters = {NAME: {"bootstrap_servers": bootstrap, **CLUSTER, **own}}
+    seldom = {"trigger_s": float(RECORDED_EVERY_S)}
+    place = folder / "recorder"
+    place.mkdir()
+    return JobProcess(place, clusters, detection=detection_of(scenarios), history=history_in(folder), spark=seldom)
+
+
+def detection_of(scenarios: Sequence[Scenario]) -> dict[str, Any]:
+    """The thresholds of a job."""
     overrides = [{"groups": each.name, **DETECTION, **each.thresholds} for each in scenarios if each.thresholds]
-    detection = DETECTION | {"overrides": overrides}
-    history = {"folder": str(folder / HISTORY), "every_s": RECORDED_EVERY_S}
-    return JobProcess(folder, {NAME: {"bootstrap_servers": bootstrap, **CLUSTER}}, detection=detection, history=history)
+    return DETECTION | {"overrides": overrides}
+
+
+def history_in(folder: Path) -> dict[str, Any]:
+    """How a job records."""
+    return {"folder": str(folder / HISTORY), "every_s": RECORDED_EVERY_S}
 
 
 def await_evaluations(job: JobProcess, count: int) -> None:
@@ -250,7 +283,7 @@ def main() -> int:
     chosen = [each for each in SCENARIOS if not options.names or each.name in options.names]
     folder = Path(tempfile.mkdtemp(prefix="groupwatch-scenarios-"))
     say(f"{len(chosen)} scenarios; logs in {folder}")
-    report = run(chosen, folder, options.seed, say)
+    report = run(chosen, folder, options.seed, say, without_spark=options.without_spark)
     stories = {story["scenario"]: story for story in report["stories"]}
     found = 0
     for scenario in chosen:
@@ -280,6 +313,9 @@ def _options() -> Any:
     parser = argparse.ArgumentParser(prog="python -m tests.scenarios.run", description=__doc__)
     parser.add_argument("names", nargs="*", help="of scenarios; all if none is given")
     parser.add_argument("--seed", type=int, default=None, help="let healthy groups churn beside the scenarios")
+    parser.add_argument(
+        "--without-spark", action="store_true", help="hear a job whose Spark is played; another records"
+    )
     parser.add_argument("--verbose", action="store_true", help="tell all that was told")
     return parser.parse_args()
 

@@ -35,6 +35,7 @@ from tests.skips.table import table_of
 from tests.support.clients import commit, create_topic
 from tests.support.job_process import JobProcess
 from tests.support.progress import exit_code, say
+from tests.support.without_spark import JobWithoutSpark
 
 CLUSTER: Final = "skips"
 BROKER: Final = {
@@ -94,7 +95,7 @@ def planned(seed: int, runs: int, healthy: int, exactly_once: int) -> Plan:
     return plan
 
 
-def run(plan: Plan, folder: Path) -> tuple[list[Outcome], int]:
+def run(plan: Plan, folder: Path, new_job: type[JobProcess] = JobProcess) -> tuple[list[Outcome], int]:
     """What came of all runs, and how late something may be told at most (ms)."""
     settings = BrokerSettings(heap_mb=1024, offsets_topic_partitions=4, properties=BROKER)
     with ExitStack() as stack:
@@ -103,7 +104,7 @@ def run(plan: Plan, folder: Path) -> tuple[list[Outcome], int]:
         create_topic(bootstrap, "first", 1)
         commit(bootstrap, "first", "first", {0: 0})  # the offsets topic exists from now on
         clusters = {CLUSTER: {"bootstrap_servers": bootstrap, "collect_interval_s": 1.0}}
-        job = stack.enter_context(JobProcess(folder, clusters))
+        job = stack.enter_context(new_job(folder, clusters))
         fleet = stack.enter_context(Fleet(bootstrap, CLIENTS))
         client = KafkaAdminClient(bootstrap_servers=bootstrap)
         stack.callback(client.close)
@@ -167,7 +168,7 @@ def main() -> int:
         plan = Plan(options.seed, options.clients or CLIENTS)
         plan.add(islice(cycle(BY_NAME[name] for name in options.only), options.runs))
     say(f"seed {options.seed}, {len(plan.runs)} runs; logs in {folder}")
-    outcomes, latest_ms = run(plan, folder)
+    outcomes, latest_ms = run(plan, folder, JobWithoutSpark if options.without_spark else JobProcess)
     sys.stdout.write(table_of(outcomes))
     found = violations(outcomes, latest_ms)
     for line in found:
@@ -189,6 +190,7 @@ def _options() -> Any:
     parser.add_argument("--exactly-once", type=int, default=50, help="applications with transactions beside (50)")
     parser.add_argument("--only", nargs="+", choices=[*BY_NAME], help="RUNS of these scenarios instead")
     parser.add_argument("--clients", nargs="+", choices=CLIENTS, help="of these; all by default")
+    parser.add_argument("--without-spark", action="store_true", help="beside a job whose Spark is played")
     options = parser.parse_args()
     if options.seed is None:
         options.seed = secrets.randbelow(10**6)

@@ -21,7 +21,6 @@ def skips_run(beside: Beside) -> dict[str, Any]:
 
 
 @pytest.mark.broker
-@pytest.mark.spark
 @pytest.mark.timeout(600)
 def test_what_real_consumers_did_not_read_is_told_and_no_healthy_one_is_accused(skips_run: dict[str, Any]):
     assert skips_run["violations"] == []

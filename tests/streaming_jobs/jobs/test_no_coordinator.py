@@ -11,11 +11,10 @@ from monitor.assignors.java.text import string_hash
 from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.demo.servers.settings import BrokerSettings
 from tests.support.clients import LOG, admin, commit, create_topic, spoil_offsets_log
-from tests.support.job_process import JobProcess
+from tests.support.without_spark import JobWithoutSpark
 
 pytestmark = [
     pytest.mark.broker,
-    pytest.mark.spark,
     pytest.mark.filterwarnings("ignore:unclosed <:ResourceWarning"),  # kafka-python leaves those of failed connections
 ]
 
@@ -36,10 +35,9 @@ def mend_coordinator(kafka: EmbeddedKafka) -> None:
     kafka.start()
 
 
-@pytest.mark.long  # at the end of the chaos of the suite no coordinator answers either
 def test_a_job_starts_without_a_coordinator_and_reads_what_comes_with_one(kafka: EmbeddedKafka, tmp_path: Path):
     cluster = {"bootstrap_servers": kafka.bootstrap_servers, "collect_interval_s": 0.5}
-    job = JobProcess(tmp_path, {"test": cluster})
+    job = JobWithoutSpark(tmp_path, {"test": cluster})
     spoil_offsets_log(kafka.bootstrap_servers, 1)
     kafka.kill()
     kafka.start()

@@ -76,7 +76,7 @@ def job(
     folder: Path = tmp_path_factory.mktemp("job")
     cluster = {"bootstrap_servers": brokers[0].bootstrap_servers, "collect_interval_s": 1.0}
     webhook = {"url": receiver.url, "group": WEBHOOK}
-    history = {"folder": str(folder / "history"), "every_s": 2.0}
+    history = {"folder": str(folder / "history"), "every_s": 5.0}
     detection = {"commit_silence_s": SILENCE_S}
     made = JobProcess(folder, {"c": cluster}, detection=detection, webhook=webhook, history=history)
     with running(made) as process:

@@ -53,7 +53,7 @@ from tests.support.small_disk import fill, small_disk
 pytestmark = [pytest.mark.broker, pytest.mark.spark, pytest.mark.timeout(900)]
 
 CLUSTER, GROUP = "live", "payments"
-EVERY_S = 5
+EVERY_S = 10
 STORY_STEP_S: Final = 10
 """How far apart the points of a story are (monitor.history.chronicle.grid.step_ms)."""
 LATE_MS = 4_000
@@ -502,6 +502,7 @@ def test_the_tables_have_what_the_recording_tells(evaluated: Recorded):
 # --- a full disk ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long  # a job and a recording of its own; test_checkpoint.py and the chaos of the suite fill a disk, too
 def test_a_full_disk_stops_the_recording_and_not_the_watching(kafka: EmbeddedKafka, tmp_path: Path):
     table = {"bootstrap_servers": kafka.bootstrap_servers, "collect_interval_s": 2.0}
     with small_disk(tmp_path / "disk") as disk:

@@ -112,7 +112,7 @@ def clusters(address: str, ways: dict[str, tuple[str, dict[str, str]]]) -> dict[
             "groups_from": source,
             "events_topic": f"events.{name}",
             "findings_topic": f"findings.{name}",
-            "collect_interval_s": 1.0,
+            "collect_interval_s": 3.0,
             "client": properties,
         }
         for name, (source, properties) in ways.items()
@@ -126,7 +126,7 @@ def job_with_its_page(folder: Path, watched: dict[str, dict[str, Any]]) -> tuple
         (folder / name).mkdir()
     conf = {"spark.eventLog.enabled": "true", "spark.eventLog.dir": str(folder / "spark-events")}
     conf |= {"spark.eventLog.compress": "false", "spark.ui.enabled": "true", "spark.ui.port": str(port)}
-    job = JobProcess(folder, watched, spark={"conf": conf})
+    job = JobProcess(folder, watched, spark={"conf": conf, "trigger_s": 3.0})  # four queries share two cores
     job.environment = os.environ | {"TMPDIR": str(folder / "tmp")}  # so that what it keeps there is searched, too
     return job, f"http://127.0.0.1:{port}"
 
