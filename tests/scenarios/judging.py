@@ -32,7 +32,7 @@ class Spell(Value):
 
 def differences(scenario: Scenario, story: Story) -> list[str]:
     """What is not as the scenario wants it; nothing if all is well."""
-    spells = list(spells_of(story.told))
+    spells = spells_in(story)
     found = []
     for expected in scenario.expected:
         opened = [spell for spell in spells if _opens(expected, spell, story)]
@@ -47,7 +47,7 @@ def differences(scenario: Scenario, story: Story) -> list[str]:
 
 def is_complete(scenario: Scenario, story: Story) -> bool:
     """Whether all that is expected has happened by now: then there is nothing more to wait for."""
-    spells = list(spells_of(story.told))
+    spells = spells_in(story)
     for expected in scenario.expected:
         opened = [spell for spell in spells if _opens(expected, spell, story)]
         if not opened or (expected.closes is not None and opened[0].closed_ms is None):
@@ -66,7 +66,7 @@ def is_past(scenario: Scenario, story: Story) -> bool:
 
 def has_opened(scenario: Scenario, story: Story, step: str) -> bool:
     """Whether all has been told that this step is to put an end to, or it is too late for that."""
-    spells = list(spells_of(story.told))
+    spells = spells_in(story)
     ending = [e for e in scenario.expected if e.closes is not None and e.closes.step == step != e.opens.step]
     return all(_is_past(each.opens, story) or any(_opens(each, spell, story) for spell in spells) for each in ending)
 
@@ -90,6 +90,11 @@ def spells_of(told: Iterable[Told]) -> Iterator[Spell]:
             if record.event == "closed":
                 del under_way[key]
     yield from map(_spell, ended)
+
+
+def spells_in(story: Story) -> list[Spell]:
+    """The findings of a story. What ended before it began is of its setting up, when members join one by one."""
+    return [each for each in spells_of(story.told) if each.closed_ms is None or each.closed_ms >= story.began_ms]
 
 
 def _spell(records: list[Told]) -> Spell:
@@ -190,7 +195,7 @@ def timeline(story: Story) -> str:
 
 def latencies(scenario: Scenario, story: Story) -> Iterator[str]:
     """How long after its step each expected finding opened and closed, and the counters that rose."""
-    spells = list(spells_of(story.told))
+    spells = spells_in(story)
     for expected in scenario.expected:
         for spell in (spell for spell in spells if _opens(expected, spell, story)):
             opened = _after(expected.opens.step, spell.opened_ms, story)

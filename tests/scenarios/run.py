@@ -41,8 +41,8 @@ NAME: Final = "scenarios"
 CALM_S: Final = 8
 """How long is listened after the last step, and after the last thing that had to be told."""
 
-RECORDED_EVERY_S: Final = 10
-"""How often a job writes its recording: the reports of incidents are made of it at the end."""
+RECORDED_EVERY_S: Final = 30
+"""How often a job writes its recording, which costs four CPU seconds: the reports are made of it at the end."""
 
 HISTORY: Final = "history"
 """The folder of the recording."""
@@ -253,7 +253,7 @@ def recorder_of(bootstrap: str, folder: Path, scenarios: Sequence[Scenario]) -> 
     """A job with Spark that judges seldom, and writes the recording; what it finds goes to a topic of its own."""
     own = {"events_topic": "recorder.events", "findings_topic": "recorder.findings"}
     clusters = {NAME: {"bootstrap_servers": bootstrap, **CLUSTER, **own}}
-    seldom = {"trigger_s": float(RECORDED_EVERY_S)}
+    seldom = {"trigger_s": 10.0}
     place = folder / "recorder"
     place.mkdir()
     return JobProcess(place, clusters, detection=detection_of(scenarios), history=history_in(folder), spark=seldom)

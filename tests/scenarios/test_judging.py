@@ -55,6 +55,16 @@ def test_a_story_as_its_scenario_wants_it_has_no_differences():
     )
 
 
+def test_what_ended_before_the_story_is_of_its_setting_up():
+    def around(opened_s: float, closed_s: float) -> Story:
+        named = "orphaned/no_assignor"
+        return story(told("opened", opened_s, named), told("closed", closed_s, named), *GOOD)
+
+    assert differences(SCENARIO, around(-7.7, -0.1)) == []
+    assert differences(SCENARIO, around(-7.7, 0.1)), "it went on into the story"
+    assert differences(SCENARIO, story(told("opened", -7.7, "orphaned/no_assignor"), *GOOD)), "it never ended"
+
+
 @pytest.mark.parametrize(("from_s", "faulty"), [(38, False), (30, True)])
 def test_silence_while_the_machine_stood_still_may_be_told(from_s: float, faulty: bool):
     silent = told("opened", from_s, "lag/not_committing"), told("closed", 58, "lag/not_committing")
