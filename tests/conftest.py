@@ -92,13 +92,18 @@ WITH_DELTA: Final = (
     *(f"tests/streaming_jobs/recording/test_{name}.py" for name in ("begin_at_once", "shuffled_clocks", "states")),
 )
 """Where those are that share a Spark with Delta Lake."""
-LONGEST: Final = (
-    # Of those with Delta Lake, which it does not need for its first minutes: after the others it would end meanwhile.
-    "tests/streaming_jobs/jobs/test_recording.py",
-    "tests/streaming_jobs/runtime/test_log_ins.py",
-    *(f"tests/streaming_jobs/jobs/test_{name}.py" for name in ("skipped_records", "subscriptions", "systems_in_a_job")),
+LONGEST: Final = tuple(
+    f"tests/streaming_jobs/jobs/test_{name}.py" for name in ("skipped_records", "subscriptions", "systems_in_a_job")
 )
 """What workers run first: what takes minutes would otherwise be left to one of them in the end."""
+HEAVIEST: Final = (
+    # Of those with Delta Lake, which it does not need for its first minutes: after the others it would end meanwhile.
+    "tests/streaming_jobs/jobs/test_recording.py",
+    *WITH_DELTA,
+    "tests/streaming_jobs/runtime/test_log_ins.py",
+)
+"""What workers run last, at the same time: each takes a core. Beside a program that does, all take three times as much,
+as a job that waits computes, too."""
 
 LONGEST_JOB_TEST_S: Final = 900
 """Of a test of jobs that says nothing itself: its broker, its job and two things it awaits, on a busy machine."""
@@ -183,7 +188,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("jobs")
             if item.get_closest_marker("timeout") is None:
                 item.add_marker(pytest.mark.timeout(LONGEST_JOB_TEST_S))
-    items.sort(key=lambda item: (_turn(item), item.nodeid.startswith(LONGEST)), reverse=IS_WORKER)
+    items.sort(key=_order, reverse=IS_WORKER)
     strays = [item.nodeid for item in items if awaits_a_program(item) and not item.nodeid.startswith(PROGRAMS)]
     assert not strays, f"these await a program, and are not in PROGRAMS: {strays}"
     jobs = [item for item in items if item.get_closest_marker("jobs")]
@@ -194,6 +199,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_collection_finish() -> None:
     """What was collected here lives until the end."""
     collect_garbage()
+
+
+def _order(item: pytest.Item) -> tuple[int, bool, bool]:
+    """By what it needs; as workers have it, what takes long is first, and what takes most of the machine last."""
+    return _turn(item), not item.nodeid.startswith(HEAVIEST), item.nodeid.startswith(LONGEST)
 
 
 def _turn(item: pytest.Item) -> int:
