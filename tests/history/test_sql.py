@@ -187,5 +187,6 @@ def test_duckdb_answers_as_worked_out_by_hand(folder: Path):
 
 
 @pytest.mark.spark
+@pytest.mark.long  # a Spark with Delta Lake; the queries are the same
 def test_spark_answers_the_same(delta_spark: DeltaSpark, folder: Path):
     assert asked_of_spark(delta_spark, folder) == ANSWERS

@@ -41,8 +41,8 @@ NAME: Final = "scenarios"
 CALM_S: Final = 8
 """How long is listened after the last step, and after the last thing that had to be told."""
 
-RECORDED_EVERY_S: Final = 30
-"""How often a job writes its recording, which costs four CPU seconds: the reports are made of it at the end."""
+RECORDED_EVERY_S: Final = 10
+"""How often the job writes its recording: the reports of incidents are made of it at the end."""
 
 HISTORY: Final = "history"
 """The folder of the recording."""
@@ -170,7 +170,7 @@ def run(
 ) -> dict[str, Any]:
     """The report of a play. With a seed, healthy groups churn beside it.
 
-    ``without_spark``: the job that tells plays Spark, and another one beside it only records.
+    ``without_spark``: it is played. Then nothing is recorded, and there are no reports.
     """
     begun = time.monotonic()
     with ExitStack() as stack:
@@ -179,12 +179,8 @@ def run(
         create_topic(bootstrap, "first", 1)
         commit(bootstrap, "first", "first", {0: 0})  # the offsets topic exists from now on
         # first, as the members take most of a core: beside them a job starts in minutes
-        recorders = [recorder_of(bootstrap, folder, scenarios)] if without_spark else []
-        job, *_ = started = [job_of(bootstrap, folder, scenarios, without_spark=without_spark), *recorders]
-        for each in started:
-            stack.enter_context(each)
-        for each in started:
-            each.await_ready()
+        job = stack.enter_context(job_of(bootstrap, folder, scenarios, without_spark=without_spark))
+        job.await_ready()
         tell("the job is ready")
         polite, doomed = (stack.enter_context(Crowd(bootstrap)) for _ in range(2))
         load = stack.enter_context(Load(bootstrap))
@@ -213,7 +209,7 @@ def run(
         stories = play.stories()
         return {
             "stories": [as_json(story) for story in stories],
-            "reports": {story.scenario: reported(folder, story) for story in stories},
+            "reports": {} if without_spark else {story.scenario: reported(folder, story) for story in stories},
             "churn": churn.report(hearing, pace.late_s) if churn is not None else None,
             "failures": [*stage.failures(), *load.errors],
             "evaluation_errors": job.metrics().value("groupwatch_evaluation_errors_total", cluster=NAME),
@@ -243,31 +239,13 @@ def job_of(
     bootstrap: str, folder: Path, scenarios: Sequence[Scenario] = (), *, without_spark: bool = False
 ) -> JobProcess:
     """A job with small thresholds, smaller ones for the scenarios that want them. With Spark, it records, too."""
-    clusters, detection = {NAME: {"bootstrap_servers": bootstrap, **CLUSTER}}, detection_of(scenarios)
+    overrides = [{"groups": each.name, **DETECTION, **each.thresholds} for each in scenarios if each.thresholds]
+    detection = DETECTION | {"overrides": overrides}
+    clusters = {NAME: {"bootstrap_servers": bootstrap, **CLUSTER}}
     if without_spark:
         return JobWithoutSpark(folder, clusters, detection=detection)
-    return JobProcess(folder, clusters, detection=detection, history=history_in(folder))
-
-
-def recorder_of(bootstrap: str, folder: Path, scenarios: Sequence[Scenario]) -> JobProcess:
-    """A job with Spark that judges seldom, and writes the recording; what it finds goes to a topic of its own."""
-    own = {"events_topic": "recorder.events", "findings_topic": "recorder.findings"}
-    clusters = {NAME: {"bootstrap_servers": bootstrap, **CLUSTER, **own}}
-    seldom = {"trigger_s": 10.0}
-    place = folder / "recorder"
-    place.mkdir()
-    return JobProcess(place, clusters, detection=detection_of(scenarios), history=history_in(folder), spark=seldom)
-
-
-def detection_of(scenarios: Sequence[Scenario]) -> dict[str, Any]:
-    """The thresholds of a job."""
-    overrides = [{"groups": each.name, **DETECTION, **each.thresholds} for each in scenarios if each.thresholds]
-    return DETECTION | {"overrides": overrides}
-
-
-def history_in(folder: Path) -> dict[str, Any]:
-    """How a job records."""
-    return {"folder": str(folder / HISTORY), "every_s": RECORDED_EVERY_S}
+    history = {"folder": str(folder / HISTORY), "every_s": RECORDED_EVERY_S}
+    return JobProcess(folder, clusters, detection=detection, history=history)
 
 
 def await_evaluations(job: JobProcess, count: int) -> None:
@@ -313,9 +291,7 @@ def _options() -> Any:
     parser = argparse.ArgumentParser(prog="python -m tests.scenarios.run", description=__doc__)
     parser.add_argument("names", nargs="*", help="of scenarios; all if none is given")
     parser.add_argument("--seed", type=int, default=None, help="let healthy groups churn beside the scenarios")
-    parser.add_argument(
-        "--without-spark", action="store_true", help="hear a job whose Spark is played; another records"
-    )
+    parser.add_argument("--without-spark", action="store_true", help="play Spark, and write no reports")
     parser.add_argument("--verbose", action="store_true", help="tell all that was told")
     return parser.parse_args()
 

@@ -16,7 +16,7 @@ from tests.scenarios.scenario import Scenario
 from tests.scenarios.table import SCENARIOS
 from tests.support.beside import Beside
 
-pytestmark = [pytest.mark.broker, pytest.mark.spark, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.broker, pytest.mark.timeout(900)]
 
 
 @pytest.fixture(scope="module")
@@ -37,6 +37,7 @@ def test_what_is_told_of_a_group_is_what_its_story_demands_and_nothing_else(
     )
 
 
+@pytest.mark.spark
 @pytest.mark.long  # that of healthy members by the watching of tests.kind_churn is in the suite
 def test_healthy_groups_that_churn_alarm_nobody():
     with Beside() as programs:

@@ -253,8 +253,9 @@ def test_java_fetches_the_tokens_itself_where_executors_are_on_other_machines(is
         stop_session(spark)
 
 
+@pytest.mark.parametrize("kinds", [("log", "pem"), pytest.param(("admin", "pkcs12", "inline"), marks=pytest.mark.long)])
 def test_keys_of_every_kind_of_store_log_in_and_are_shown_nowhere(
-    kafka: EmbeddedKafka, authority: Authority, tmp_path: Path
+    kafka: EmbeddedKafka, authority: Authority, tmp_path: Path, kinds: tuple[str, ...]
 ):
     commit(kafka, 0)
     folder = tmp_path.parent / f"{tmp_path.name}-stores"
@@ -268,7 +269,7 @@ def test_keys_of_every_kind_of_store_log_in_and_are_shown_nowhere(
         "pem": ("log", tls | stores.pem()),
         "inline": ("log", tls | stores.inline()),
     }
-    watched = clusters(kafka.address("KEYS"), ways)
+    watched = clusters(kafka.address("KEYS"), {kind: ways[kind] for kind in kinds})
     job, spark = job_with_its_page(tmp_path, watched)
     with running(job):
         await_groups(job, watched, 0)
@@ -276,7 +277,12 @@ def test_keys_of_every_kind_of_store_log_in_and_are_shown_nowhere(
         assert leaks(written_by(job, spark), [*SECRETS, key]) == []
 
 
-def test_users_with_passwords_log_in_by_each_mechanism_and_are_shown_nowhere(kafka: EmbeddedKafka, tmp_path: Path):
+@pytest.mark.parametrize(
+    "kinds", [("log", "plain"), pytest.param(("log512", "admin", "admin_plain"), marks=pytest.mark.long)]
+)
+def test_users_with_passwords_log_in_by_each_mechanism_and_are_shown_nowhere(
+    kafka: EmbeddedKafka, tmp_path: Path, kinds: tuple[str, ...]
+):
     commit(kafka, 0)
     user = {"security.protocol": "SASL_PLAINTEXT", "sasl.username": "watcher", "sasl.password": PASSWORD}
     ways = {
@@ -286,7 +292,7 @@ def test_users_with_passwords_log_in_by_each_mechanism_and_are_shown_nowhere(kaf
         "plain": ("log", user | {"sasl.mechanism": "PLAIN"}),
         "admin_plain": ("admin", user | {"sasl.mechanism": "PLAIN"}),
     }
-    watched = clusters(kafka.address("PASSWORDS"), ways)
+    watched = clusters(kafka.address("PASSWORDS"), {kind: ways[kind] for kind in kinds})
     job, spark = job_with_its_page(tmp_path, watched)
     with running(job):
         await_groups(job, watched, 0)
