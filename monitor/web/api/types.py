@@ -113,6 +113,7 @@ class OpenFinding(Value):
     tasks: tuple[str, ...] = ()
     """The tasks of the finding, by name (Kafka Streams, Kafka Connect)."""
     advice: str | None = None
+    alert_age_s: int | None = None
     settling_until_ms: int | None = None
 
 
