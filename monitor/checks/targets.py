@@ -83,6 +83,7 @@ def _guards(http: HttpSettings) -> Iterator[Property]:
 def _of_job(settings: Settings) -> Iterator[Property]:
     yield Property(name="spark.master", value=settings.spark.master if is_master(settings.spark.master) else HIDDEN)
     yield Property(name="spark.checkpoint", value=_place(settings.spark.checkpoint or "none"))
+    yield Property(name="spark.trigger_s", value=_trigger(settings))
     for key, value in settings.spark.conf.items():
         yield Property(name=f"spark.conf.{key}", value=shown_property(key, value))
     if not settings.shard.is_all:
@@ -90,6 +91,11 @@ def _of_job(settings: Settings) -> Iterator[Property]:
     yield from _recording(settings.history)
     yield from _thresholds(settings.detection)
     yield from _series(settings.metrics)
+
+
+def _trigger(settings: Settings) -> str:
+    chosen = settings.spark.trigger_s
+    return f"{settings.trigger_s:g}" if chosen is not None else f"{settings.trigger_s:g} (from clusters and cores)"
 
 
 def _recording(history: HistorySettings) -> Iterator[Property]:
