@@ -71,6 +71,20 @@ def _look_once(examination: Examination, group: str | None, as_json: bool) -> in
     return exit_code(diagnosis)
 
 
+def single_diagnosis(bootstrap_server: str, client: Path | None, group: str | None) -> Diagnosis:
+    """The answer of one look, of one group or all.
+
+    Raises:
+        SourceError: the options cannot be used, the cluster does not answer, or it has no such group.
+    """
+    from monitor.doctor.examination import first_answer  # noqa: PLC0415 -- --help must be quick
+
+    with _examination(bootstrap_server, client, group) as examination:
+        diagnosis = first_answer(examination)
+    _check_judged(diagnosis, group)
+    return diagnosis
+
+
 def _announce(pause_s: float) -> None:
     """Name the wait on stderr: what follows may take as long again as what was."""
     typer.echo(f"{CLEAR if sys.stderr.isatty() else ''}groupwatch: second look in {pause_s:g} s ...", err=True)

@@ -324,6 +324,10 @@ MANUALS: Final[Mapping[str, Manual]] = {
                 "groupwatch mcp --url https://watch:9464 --ca-file ca.pem --token-file token",
                 "Serve a remote job with access control.",
             ),
+            Example(
+                "groupwatch mcp --bootstrap-server broker1:9092 --client client.properties",
+                "Let the agent's tool doctor look at this cluster, too.",
+            ),
         ),
         exit_codes=(
             Meaning("0", "the agent closed the connection"),
