@@ -365,13 +365,24 @@ def test_the_overview_puts_the_worst_first_with_sentence_and_age():
     assert "slow Not ready Reading the backlog: 400 of 1,000 offsets still to read, about 12 s left. 60%" in text
     worst, next_worst = "Two own partition 1 of t. for 1 min 30 s", "Nobody owns partition 2 of t. for 40 s"
     assert (
-        f"orders main stable 2 12 range Double owned settling, critical in 4 min {worst} What to do: Stop one of"
-        in text
-    )
+        "orders main stable kafka-classic 2 12 range Double owned settling, critical in 4 min "
+        f"{worst} What to do: Stop one of"
+    ) in text
     assert f"Orphaned settling, critical in 10 min {next_worst} What to do: Wait for" in text
     assert text.index(worst) < text.index(next_worst)
     assert "All 2 With findings 1 Double owned 1 Orphaned 1 Drift 1 Group" in text
     assert text.index("orders main") < text.index("calm main")
+
+
+def test_the_overview_has_the_age_of_a_lag_before_the_lag_and_instants_that_a_script_can_read():
+    """The oldest record of the lag was written five minutes before the evaluation."""
+    cluster = ready_cluster(orders())
+    (group,) = cluster.groups
+    at_ms = cluster.evaluated_ms or 0
+    old = msgspec.structs.replace(cluster, groups=(msgspec.structs.replace(group, lag_since_ms=at_ms - 300_000),))
+    page = client(snapshot(old)).get("/").text
+    assert "kafka-classic 2 5 min 12 range" in words(page)
+    assert re.findall(r'<time datetime="(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)Z">\1 \2 UTC</time>', page)
 
 
 def test_a_group_that_could_not_be_judged_stands_before_the_calm_ones_and_says_why():
@@ -448,7 +459,7 @@ def test_the_group_page_says_how_the_lag_develops():
     all_stable = msgspec.structs.replace(never, stable_lag=never.lag)
     text = words(client(snapshot(ready_cluster(all_stable))).get("/groups/main/late").text)
     assert "open transaction" not in text
-    assert "Catches up never at this rate" in text
+    assert "Catches up never: the lag of a partition does not shrink" in text
     assert "Topics Topic" not in text
 
 

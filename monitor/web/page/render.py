@@ -132,6 +132,7 @@ def _templates() -> jinja2.Environment:
         "kind_word": KIND_WORDS.__getitem__,
         "finding_words": finding_words,
         "utc": utc,
+        "as_time": as_time,
     }
     templates.globals |= {
         "counted": counted,
@@ -152,6 +153,16 @@ def _templates() -> jinja2.Environment:
         "topic_href": lambda cluster, topic: TopicAddress(cluster, topic).under(TOPICS),
     }
     return templates
+
+
+def as_time(text: str) -> Markup:
+    """An instant in words (UTC, to the second) as an element, to which the page's script adds the local time.
+
+    >>> print(as_time("2026-11-22 02:40:15 UTC"))
+    <time datetime="2026-11-22T02:40:15Z">2026-11-22 02:40:15 UTC</time>
+    """
+    day, second, _ = text.split(" ")
+    return Markup('<time datetime="{}T{}Z">{}</time>').format(day, second, text)
 
 
 def _seen(value: object) -> object:

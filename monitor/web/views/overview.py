@@ -80,6 +80,8 @@ class GroupLine(Value):
     groups: int = 1
     lag: int | None = None
     """Of several groups, their lag in total."""
+    lag_age: str = ""
+    """How old the lag is, or at least is, in words; "": unknown, or there is none."""
     pattern: str = ""
     """Of several groups, the pattern of their names."""
 
@@ -256,7 +258,18 @@ def _group_line(summary: GroupSummary) -> GroupLine:
         href=href,
         findings=finding_lines(summary, summary.findings),
         subordinate=finding_lines(summary, summary.subordinate),
+        lag_age=lag_age(summary) or "",
     )
+
+
+def lag_age(summary: GroupSummary) -> str | None:
+    """The age of the oldest record of a group's lag, or how old it is at least; None: unknown, or there is no lag."""
+    if summary.lag == 0 or summary.is_connect:
+        return None
+    if summary.lag_since_ms is not None:
+        return age(summary.evaluated_ms - summary.lag_since_ms)
+    before_ms = summary.lag_before_ms
+    return None if before_ms is None else f"over {age(summary.evaluated_ms - before_ms)}"
 
 
 def _progress(cluster: ClusterSnapshot) -> int | None:
