@@ -43,6 +43,7 @@ from tests.web.examples import (
     ready_cluster,
     snapshot,
 )
+from tests.web.problems import problem
 from tests.web.saved import Saved
 
 WARMING_UP = ClusterSnapshot(cluster="slow", warm_up=WarmUpProgress(total=1000, remaining=400, left_ms=11_001))
@@ -293,7 +294,7 @@ def test_the_api_lists_summaries():
 def test_what_is_not_there_is_told_as_json(path, status, sentence):
     answer = client(snapshot(ready_cluster(orders()), WARMING_UP)).get(path)
     named = {"not_ready": ["slow"]} if status == 503 else {}
-    assert (answer.status_code, answer.json()) == (status, {"error": sentence, **named})
+    assert (answer.status_code, answer.json()) == (status, problem(status, sentence, **named))
 
 
 def test_what_is_not_there_is_told_as_a_page():
@@ -319,7 +320,7 @@ def test_a_group_that_cannot_be_judged_is_told_with_the_reason():
         " Other groups are not affected."
     )
     as_json = app.get("/api/v1/groups/main/broken%0A")
-    assert (as_json.status_code, as_json.json()) == (500, {"error": sentence})
+    assert (as_json.status_code, as_json.json()) == (500, problem(500, sentence))
     as_page = app.get("/groups/main/broken%0A")
     assert as_page.status_code == 500
     assert html.escape(sentence) in as_page.text
@@ -598,7 +599,7 @@ def test_what_verdicts_are_made_of_can_be_had_for_one_group_and_for_all():
         assert (answer.status_code, answer.headers["content-type"]) == (200, "application/x-ndjson")
         assert find_inputs(answer.content.splitlines(), "c", "h\n").group == states[1]
     missing = app.get("/api/v1/snapshot/c/absent")
-    assert (missing.status_code, missing.json()) == (404, {"error": "No group named absent was found in cluster c."})
+    assert (missing.status_code, missing.json()) == (404, problem(404, "No group named absent was found in cluster c."))
     assert app.get("/api/v1/snapshot/c/broken").status_code == 500
     assert app.get("/api/v1/snapshot/slow/g").status_code == 503
     assert app.get("/api/v1/snapshot/slow").status_code == 404

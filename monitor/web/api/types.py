@@ -16,15 +16,6 @@ from monitor.model.findings import Severity
 from monitor.web.views.lag_history import LagPoint
 
 
-class ApiError(Value):
-    """A failed request."""
-
-    error: str
-    """Why the request failed, in a sentence."""
-    not_ready: tuple[str, ...] = ()
-    """Requested clusters that are not ready, with the status 503."""
-
-
 class ApiAddress(Value):
     """An address of the API."""
 
