@@ -27,7 +27,7 @@ WITH_SECRET: Final = re.compile(r"://.*@|\?")
 """A user, perhaps with a password (which may have any character), or a query, perhaps with a signature."""
 
 AZURE: Final = re.compile(r"(abfs|wasb)s?://[a-z0-9-]+@[^@?]+")
-"""What stands before the @ there is a container."""
+"""What is before the @ there is a container."""
 
 _CLASS: Final = r"[A-Za-z_][\w$]*(\.[A-Za-z_][\w$]*)+"
 
@@ -65,7 +65,7 @@ def watched(settings: Settings) -> tuple[Watched, ...]:
 def general(settings: Settings, *, with_job: bool) -> tuple[Property, ...]:
     """What is not about one system: where the page is served and to whom, and (of a job) where the state lies.
 
-    Thresholds, and what there is on /metrics, are told where they differ from what is there by default.
+    Thresholds, and what there is on /metrics, are shown where they differ from what is there by default.
     """
     return (
         Property(name="http", value=f"{settings.http.bind}:{settings.http.port}"),
