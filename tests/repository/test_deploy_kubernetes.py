@@ -24,15 +24,13 @@ from monitor.config import load
 from monitor.config.settings import shard_of_text
 from streaming_jobs.jobs import cluster_watch
 from streaming_jobs.runtime import session
+from tests.support.helm_chart import NEWER, OF_THE_OPERATOR, OLDEST
 from tests.support.programs import required
 
 ROOT = Path(__file__).parents[2]
 MANIFESTS = ROOT / "deploy" / "kubernetes"
 DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
 OBJECTS = sorted(file for file in MANIFESTS.rglob("*.yaml") if file.name not in {"kustomization.yaml", "shards.yaml"})
-OF_THE_OPERATOR = "monitoring.coreos.com/v1"
-OLDEST, NEWER = "1.31", "1.37"
-"""1.31 is the first with ``ordinals`` of a StatefulSet for good; ReadWriteOncePod is older."""
 
 
 def objects(file: Path) -> list[dict[str, Any]]:
@@ -129,6 +127,10 @@ def test_kustomize_puts_them_together(kustomization, components: list[str]):
     (container,) = stateful["template"]["spec"]["containers"]
     assert container["image"].startswith("groupwatch:")
     assert stateful["replicas"] == (3 if "sharded" in components else 1)
+    assert stateful["template"]["metadata"]["labels"]["app.kubernetes.io/version"] == "0.1.0"
+    assert stateful["selector"]["matchLabels"] == {"app.kubernetes.io/name": "groupwatch"}
+    assert "labels" not in stateful["volumeClaimTemplates"][0]["metadata"]
+    assert {each["metadata"]["labels"]["app.kubernetes.io/part-of"] for each in objects} == {"groupwatch"}
     # Shards wait for the first, which is rolled out last.
     waits_for = "/healthz" if "sharded" in components else "/readyz"
     assert container["readinessProbe"] == {
@@ -264,6 +266,27 @@ def test_everything_has_the_label_by_which_it_is_chosen():
     assert loaded("base/service.yaml")["metadata"]["labels"] == label
     assert loaded("base/networkpolicy.yaml")["spec"]["podSelector"]["matchLabels"] == label
     assert loaded("monitoring/servicemonitor.yaml")["spec"]["selector"]["matchLabels"] == label
+
+
+def test_the_recommended_labels_are_in_no_selector_and_no_claim():
+    """A StatefulSet that exists refuses others there, and the version changes."""
+    base, monitoring = (
+        yaml.safe_load((MANIFESTS / folder / "kustomization.yaml").read_text(encoding="utf-8"))
+        for folder in ("base", "monitoring")
+    )
+    (image,), (labels,), (of_monitoring,) = base["images"], base["labels"], monitoring["labels"]
+    assert {name.removeprefix("app.kubernetes.io/"): value for name, value in labels["pairs"].items()} == {
+        "instance": "groupwatch",
+        "version": image["newTag"],
+        "component": "job",
+        "part-of": "groupwatch",
+        "managed-by": "kustomize",
+    }
+    assert labels.keys() == {"pairs", "fields"}
+    assert [field["path"] for field in labels["fields"]] == ["spec/template/metadata/labels"]
+    # A component's labels are those of the base's objects, too, so it names no component.
+    assert of_monitoring["pairs"].items() == labels["pairs"].items() - {("app.kubernetes.io/component", "job")}
+    assert of_monitoring.keys() == {"pairs"}
 
 
 def test_each_of_several_pods_has_a_shard_of_its_own():
