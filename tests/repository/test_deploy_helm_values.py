@@ -93,8 +93,12 @@ EXTRA: Values = {
 RULES: Values = {"monitoring": {"rules": {"enabled": True, "file": rules_file(options=RuleOptions(clusters=("a",)))}}}
 
 
+def configuration_text(found: Rendered) -> str:
+    return str(only(found, "ConfigMap", "groupwatch-config")["data"]["groupwatch.toml"])
+
+
 def configuration(found: Rendered) -> dict[str, Any]:
-    return tomllib.loads(only(found, "ConfigMap", "groupwatch-config")["data"]["groupwatch.toml"])
+    return tomllib.loads(configuration_text(found))
 
 
 @pytest.mark.parametrize("values", [INGRESS, ROUTE, EXTRA, RULES], ids=["ingress", "route", "extra", "rules"])
@@ -116,7 +120,6 @@ def five_clusters(rendered, tmp_path: Path) -> Rendered:
 
 def test_clusters_of_two_files_are_tables_of_the_configuration(five_clusters, file):
     assert_valid(five_clusters)
-    text = only(five_clusters, "ConfigMap", "groupwatch-config")["data"]["groupwatch.toml"]
     assert configuration(five_clusters) == {
         "clusters": {
             "eu": {
@@ -137,7 +140,7 @@ def test_clusters_of_two_files_are_tables_of_the_configuration(five_clusters, fi
             "trigger_s": 2.5,
         },
     }
-    assert load(file(text)).spark.trigger_s == 2.5
+    assert load(file(configuration_text(five_clusters))).spark.trigger_s == 2.5
 
 
 def test_clusters_of_the_map_have_rules_for_when_they_have_no_series(five_clusters):
@@ -388,18 +391,17 @@ def test_the_test_checks_the_configuration_of_the_job_under_its_network_policy(r
 # The chart's README
 
 
-def test_the_sizes_of_the_readme_are_taken(rendered):
+def test_the_sizes_of_the_readme_are_taken(rendered, file):
     rows = re.findall(
-        r"^\| (\d+) \| ([\d,]+) \| (\d+), (\w+) \| (\d+), (\w+) \| `([^`]+)`, `([^`]+)` \|", README, re.MULTILINE
+        r"^\| (\d+) \| ([\d,]+) \| (\d+), (\w+) \| (\d+), (\w+) \| `([^`]+)` \| ([\d.]+) s \|", README, re.MULTILINE
     )
     assert len(rows) >= 4
     for clusters, _, cores, memory, most_cores, most_memory, master, trigger in rows:
         names = {f"c{number}": {"bootstrap_servers": "b:9092"} for number in range(int(clusters))}
-        spark = tomllib.loads(f"{master}\n{trigger}")
         resources = {
             "requests": {"cpu": cores, "memory": memory},
             "limits": {"cpu": most_cores, "memory": most_memory},
         }
-        found = rendered({"clusters": names, "settings": {"spark": spark}, "resources": resources})
+        found = rendered({"clusters": names, "settings": {"spark": {"master": master}}, "resources": resources})
         assert pod_of(found)["containers"][0]["resources"] == resources
-        assert spark["trigger_s"] == max(1, int(clusters) / int(most_cores)), "docs/scaling.md has this rule"
+        assert load(file(configuration_text(found))).trigger_s == float(trigger)
