@@ -21,7 +21,12 @@ def rule_options(settings: Settings) -> RuleOptions:
         disabled=alerts.disabled,
         changes={override.alert: _change(override) for override in alerts.overrides},
         labels=alerts.labels,
-        links=Links(runbooks=alerts.runbook_url, page=settings.http.external_url, grafana=alerts.grafana_url),
+        links=Links(
+            runbooks=alerts.runbook_url,
+            page=settings.http.external_url,
+            grafana=alerts.grafana_url,
+            deployment=settings.dashboards.name,
+        ),
         clusters=settings.watched_names,
         cluster_label=settings.metrics.cluster_label,
     )

@@ -23,6 +23,7 @@ from typer.completion import shell_complete
 from monitor.checks.command import add_check_config
 from monitor.cli.backtest import add_backtest
 from monitor.cli.commands import add_commands
+from monitor.cli.dashboards import add_dashboards
 from monitor.cli.doctor import add_doctor
 from monitor.cli.lists import add_lists
 from monitor.cli.log_lines import LogFormat, LogLevel, log_to_terminal
@@ -211,6 +212,7 @@ add_commands(app)
 add_backtest(app)
 add_report(app)
 add_rules(app)
+add_dashboards(app)
 add_doctor(app)
 add_mcp(app)
 add_check_config(app)

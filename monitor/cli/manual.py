@@ -87,6 +87,25 @@ MANUALS: Final[Mapping[str, Manual]] = {
         ),
         environment=(SETTINGS,),
     ),
+    "dashboards": Manual(
+        examples=(
+            Example("groupwatch dashboards --config groupwatch.toml --out boards", "Write five files for Grafana."),
+            Example(
+                "groupwatch dashboards --config g.toml --format grafanadashboard > boards.yaml",
+                "Write them for grafana-operator.",
+            ),
+            Example(
+                "groupwatch dashboards --config g.toml --format configmap > boards.yaml",
+                "Write them for Grafana's sidecar.",
+            ),
+        ),
+        exit_codes=(
+            AS_ASKED,
+            Meaning("2", "the configuration is wrong, or the folder cannot be written"),
+            INTERRUPTED,
+        ),
+        environment=(SETTINGS,),
+    ),
     "status": Manual(
         examples=(
             Example("groupwatch status", "Show all clusters and groups of the local job, worst first."),
@@ -389,7 +408,7 @@ PANELS: Final[Mapping[str, tuple[str, ...]]] = {
     "Look": (*("status", "findings", "explain", "what-if", "topics", "unused", "census", "doctor", "snapshot", "mcp"),),
     "Run": ("run", "collect", "demo"),
     "Past": ("history", "report", "backtest"),
-    "Set up": ("check-config", "rules", "prepare", "completion"),
+    "Set up": ("check-config", "rules", "dashboards", "prepare", "completion"),
 }
 """The panels of the help, and the commands of each, in their order."""
 

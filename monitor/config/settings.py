@@ -13,6 +13,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from monitor.config.alerts import AlertsSettings
 from monitor.config.client import ClientProperties, as_client_properties, as_texts
 from monitor.config.cores import local_cores
+from monitor.config.dashboards import DashboardsSettings
 from monitor.config.history import HistorySettings
 from monitor.config.http import HttpSettings
 from monitor.config.metrics import MetricsSettings
@@ -312,6 +313,8 @@ class Settings(BaseSettings):
     """The recording."""
     alerts: AlertsSettings = AlertsSettings()
     """The alert rules."""
+    dashboards: DashboardsSettings = DashboardsSettings()
+    """The dashboards."""
 
     @property
     def systems(self) -> tuple[System, ...]:

@@ -23,6 +23,8 @@ from dashboards.runbooks import Options
 from monitor.alert_rules import rules_file, rules_object
 from monitor.alert_rules.options import RuleOptions
 from monitor.config import load
+from monitor.grafana.boards import BoardOptions, configured_boards
+from monitor.grafana.objects import ObjectOptions, config_maps
 from tests.repository.test_deploy_kubernetes import (
     MANIFESTS,
     loaded,
@@ -212,6 +214,34 @@ def test_settings_of_alerts_need_a_file_of_rules(refused):
 def test_a_file_without_rules_is_refused(refused, text: str):
     said = refused({"monitoring": {"rules": {"enabled": True, "file": text}}})
     assert "monitoring.rules.file has no rules. Give it the output of `groupwatch rules`." in said
+
+
+NAMED: Values = {"dashboards": {"name": "eu"}}
+
+
+def test_dashboards_of_a_file_are_rendered_as_they_are(rendered):
+    boards = configured_boards(BoardOptions(name="eu", page="https://ops.example.com"))
+    texts = config_maps(boards, ObjectOptions(name="eu")).values()
+    given = {"settings": NAMED, "monitoring": {"dashboards": {"enabled": True, "file": "---\n".join(texts)}}}
+    found = {each["metadata"]["name"]: each for each in rendered(given) if each["kind"] == "ConfigMap"}
+    for expected in map(yaml.safe_load, texts):
+        assert found[expected["metadata"]["name"]]["data"] == expected["data"]
+
+
+def test_settings_of_dashboards_need_a_file_of_them(refused):
+    said = refused({"settings": NAMED, "monitoring": {"dashboards": {"enabled": True}}})
+    assert "config: the chart cannot apply [dashboards]. Run `groupwatch dashboards --config" in said
+    said = refused({"monitoring": {"dashboards": {"enabled": True, "file": "{}"}}})
+    assert "monitoring.dashboards.file has no ConfigMaps." in said
+
+
+def test_the_shipped_dashboards_link_to_the_external_address(rendered):
+    settings = {"http": {"external_url": "https://ops.example.com/gw/"}}
+    found = rendered({"settings": settings, "monitoring": {"dashboards": {"enabled": True}}})
+    boards = configured_boards(BoardOptions(page="https://ops.example.com/gw"))
+    maps = [each["data"] for each in found if each["kind"] == "ConfigMap" and "dashboard" in each["metadata"]["name"]]
+    shown = {name: json.loads(text) for data in maps for name, text in data.items()}
+    assert shown == {f"groupwatch-{name}.json": json.loads(text) for name, text in boards.items()}
 
 
 def test_the_rules_and_the_dashboards_are_those_of_the_component(rendered):

@@ -18,10 +18,11 @@ import kubernetes_validate
 import pytest
 import yaml
 
-from dashboards.grafana import DATASOURCE_UID
-from dashboards.kubernetes import FOLDER, GENERATED, kubernetes_files
+from dashboards.generate import FOLDER as GENERATED
+from dashboards.kubernetes import FOLDER, kubernetes_files
 from monitor.config import load
 from monitor.config.settings import shard_of_text
+from monitor.grafana.boards import SHIPPED
 from streaming_jobs.jobs import cluster_watch
 from streaming_jobs.runtime import session
 from tests.support.helm_chart import NEWER, OF_THE_OPERATOR, OLDEST
@@ -325,29 +326,9 @@ def dashboards() -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def test_every_dashboard_is_there_once_and_whole():
-    committed = {
-        f"groupwatch-{file.name}": json.loads(file.read_text("utf-8"))
-        for file in (GENERATED / "grafana").glob("*.json")
-    }
+    committed = {f"groupwatch-{file.name}": json.loads(file.read_text("utf-8")) for file in SHIPPED.glob("*.json")}
     assert committed
     assert dict(dashboards()) == committed
-
-
-def test_the_way_to_another_data_source_that_is_told_reaches_every_panel(tmp_path: Path):
-    """In dashboards.yaml a dashboard is one line, with the name many times."""
-    page = (ROOT / "docs" / "dashboards.md").read_text(encoding="utf-8")
-    commands = re.findall(r"^sed -i .*?(?=  )", page, re.MULTILINE)
-    assert len(commands) == 2
-    for folder in (MANIFESTS / "monitoring", GENERATED / "grafana"):
-        shutil.copytree(folder, tmp_path / folder.relative_to(ROOT))
-    copies = [file for file in tmp_path.rglob("*") if file.suffix in {".json", ".yaml"}]
-    before = {file: file.read_text(encoding="utf-8").count(DATASOURCE_UID) for file in copies}
-    assert sum(count > 0 for count in before.values()) == 6
-    for command in commands:
-        subprocess.run(command, shell=True, cwd=tmp_path, check=True)
-    for file, count in before.items():
-        text = file.read_text(encoding="utf-8")
-        assert (text.count(DATASOURCE_UID), text.count("YOURS")) == (0, count), file.name
 
 
 def test_no_object_is_larger_than_etcd_takes():

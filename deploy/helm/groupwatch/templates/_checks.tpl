@@ -117,6 +117,17 @@ never become ready, or lose its state.
 {{- end -}}
 {{- end -}}
 
+{{/* Addresses of dashboards are inside of them. */}}
+{{- define "groupwatch.checkDashboards" -}}
+{{- $boards := .Values.monitoring.dashboards -}}
+{{- if and $boards.enabled (not $boards.file) (get (include "groupwatch.config" . | fromToml) "dashboards") -}}
+{{- fail "config: the chart cannot apply [dashboards]. Run `groupwatch dashboards --config groupwatch.toml --format configmap > boards.yaml`, and add --set-file monitoring.dashboards.file=boards.yaml." -}}
+{{- end -}}
+{{- if and $boards.file (not (contains "kind: ConfigMap" $boards.file)) -}}
+{{- fail "monitoring.dashboards.file has no ConfigMaps. Give it the output of `groupwatch dashboards --format configmap`." -}}
+{{- end -}}
+{{- end -}}
+
 {{/* Ages are inside of expressions, which only groupwatch itself can write. */}}
 {{- define "groupwatch.checkRules" -}}
 {{- $rules := .Values.monitoring.rules -}}

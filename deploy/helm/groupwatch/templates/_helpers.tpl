@@ -227,6 +227,12 @@ spec:
 {{- dig "metrics" "cluster_label" "cluster" (fromToml .) -}}
 {{- end -}}
 
+{{/* The shipped dashboards, with links to the page where people open it. */}}
+{{- define "groupwatch.shippedDashboards" -}}
+{{- $page := include "groupwatch.externalUrl" . | default "http://127.0.0.1:9464" -}}
+{{- include "groupwatch.withClusterLabel" (dict "text" (.Files.Get "files/dashboards.yaml") "config" (include "groupwatch.config" .)) | replace "http://127.0.0.1:9464" (trimSuffix "/" $page) -}}
+{{- end -}}
+
 {{/* Rules or dashboards with that name: monitor/metrics/cluster_label.py has the same expression. */}}
 {{- define "groupwatch.withClusterLabel" -}}
 {{- $label := include "groupwatch.clusterLabel" .config -}}
