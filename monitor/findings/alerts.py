@@ -290,6 +290,30 @@ def changed_age_s(kind: str, reason: str, ages: AlertAges) -> int | None:
     return min([chosen_age_s(row.name, row.age_s, ages) or 0 for row in alerts])
 
 
+_CLUSTER_ALERTS: Final = {
+    ("offsets_topic", "no_leader"): "GroupwatchOffsetsTopicNotWritable",
+    ("offsets_topic", "not_enough_replicas"): "GroupwatchOffsetsTopicNotWritable",
+    ("offsets_topic", "grew"): "GroupwatchOffsetsTopicGrew",
+    ("topics", "no_leader"): "GroupwatchTopicsWithoutLeader",
+    ("topics", "not_visible"): "GroupwatchTopicsNotVisible",
+    ("brokers", "away"): "GroupwatchBrokerAway",
+    ("records", "unknown_version"): "GroupwatchGroupsUnreadable",
+}
+"""The alerts about findings of a cluster itself, by kind and reason."""
+
+
+def alert_name(kind: str, reason: str) -> str | None:
+    """The name of the first alert about a finding of a group or of a cluster; None: there is none.
+
+    >>> alert_name("orphaned", "grew"), alert_name("brokers", "away"), alert_name("drift", "tie")
+    ('GroupwatchPartitionOrphaned', 'GroupwatchBrokerAway', None)
+    """
+    if (kind, reason) in _CLUSTER_ALERTS:
+        return _CLUSTER_ALERTS[kind, reason]
+    rows = [row for row in GROUP_ALERTS if isinstance(row, FindingAlert | GivenUpAlert)]
+    return next((row.name for row in rows if is_matched(row.kinds, kind) and is_matched(row.reasons, reason)), None)
+
+
 class Lasting(Protocol):
     """Something that was found, and since when it has been true, in ms since the epoch."""
 

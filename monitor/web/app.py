@@ -20,6 +20,7 @@ from monitor.web.api.routes import api_routes
 from monitor.web.http.concurrency import AllTurns, PastTurns, Turns
 from monitor.web.http.errors import problem_response
 from monitor.web.http.exact_routes import exact_app
+from monitor.web.page.help_routes import help_routes
 from monitor.web.page.render import Pages
 from monitor.web.page.report import report_routes
 from monitor.web.page.routes import group_now, page_routes
@@ -49,6 +50,7 @@ def create_app(
         *page_routes(source, pages, clock, turns, reader),
         *topic_routes(source, listings, pages, clock, turns.now),
         *report_routes(reader, turns.past),
+        *help_routes(pages),
         *metrics,
         *api_routes(source, listings, clock, turns, reader),
     ]

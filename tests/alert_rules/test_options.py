@@ -167,6 +167,16 @@ def test_an_alert_about_a_cluster_leads_to_its_groups_and_one_about_all_to_the_p
     assert down["page_url"] == "https://ops.example.com/groupwatch/"
 
 
+def test_runbooks_are_those_that_the_page_serves_unless_they_are_elsewhere(tmp_path: Path):
+    text = f'{CLUSTERS}[http]\nexternal_url = "https://ops.example.com/groupwatch/"\n'
+    for rule in rules_by_name(configured(tmp_path, text)).values():
+        page = "https://ops.example.com/groupwatch/help/runbooks"
+        assert rule["annotations"]["runbook_url"] == f"{page}#{rule['alert'].lower()}"
+        assert "runbook" not in rule["annotations"]
+    elsewhere = rules_by_name(configured(tmp_path, LINKED))["GroupwatchDown"]["annotations"]
+    assert elsewhere["runbook_url"] == "https://wiki.example.com/runbooks#groupwatchdown"
+
+
 @pytest.mark.parametrize("name", [None, "eu"])
 def test_dashboards_have_the_addresses_that_alerts_link_to(tmp_path: Path, name: str | None):
     text = LINKED if name is None else f'{LINKED}[dashboards]\nname = "{name}"\n'
