@@ -19,6 +19,8 @@ RUN mkdir monitor streaming_jobs dashboards \
     && rm -r /opt/groupwatch/lib/python3.11/site-packages/pyspark/examples \
     && find /opt/groupwatch/lib/python3.11/site-packages/pandas /opt/groupwatch/lib/python3.11/site-packages/numpy \
         /opt/groupwatch/lib/python3.11/site-packages/pyarrow -depth -type d -name tests -exec rm -r {} +
+# monitor has links to the Markdown of its pages of help.
+COPY docs docs
 COPY monitor monitor
 COPY streaming_jobs streaming_jobs
 COPY dashboards dashboards

@@ -15,24 +15,24 @@ from dashboards.runbooks import Options, command_options
 from monitor.alert_rules import RULES, rules_file
 from monitor.alert_rules.links import Links
 from monitor.alert_rules.options import RuleOptions
+from monitor.grafana.boards import SHIPPED
 from monitor.metrics.cluster_label import with_cluster_label
 
 FOLDER: Final = Path(__file__).parent / "generated"
 
-GRAFANA: Final = "grafana"
-"""The folder of dashboards in FOLDER: Grafana is given it as a whole."""
+ALERTS: Final = "alerts.yml"
+"""In FOLDER; dashboards are in SHIPPED, where the package has them."""
 
 
 NO_OPTIONS: Final = Options()
 
 
 def generated_files(options: Options = NO_OPTIONS) -> dict[str, str]:
-    """The text of every generated file by its path below FOLDER."""
+    """The text of every generated file by its name: a dashboard's is ``NAME.json``."""
     boards = {
-        f"{GRAFANA}/{name}.json": with_cluster_label(board_file(board), options.cluster_label)
-        for name, board in BOARDS.items()
+        f"{name}.json": with_cluster_label(board_file(board), options.cluster_label) for name, board in BOARDS.items()
     }
-    return {**boards, "alerts.yml": rules_file(options=_rule_options(options))}
+    return {**boards, ALERTS: rules_file(options=_rule_options(options))}
 
 
 def _rule_options(options: Options) -> RuleOptions:
@@ -41,20 +41,18 @@ def _rule_options(options: Options) -> RuleOptions:
     )
 
 
-def write(folder: Path, options: Options = NO_OPTIONS) -> None:
-    """Write them all there, and remove what is no longer generated."""
-    files = generated_files(options)
-    for path in [path for path in folder.rglob("*.*") if str(path.relative_to(folder)) not in files]:
+def write(rules: Path, boards: Path, options: Options = NO_OPTIONS) -> None:
+    """Write the rules and the dashboards to these folders, and remove what is no longer generated there."""
+    files = {(rules if name == ALERTS else boards) / name: text for name, text in generated_files(options).items()}
+    for path in {path for folder in (rules, boards) for path in folder.glob("*.*")} - files.keys():
         path.unlink()
-    for name, text in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
+    for path, text in files.items():
         path.write_text(text, encoding="utf-8")
 
 
 def main() -> None:
     """Write the files, and the table of alerts in its page."""
-    write(FOLDER, command_options("dashboards.generate"))
+    write(FOLDER, SHIPPED, command_options("dashboards.generate"))
     PAGE.write_text(with_table(PAGE.read_text(encoding="utf-8"), RULES), encoding="utf-8")
 
 

@@ -21,4 +21,4 @@ def open_findings() -> Panel:
         _FINDING,
         Column("For", oldest, "s", warn_from=600),
         Column("Findings", f"{summed(families[1], _FINDING)} and {oldest}"),
-    )
+    ).no_value("No open findings, or no data")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from dashboards.grafana import variables
+from dashboards.grafana import marks, variables
 from dashboards.grafana.cluster_shares import clusters_read
 from dashboards.grafana.findings import open_findings
 from dashboards.grafana.layout import Band, Board
@@ -19,10 +19,10 @@ from dashboards.grafana.panels import (
     unmarked,
 )
 from dashboards.queries import GROUP, across, chosen, described, groups_with, once, since, summed, total
-from monitor.alert_rules.links import FLEET_UID
 from monitor.metrics import specs
 from monitor.metrics.promql import CLUSTER
 from monitor.metrics.spec_types import MetricSpec
+from monitor.model.dashboard_uids import FLEET_UID
 
 TOP: Final = 10
 """So many groups are listed where only the first ones matter."""
@@ -117,7 +117,7 @@ def problems() -> Panel:
         Column("Stop, stall, rewind", f"{summed(specs.GROUP_FAILING_PARTITIONS, GROUP)} > 0", warn_from=1),
         Column("Silent members", f"{summed(specs.GROUP_DEAD_MEMBERS, GROUP)} > 0", warn_from=1),
         Column("Lost records", f"{summed(specs.GROUP_LOST_RECORDS, GROUP)} > 0", warn_from=1),
-    )
+    ).no_value("No group with such findings, or no data")
 
 
 def top_lag() -> Panel:
@@ -132,7 +132,9 @@ def top_lag_seconds() -> Panel:
 
 def top_lag_bytes() -> Panel:
     """The groups of MetaQ for which most bytes wait."""
-    return _top("Largest lag in bytes (MetaQ)", specs.GROUP_LAG_BYTES, "Lag", "bytes")
+    return _top("Largest lag in bytes (MetaQ)", specs.GROUP_LAG_BYTES, "Lag", "bytes").no_value(
+        "No lag in bytes, or no data"
+    )
 
 
 def top_retention() -> Panel:
@@ -212,6 +214,7 @@ BOARD: Final = Board(
         Band(8, (by_state, by_kind, by_library), "Inventory"),
         Band(6, (clusters,)),
     ),
+    annotations=(marks.alerts,),
 )
 
 
@@ -222,7 +225,7 @@ def _groups_with_finding(kind: str) -> str:
 def _top(title: str, family: MetricSpec, heading: str, unit: str) -> Panel:
     """The groups with the largest values above 0."""
     expr = f"topk({TOP}, {across('max', GROUP, family)} > 0)"
-    return table(title, family.help, GROUP, Column(heading, expr, unit))
+    return table(title, family.help, GROUP, Column(heading, expr, unit)).no_value("No group with lag, or no data")
 
 
 def _counted(title: str, family: MetricSpec, label: str, expr: str) -> Panel:

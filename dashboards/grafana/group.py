@@ -24,8 +24,8 @@ from dashboards.grafana.panels import (
     unmarked,
 )
 from dashboards.queries import GROUP, chosen, described, increased, numbered, summed, total
-from monitor.alert_rules.links import GROUP_UID
 from monitor.metrics import specs
+from monitor.model.dashboard_uids import GROUP_UID
 
 STATES: Final = (
     Meaning("commits only", NEUTRAL),

@@ -31,6 +31,8 @@ from dashboards.queries import PARTITION, across, described, numbered
 from monitor.metrics import specs
 from monitor.metrics.spec_types import MetricSpec
 
+_NO_METAQ: Final = "No groups of MetaQ, or no data"
+
 STATUSES: Final = (Meaning("OK", CALM), Meaning("WARN", WARNING), Meaning("ERR", BAD))
 """The label of each of monitor.metrics.render.STATUSES, in their order."""
 
@@ -141,12 +143,12 @@ def partitions() -> Panel:
 
 def lag_bytes() -> Panel:
     """Bytes that wait, group by group, and in the partitions with most of them."""
-    return of_groups("Lag in bytes (MetaQ)", "bytes", specs.GROUP_LAG_BYTES)
+    return of_groups("Lag in bytes (MetaQ)", "bytes", specs.GROUP_LAG_BYTES).no_value(_NO_METAQ)
 
 
 def partition_lag_bytes() -> Panel:
     """Bytes that wait, in the partitions with most of them."""
-    return of_partitions("Lag of partitions in bytes (MetaQ)", "bytes", specs.PARTITION_LAG_BYTES)
+    return of_partitions("Lag of partitions in bytes (MetaQ)", "bytes", specs.PARTITION_LAG_BYTES).no_value(_NO_METAQ)
 
 
 def pace_bytes() -> Panel:
@@ -157,7 +159,7 @@ def pace_bytes() -> Panel:
         "Bps",
         Query(expr=most(specs.GROUP_CONSUMED_BYTES_PER_SECOND), legend=f"{GROUP_NAME} read"),
         Query(expr=most(specs.GROUP_PRODUCED_BYTES_PER_SECOND), legend=f"{GROUP_NAME} written"),
-    )
+    ).no_value(_NO_METAQ)
 
 
 def _row_query(family: MetricSpec) -> str:

@@ -9,6 +9,8 @@ from dashboards.grafana.panels import MOST, ROWS, Column, Panel, Query, graph, t
 from dashboards.queries import GROUP, PARTITION, across, described, renamed, summed
 from monitor.metrics import specs
 
+_NO_STREAMS: Final = "No groups of Kafka Streams, or no data"
+
 _ON: Final = ", ".join(PARTITION)
 
 
@@ -25,7 +27,7 @@ def owners() -> Panel:
         (*PARTITION, "client_id", "host", "member_id", "expected"),
         Column("Differs", f"topk({ROWS}, {differing})", "bool_yes_no", warn_from=1),
         Column("Lag", f"{known} * on ({_ON}) group_left () topk({ROWS}, {lag_of_partitions()})"),
-    )
+    ).no_value("No owners, or metrics.owner_info is not set")
 
 
 def who_is_member() -> Panel:
@@ -39,7 +41,7 @@ def who_is_member() -> Panel:
         Column("Lag of its partitions", summed(specs.PARTITION_OWNER_INFO, labels, lag)),
         Column("Owns", across("count", labels, specs.PARTITION_OWNER_INFO, _owners())),
         Column("Listed", across("max", labels, specs.MEMBER_INFO), "bool_yes_no"),
-    )
+    ).no_value("No members, or metrics.member_info is not set")
 
 
 def orphans() -> Panel:
@@ -89,12 +91,12 @@ def tasks() -> Panel:
         Query(expr=most(specs.GROUP_TASKS), legend=GROUP_NAME),
         Query(expr=f"{most(specs.GROUP_ORPHANED_TASKS)} > 0", legend=f"{GROUP_NAME} not running"),
         steps=True,
-    )
+    ).no_value(_NO_STREAMS)
 
 
 def task_imbalance() -> Panel:
     """1 or less is the best that the threads of the instances allow."""
-    return of_groups("Task imbalance", "none", specs.GROUP_TASK_IMBALANCE_RATIO, steps=True)
+    return of_groups("Task imbalance", "none", specs.GROUP_TASK_IMBALANCE_RATIO, steps=True).no_value(_NO_STREAMS)
 
 
 def members() -> Panel:

@@ -24,6 +24,7 @@ from dashboards.queries import across, chosen, described, increased, since, slow
 from monitor.metrics import specs
 from monitor.metrics.promql import CLUSTER, everywhere
 from monitor.metrics.spec_types import MetricSpec
+from monitor.model.dashboard_uids import ITSELF_UID
 
 _CLUSTER: Final = "{{cluster}}"
 _COLLECTOR: Final = ("cluster", "collector", "name")
@@ -247,7 +248,7 @@ def shards_seen() -> Panel:
 
 
 BOARD: Final = Board(
-    uid="groupwatch-itself",
+    uid=ITSELF_UID,
     title="groupwatch: the monitor itself",
     description="Whether the data of the other dashboards is complete and current.",
     variables=(variables.clusters, variables.page_address),

@@ -19,6 +19,7 @@ from grafana_foundation_sdk.models.dashboard import (
     Dashboard as Model,
 )
 
+from dashboards.grafana import variables
 from dashboards.grafana.links import TAG, to_dashboards, to_groupwatch
 from dashboards.grafana.panels import Panel
 
@@ -55,14 +56,14 @@ def built(board: Board) -> Model:
         .uid(board.uid)
         .description(board.description)
         .tags([TAG])
-        .readonly()
+        .editable()
         .tooltip(DashboardCursorSync.CROSSHAIR)
         .time("now-1h", "now")
         .refresh("30s")
         .link(to_dashboards())
         .link(to_groupwatch())
     )
-    for variable in board.variables:
+    for variable in (variables.datasources, *board.variables):
         dashboard.with_variable(variable())
     for annotation in board.annotations:
         dashboard.annotation(annotation())

@@ -10,12 +10,11 @@ from typing import Final
 from grafana_foundation_sdk.builders.dashboard import DashboardLink
 from grafana_foundation_sdk.models.dashboard import DashboardLinkType
 
-from monitor.alert_rules.links import GROUP_UID
+from monitor.grafana.boards import DATASOURCE_VARIABLE, PAGE_VARIABLE
+from monitor.model.dashboard_uids import GROUP_UID, TOPICS_UID
 
 TAG: Final = "groupwatch"
 """All dashboards have it; each links to all that have it."""
-
-TOPICS_UID: Final = "groupwatch-topics"
 
 SERIES_LABEL: Final = "__field.labels"
 """In a link of a graph, the labels of the series that was clicked on."""
@@ -52,8 +51,11 @@ def to_topic(place: str) -> DashboardLink:
     return _to("Dashboard of the topic", f"/d/{TOPICS_UID}?{chosen}&{_KEPT}")
 
 
-_PAGE: Final = "${groupwatch:raw}"
-_KEPT: Final = "var-groupwatch=${groupwatch:percentencode}&${__url_time_range}"
+_PAGE: Final = f"${{{PAGE_VARIABLE}:raw}}"
+_KEPT: Final = (
+    f"var-{DATASOURCE_VARIABLE}=${{{DATASOURCE_VARIABLE}:percentencode}}&"
+    f"var-{PAGE_VARIABLE}=${{{PAGE_VARIABLE}:percentencode}}&${{__url_time_range}}"
+)
 
 
 def _to(title: str, url: str) -> DashboardLink:

@@ -33,9 +33,15 @@ from grafana_foundation_sdk.models.dashboard import (
 from grafana_foundation_sdk.models.prometheus import PromQueryFormat
 
 from dashboards.grafana.links import ROW, SERIES_LABEL, to_group, to_page, to_topic
+from monitor.grafana.boards import DATASOURCE_VARIABLE
 
-DATASOURCE_UID: Final = "groupwatch-prometheus"
-"""The uid of the provisioned data source; panels, variables and annotations refer to it."""
+_DATASOURCE: Final = f"${{{DATASOURCE_VARIABLE}}}"
+"""A person chooses it: panels, variables and annotations refer to the variable."""
+
+NONE_KNOWN: Final = "None, or no data"
+"""What a panel shows instead of data, unless it says more. No series is no good news: groupwatch may not be scraped."""
+
+_EMPTY_CELL: Final = "–"  # noqa: RUF001 -- a dash, as on the page
 
 MOST: Final = 25
 """Lines of a graph, at most: a browser cannot draw a thousand partitions, and no person could read them."""
@@ -79,7 +85,7 @@ class Meaning(msgspec.Struct, frozen=True):
 
 def datasource() -> DataSourceRef:
     """Where all data comes from."""
-    return DataSourceRef(type_val="prometheus", uid=DATASOURCE_UID)
+    return DataSourceRef(type_val="prometheus", uid=_DATASOURCE)
 
 
 def graph(
@@ -108,7 +114,7 @@ def graph(
 
 def stat(title: str, description: str, unit: str, expr: str, *, marked: ThresholdsConfig) -> stat_builders.Panel:
     """One number: the newest, coloured by its size."""
-    panel = _begun(stat_builders.Panel(), title, description, unit).thresholds(marked)
+    panel = _begun(stat_builders.Panel(), title, description, unit).thresholds(marked).no_value("unknown")
     panel.color_mode(common.BigValueColorMode.VALUE).graph_mode(common.BigValueGraphMode.NONE)
     panel.reduce_options(common_builders.ReduceDataOptions().calcs(["lastNotNull"]))
     return panel.with_target(_target(0, expr).instant().legend_format("__auto"))
@@ -161,7 +167,7 @@ def marked_below(bound: float) -> ThresholdsConfig:
 
 
 def _begun(panel: _PanelT, title: str, description: str, unit: str) -> _PanelT:
-    return panel.title(title).description(description).unit(unit).datasource(datasource())
+    return panel.title(title).description(description).unit(unit).datasource(datasource()).no_value(NONE_KNOWN)
 
 
 def _target(place: int, expr: str) -> Dataquery:
@@ -183,7 +189,7 @@ def _links_of(place: str, legends: Sequence[str]) -> list[Builder[Link]]:
 
 
 def _looks(column: Column) -> list[DynamicConfigValue]:
-    looks = [DynamicConfigValue("unit", column.unit)]
+    looks = [DynamicConfigValue("unit", column.unit), DynamicConfigValue("noValue", _EMPTY_CELL)]
     if column.warn_from is not None:
         looks.append(DynamicConfigValue("thresholds", marked_from(column.warn_from).build()))
         looks.append(DynamicConfigValue("custom.cellOptions", {"type": "color-text"}))

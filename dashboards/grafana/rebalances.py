@@ -10,6 +10,7 @@ from dashboards.grafana.panels import MOST, ROWS, Column, Panel, Query, graph, m
 from dashboards.queries import GROUP, described, increased, summed, total
 from monitor.metrics import specs
 from monitor.metrics.spec_types import MetricSpec
+from monitor.model.dashboard_uids import REBALANCES_UID
 
 _GROUP: Final = "{{cluster}} {{group}}"
 _CHOSEN_TIME: Final = "$__range"
@@ -101,7 +102,7 @@ def burst() -> Panel:
 
 
 BOARD: Final = Board(
-    uid="groupwatch-rebalances",
+    uid=REBALANCES_UID,
     title="groupwatch: cost of rebalances",
     description="Rebalances: number, duration, avoidable moves, pauses, records read twice.",
     variables=(variables.clusters, variables.groups, variables.page_address),

@@ -6,10 +6,10 @@ from typing import Final
 
 from dashboards.grafana import variables
 from dashboards.grafana.layout import Band, Board
-from dashboards.grafana.links import TOPICS_UID
 from dashboards.grafana.panels import MOST, ROWS, Column, Panel, Query, graph, stat, table, unmarked
 from dashboards.queries import TOPIC, across, chosen, described, once, since, summed, total
 from monitor.metrics import specs
+from monitor.model.dashboard_uids import TOPICS_UID
 
 _TOPIC: Final = "{{cluster}} {{topic}}"
 _READER: Final = ("cluster", "group", "topic")

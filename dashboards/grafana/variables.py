@@ -4,16 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from grafana_foundation_sdk.builders.dashboard import QueryVariable, TextBoxVariable
+from grafana_foundation_sdk.builders.dashboard import DatasourceVariable, QueryVariable, TextBoxVariable
 from grafana_foundation_sdk.models.dashboard import VariableOption, VariableRefresh, VariableSort
 
 from dashboards.grafana.panels import datasource
 from dashboards.queries import chosen
+from monitor.grafana.boards import DATASOURCE_VARIABLE, PAGE_VARIABLE
 from monitor.metrics import specs
 from monitor.metrics.spec_types import MetricSpec
 
 PAGE_ADDRESS = "http://127.0.0.1:9464"
 """The default address of groupwatch's page: where docker-compose.yml publishes it."""
+
+
+def datasources() -> DatasourceVariable:
+    """The Prometheus that all queries go to: at first Grafana's default one, else the first of its type."""
+    return (
+        DatasourceVariable(DATASOURCE_VARIABLE)
+        .label("Data source")
+        .type("prometheus")
+        .current(VariableOption(text="default", value="default"))
+    )
 
 
 def clusters() -> QueryVariable:
@@ -44,7 +55,7 @@ def readers() -> QueryVariable:
 def page_address() -> TextBoxVariable:
     """Where the links to groupwatch's own page lead."""
     return (
-        TextBoxVariable("groupwatch")
+        TextBoxVariable(PAGE_VARIABLE)
         .label("groupwatch's page")
         .description("Address of the groupwatch page as your browser reaches it, without a trailing slash.")
         .default_value(PAGE_ADDRESS)

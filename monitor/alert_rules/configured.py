@@ -21,7 +21,12 @@ def rule_options(settings: Settings) -> RuleOptions:
         disabled=alerts.disabled,
         changes={override.alert: _change(override) for override in alerts.overrides},
         labels=alerts.labels,
-        links=Links(runbooks=alerts.runbook_url, page=settings.http.external_url, grafana=alerts.grafana_url),
+        links=Links(
+            runbooks=alerts.runbook_url or _own_runbooks(settings.http.external_url),
+            page=settings.http.external_url,
+            grafana=alerts.grafana_url,
+            deployment=settings.dashboards.name,
+        ),
         clusters=settings.watched_names,
         cluster_label=settings.metrics.cluster_label,
     )
@@ -30,6 +35,11 @@ def rule_options(settings: Settings) -> RuleOptions:
     except UnknownAlert as error:
         raise ConfigError(str(error)) from None
     return options
+
+
+def _own_runbooks(external_url: str | None) -> str | None:
+    """The runbooks that the page itself serves."""
+    return None if external_url is None else f"{external_url}/help/runbooks"
 
 
 def _change(override: AlertOverride) -> AlertChange:

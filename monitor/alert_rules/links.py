@@ -8,10 +8,7 @@ from typing import Final
 import msgspec
 
 from monitor.alert_rules.rule import CLUSTER, GROUP, RUNBOOKS, AlertRule
-
-GROUP_UID: Final = "groupwatch-group"
-FLEET_UID: Final = "groupwatch"
-"""The addresses of dashboards in Grafana: of one group, and of all clusters."""
+from monitor.model.dashboard_uids import FLEET_UID, GROUP_UID, deployment_uid
 
 _CLUSTER_PIECE: Final = "{{ or $labels.exported_cluster $labels.cluster | urlquery }}"
 _GROUP_PIECE: Final = "{{ $labels.group | urlquery }}"
@@ -19,11 +16,15 @@ _GROUP_PIECE: Final = "{{ $labels.group | urlquery }}"
 
 
 class Links(msgspec.Struct, frozen=True):
-    """Where the runbooks, the page and Grafana are, without a slash at the end; None: unknown."""
+    """Where the runbooks, the page and Grafana are, without a slash at the end; None: unknown.
+
+    ``deployment`` is the name that the dashboards of this deployment have, if any.
+    """
 
     runbooks: str | None = None
     page: str | None = None
     grafana: str | None = None
+    deployment: str | None = None
 
 
 def link_annotations(rule: AlertRule, links: Links) -> Mapping[str, str]:
@@ -35,7 +36,7 @@ def link_annotations(rule: AlertRule, links: Links) -> Mapping[str, str]:
     if links.page is not None:
         found["page_url"] = f"{links.page}{_page(rule)}"
     if links.grafana is not None:
-        found["dashboard_url"] = f"{links.grafana}{_dashboard(rule)}"
+        found["dashboard_url"] = f"{links.grafana}{_dashboard(rule, links.deployment)}"
     return found
 
 
@@ -45,10 +46,12 @@ def _page(rule: AlertRule) -> str:
     return f"/?cluster={_CLUSTER_PIECE}" if CLUSTER in rule.summary else "/"
 
 
-def _dashboard(rule: AlertRule) -> str:
+def _dashboard(rule: AlertRule, deployment: str | None) -> str:
     if GROUP in rule.summary:
-        return f"/d/{GROUP_UID}?var-cluster={_CLUSTER_PIECE}&var-group={_GROUP_PIECE}"
-    return f"/d/{FLEET_UID}?var-cluster={_CLUSTER_PIECE}" if CLUSTER in rule.summary else f"/d/{FLEET_UID}"
+        group = deployment_uid(GROUP_UID, deployment)
+        return f"/d/{group}?var-cluster={_CLUSTER_PIECE}&var-group={_GROUP_PIECE}"
+    fleet = deployment_uid(FLEET_UID, deployment)
+    return f"/d/{fleet}?var-cluster={_CLUSTER_PIECE}" if CLUSTER in rule.summary else f"/d/{fleet}"
 
 
 def _piece(template: str) -> str:

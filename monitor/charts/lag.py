@@ -31,6 +31,12 @@ ROW: Final = 32
 """The height of a row below it: its label, and its bars."""
 
 BAR: Final = 10
+SEEN_GAP: Final = 0.02
+"""A shorter part of the chart without a recording is as wide as the line."""
+
+WORDED_GAP: Final = 0.12
+"""In such a part there is room for words."""
+
 MOST_ROWS: Final = 12
 """Rows of findings; further kinds of findings are only counted."""
 
@@ -71,7 +77,9 @@ def lag_description(chart: LagChart) -> str:
     'The lag was 7 records at first, at most 1,200 records, and 1,200 records at last. 1 rebalance, 0 findings.'
     """
     course = lag_range((point.lag for point in chart.points), chart.unit) or "No lag is known."
-    return f"{course} {counted(len(chart.marks), 'rebalance')}, {counted(len(chart.spans), 'finding')}."
+    begun_ms = _recording_start_ms(chart)
+    lacking = "" if begun_ms is None else f" Nothing is recorded before {utc(begun_ms)}."
+    return f"{course}{lacking} {counted(len(chart.marks), 'rebalance')}, {counted(len(chart.spans), 'finding')}."
 
 
 def _inside(chart: LagChart) -> LagChart:
@@ -104,6 +112,7 @@ def _draw_lag(root: ET.Element, chart: LagChart) -> None:
         link = add_link(root, zoom.href, zoom.label)
         start, end = chart.range.place(zoom.from_ms), chart.range.place(zoom.until_ms)
         add(link, "rect", "chart-hit", x=percent(start), width=percent(end - start), y=0, height=FLOOR)
+    _draw_unrecorded(root, chart)
     _draw_line(root, chart, most)
     for tick in ticks:
         label = counted(tick, chart.unit) if tick == ticks[-1] else grouped(tick)
@@ -118,6 +127,23 @@ def _draw_lag(root: ET.Element, chart: LagChart) -> None:
 def _height(lag: int, most: int) -> float:
     """Where a lag is drawn, in pixels from the top."""
     return round(FLOOR - PLOT * lag / most, 1)
+
+
+def _recording_start_ms(chart: LagChart) -> int | None:
+    """When the recording of the group begins within the chart; None: near its start, or it has nothing of the group."""
+    first_ms = next((point.at_ms for point in chart.points), None)
+    return first_ms if first_ms is not None and chart.range.place(first_ms) > SEEN_GAP else None
+
+
+def _draw_unrecorded(root: ET.Element, chart: LagChart) -> None:
+    """The time before the recording: white would look like a lag of 0."""
+    begun_ms = _recording_start_ms(chart)
+    if begun_ms is None:
+        return
+    place = chart.range.place(begun_ms)
+    add(root, "rect", "chart-unrecorded", x=0, width=percent(place), y=0, height=FLOOR)
+    if place >= WORDED_GAP:
+        add_text(root, "not recorded", x=percent(place / 2), y=FLOOR // 2, text_anchor="middle")
 
 
 def _draw_line(root: ET.Element, chart: LagChart, most: int) -> None:

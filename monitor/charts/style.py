@@ -27,6 +27,7 @@ STYLE: Final = """\
 .chart .chart-value, .chart .chart-name {
   fill: var(--chart-ink); paint-order: stroke; stroke: var(--chart-sheet); stroke-width: 3px; stroke-linejoin: round;
 }
+.chart-unrecorded { fill: var(--chart-line); fill-opacity: 0.55; pointer-events: none; }
 .chart-grid { stroke: var(--chart-line); stroke-width: 1px; }
 .chart-at { stroke: var(--chart-ink); stroke-width: 1px; stroke-dasharray: 4 3; }
 .chart-area { fill: var(--chart-lag); fill-opacity: 0.12; pointer-events: none; }

@@ -29,7 +29,7 @@ _COLLECTOR: Final = _Alert("GroupwatchCollectorOld", COLLECTOR_OLD_S)
 
 def seldom_judged(settings: Settings) -> Iterator[str]:
     """A trigger so long that an alert fires before every batch."""
-    yield from _told("spark.trigger_s", settings.spark.trigger_s, _EVALUATION)
+    yield from _told("spark.trigger_s", settings.trigger_s, _EVALUATION)
 
 
 def seldom_read(settings: Settings) -> Iterator[str]:

@@ -27,7 +27,7 @@ WITH_SECRET: Final = re.compile(r"://.*@|\?")
 """A user, perhaps with a password (which may have any character), or a query, perhaps with a signature."""
 
 AZURE: Final = re.compile(r"(abfs|wasb)s?://[a-z0-9-]+@[^@?]+")
-"""What stands before the @ there is a container."""
+"""What is before the @ there is a container."""
 
 _CLASS: Final = r"[A-Za-z_][\w$]*(\.[A-Za-z_][\w$]*)+"
 
@@ -65,7 +65,7 @@ def watched(settings: Settings) -> tuple[Watched, ...]:
 def general(settings: Settings, *, with_job: bool) -> tuple[Property, ...]:
     """What is not about one system: where the page is served and to whom, and (of a job) where the state lies.
 
-    Thresholds, and what there is on /metrics, are told where they differ from what is there by default.
+    Thresholds, and what there is on /metrics, are shown where they differ from what is there by default.
     """
     return (
         Property(name="http", value=f"{settings.http.bind}:{settings.http.port}"),
@@ -83,6 +83,7 @@ def _guards(http: HttpSettings) -> Iterator[Property]:
 def _of_job(settings: Settings) -> Iterator[Property]:
     yield Property(name="spark.master", value=settings.spark.master if is_master(settings.spark.master) else HIDDEN)
     yield Property(name="spark.checkpoint", value=_place(settings.spark.checkpoint or "none"))
+    yield Property(name="spark.trigger_s", value=_trigger(settings))
     for key, value in settings.spark.conf.items():
         yield Property(name=f"spark.conf.{key}", value=shown_property(key, value))
     if not settings.shard.is_all:
@@ -90,6 +91,11 @@ def _of_job(settings: Settings) -> Iterator[Property]:
     yield from _recording(settings.history)
     yield from _thresholds(settings.detection)
     yield from _series(settings.metrics)
+
+
+def _trigger(settings: Settings) -> str:
+    chosen = settings.spark.trigger_s
+    return f"{settings.trigger_s:g}" if chosen is not None else f"{settings.trigger_s:g} (from clusters and cores)"
 
 
 def _recording(history: HistorySettings) -> Iterator[Property]:

@@ -7,7 +7,6 @@ job or file gives no answer or the names are wrong, reported in one sentence; 13
 
 from __future__ import annotations
 
-import logging
 import math
 import os
 from collections.abc import Callable
@@ -24,8 +23,10 @@ from typer.completion import shell_complete
 from monitor.checks.command import add_check_config
 from monitor.cli.backtest import add_backtest
 from monitor.cli.commands import add_commands
+from monitor.cli.dashboards import add_dashboards
 from monitor.cli.doctor import add_doctor
 from monitor.cli.lists import add_lists
+from monitor.cli.log_lines import LogFormat, LogLevel, log_to_terminal
 from monitor.cli.manual import add_manuals
 from monitor.cli.mcp import add_mcp
 from monitor.cli.report import add_report
@@ -44,6 +45,16 @@ app = typer.Typer(
 console = Console(stderr=True)
 
 CANNOT_START_CODE = 2
+
+Verbose = Annotated[bool, typer.Option(help="Log more: the same as --log-level debug.")]
+Level = Annotated[LogLevel, typer.Option(help="The least level that is logged.")]
+Format = Annotated[
+    LogFormat, typer.Option(help="What a line of the log is: text, or a JSON object with time, level and cluster.")
+]
+
+
+def _least_level(level: LogLevel, *, verbose: bool) -> LogLevel:
+    return LogLevel.DEBUG if verbose else level
 
 
 def _tell_version(wanted: bool) -> None:
@@ -85,17 +96,19 @@ def run(  # noqa: PLR0913, PLR0917 -- they are the options of the command
         bool,
         typer.Option("--strict", help="Exit if any cluster does not answer, instead of starting with those that do."),
     ] = False,
-    verbose: Annotated[bool, typer.Option(help="Log more.")] = False,
+    verbose: Verbose = False,
+    log_level: Level = LogLevel.INFO,
+    log_format: Format = LogFormat.TEXT,
 ) -> None:
     """Watch the configured clusters until stopped."""
-    _log_to_terminal(verbose)
+    log_to_terminal(_least_level(log_level, verbose=verbose), log_format)
     from streaming_jobs.jobs.main import run_job  # noqa: PLC0415 -- Spark loads slowly, and --help must not wait for it
 
     _exit_with(lambda: run_job(config, rebuild=rebuild, shard=shard, compat=compat, strict=strict))
 
 
 @app.command()
-def collect(
+def collect(  # noqa: PLR0913, PLR0917 -- as above
     config: Annotated[
         Path | None, typer.Option(help="The configuration file (TOML). GROUPWATCH_* variables override it.")
     ] = None,
@@ -106,10 +119,12 @@ def collect(
     port: Annotated[
         int | None, typer.Option(min=0, max=65535, help="Port of the metrics; overrides the configuration.")
     ] = None,
-    verbose: Annotated[bool, typer.Option(help="Log more.")] = False,
+    verbose: Verbose = False,
+    log_level: Level = LogLevel.INFO,
+    log_format: Format = LogFormat.TEXT,
 ) -> None:
     """Run only the collectors, for a job that runs elsewhere; needs neither Spark nor Java."""
-    _log_to_terminal(verbose)
+    log_to_terminal(_least_level(log_level, verbose=verbose), log_format)
     from streaming_jobs.jobs.collect import CANNOT_COLLECT, run_collect  # noqa: PLC0415 -- as above
 
     _end_with(lambda: run_collect(config, only or (), port), CANNOT_COLLECT)
@@ -123,10 +138,10 @@ def prepare(
     all_jars: Annotated[
         bool, typer.Option("--all-jars", help="Fetch also what only recordings and log-ins to AWS need.")
     ] = False,
-    verbose: Annotated[bool, typer.Option(help="Log more.")] = False,
+    verbose: Verbose = False,
 ) -> None:
     """Fetch the jars and archive Java's classes once per machine; later starts are a second or two faster."""
-    _log_to_terminal(verbose)
+    log_to_terminal(_least_level(LogLevel.INFO, verbose=verbose))
     from streaming_jobs.jobs.prepare import run_prepare  # noqa: PLC0415 -- as above
 
     _exit_with(lambda: run_prepare(config, all_jars=all_jars))
@@ -174,10 +189,10 @@ def demo(
             "prometheus for alerts.",
         ),
     ] = "",
-    verbose: Annotated[bool, typer.Option(help="Log more.")] = False,
+    verbose: Verbose = False,
 ) -> None:
     """Start a real Kafka, real consumers with several faults, and groupwatch to detect them."""
-    _log_to_terminal(verbose)
+    log_to_terminal(_least_level(LogLevel.INFO, verbose=verbose))
     from monitor.demo.workload.systems import DemoSystem  # noqa: PLC0415 -- as above
     from streaming_jobs.jobs.demo.alerting import PROMETHEUS  # noqa: PLC0415 -- as above
     from streaming_jobs.jobs.demo.demo import DemoOptions, run_demo  # noqa: PLC0415 -- as above
@@ -197,6 +212,7 @@ add_commands(app)
 add_backtest(app)
 add_report(app)
 add_rules(app)
+add_dashboards(app)
 add_doctor(app)
 add_mcp(app)
 add_check_config(app)
@@ -249,27 +265,3 @@ def _end_with(action: Callable[[], None], cannot_start: tuple[type[Exception], .
         raise typer.Exit(CANNOT_START_CODE) from None
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
-
-
-class _LogLines(logging.Formatter):
-    """A record as lines. Text from a cluster or a client forges none: a further line of a record is set in."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        return escaped_lines(super().format(record), indent="    ")
-
-
-def _log_to_terminal(verbose: bool) -> None:
-    handler = logging.StreamHandler()
-    handler.setFormatter(_LogLines("%(asctime)s %(levelname)-7s %(message)s"))
-    handler.addFilter(_has_a_logger)
-    logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
-    for name in ("monitor", "streaming_jobs"):
-        logging.getLogger(name).setLevel(logging.DEBUG if verbose else logging.INFO)
-    # Clients' own loggers repeat every refused connection, which our log reports in one sentence.
-    for name in ("kafka", "py4j"):
-        logging.getLogger(name).setLevel(logging.CRITICAL)
-
-
-def _has_a_logger(record: logging.LogRecord) -> bool:
-    """Py4J logs by the root logger, with stack traces, that the JVM has ended; nothing of ours logs by it."""
-    return record.name != logging.root.name

@@ -16,6 +16,7 @@ from monitor.cli.progress import CLEAR, wait_for
 from monitor.cli.source_options import AsJson
 
 if TYPE_CHECKING:  # loaded when a cluster is read: --help must be quick
+    from monitor.detection.thresholds.thresholds import DetectionSettings
     from monitor.doctor.diagnosis import Diagnosis
     from monitor.doctor.examination import Examination
 
@@ -27,7 +28,7 @@ def add_doctor(app: typer.Typer) -> None:
     app.command()(doctor)
 
 
-def doctor(
+def doctor(  # noqa: PLR0913, PLR0917 -- each is an option
     bootstrap_server: Annotated[
         str, typer.Option(metavar="HOST:PORT", help="A broker, or several of them separated by commas.")
     ],
@@ -37,6 +38,10 @@ def doctor(
         typer.Option(
             metavar="FILE", help="A properties file with the security settings, as for Kafka's own tools (Java names)."
         ),
+    ] = None,
+    config: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The job's configuration: its thresholds and ages of alerts, no overrides."),
     ] = None,
     watch: Annotated[
         bool, typer.Option("--watch", help="Renew the answer until Ctrl-C, with 5.5 s between two readings.")
@@ -48,7 +53,7 @@ def doctor(
 
     def answer() -> None:
         nonlocal code
-        with _examination(bootstrap_server, client, group) as examination:
+        with _examination(bootstrap_server, client, group, config) as examination:
             code = _keep_looking(examination, group, as_json) if watch else _look_once(examination, group, as_json)
 
     exit_with(answer)
@@ -64,6 +69,20 @@ def _look_once(examination: Examination, group: str | None, as_json: bool) -> in
     _check_judged(diagnosis, group)
     tell_answer(diagnosis, as_json, lambda: render_diagnosis(diagnosis))
     return exit_code(diagnosis)
+
+
+def single_diagnosis(bootstrap_server: str, client: Path | None, group: str | None) -> Diagnosis:
+    """The answer of one look, of one group or all.
+
+    Raises:
+        SourceError: the options cannot be used, the cluster does not answer, or it has no such group.
+    """
+    from monitor.doctor.examination import first_answer  # noqa: PLC0415 -- --help must be quick
+
+    with _examination(bootstrap_server, client, group) as examination:
+        diagnosis = first_answer(examination)
+    _check_judged(diagnosis, group)
+    return diagnosis
 
 
 def _announce(pause_s: float) -> None:
@@ -104,6 +123,14 @@ def _keep_looking(examination: Examination, group: str | None, as_json: bool) ->
     return code or 0
 
 
+def _settings(config: Path) -> DetectionSettings:
+    """The thresholds of a configuration for all groups, with the ages of its alerts. Raises ConfigError."""
+    from monitor.config import detection_rules, load  # noqa: PLC0415 -- as above
+
+    chosen = load(config)
+    return detection_rules(chosen.detection, chosen.alerts).default
+
+
 def _check_judged(diagnosis: Diagnosis, group: str | None) -> None:
     """Whether there is anything to show.
 
@@ -123,7 +150,9 @@ def _check_judged(diagnosis: Diagnosis, group: str | None) -> None:
 
 
 @contextmanager
-def _examination(bootstrap_server: str, client: Path | None, group: str | None) -> Iterator[Examination]:
+def _examination(
+    bootstrap_server: str, client: Path | None, group: str | None, config: Path | None = None
+) -> Iterator[Examination]:
     """The examination of a cluster, with its connections closed at the end.
 
     Raises:
@@ -144,7 +173,7 @@ def _examination(bootstrap_server: str, client: Path | None, group: str | None) 
             typer.echo(f"groupwatch: {escaped_lines(warning)}", err=True)
         reader = ClusterReader(cluster, client=client)
         try:
-            yield Examination(reader, cluster.name, group)
+            yield Examination(reader, cluster.name, group, None if config is None else _settings(config))
         finally:
             reader.close()
     except (ConfigError, CollectorError) as error:

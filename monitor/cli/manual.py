@@ -87,6 +87,25 @@ MANUALS: Final[Mapping[str, Manual]] = {
         ),
         environment=(SETTINGS,),
     ),
+    "dashboards": Manual(
+        examples=(
+            Example("groupwatch dashboards --config groupwatch.toml --out boards", "Write five files for Grafana."),
+            Example(
+                "groupwatch dashboards --config g.toml --format grafanadashboard > boards.yaml",
+                "Write them for grafana-operator.",
+            ),
+            Example(
+                "groupwatch dashboards --config g.toml --format configmap > boards.yaml",
+                "Write them for Grafana's sidecar.",
+            ),
+        ),
+        exit_codes=(
+            AS_ASKED,
+            Meaning("2", "the configuration is wrong, or the folder cannot be written"),
+            INTERRUPTED,
+        ),
+        environment=(SETTINGS,),
+    ),
     "status": Manual(
         examples=(
             Example("groupwatch status", "Show all clusters and groups of the local job, worst first."),
@@ -324,6 +343,10 @@ MANUALS: Final[Mapping[str, Manual]] = {
                 "groupwatch mcp --url https://watch:9464 --ca-file ca.pem --token-file token",
                 "Serve a remote job with access control.",
             ),
+            Example(
+                "groupwatch mcp --bootstrap-server broker1:9092 --client client.properties",
+                "Let the agent's tool doctor look at this cluster, too.",
+            ),
         ),
         exit_codes=(
             Meaning("0", "the agent closed the connection"),
@@ -385,7 +408,7 @@ PANELS: Final[Mapping[str, tuple[str, ...]]] = {
     "Look": (*("status", "findings", "explain", "what-if", "topics", "unused", "census", "doctor", "snapshot", "mcp"),),
     "Run": ("run", "collect", "demo"),
     "Past": ("history", "report", "backtest"),
-    "Set up": ("check-config", "rules", "prepare", "completion"),
+    "Set up": ("check-config", "rules", "dashboards", "prepare", "completion"),
 }
 """The panels of the help, and the commands of each, in their order."""
 

@@ -121,7 +121,8 @@ def _alert_condition(finding: GroupFinding, diagnosis: Diagnosis) -> str:
     """How long it has to last for its alert, where this look has not seen it for so long."""
     if settling_until_ms(finding, diagnosis.read_ms) is None:
         return ""
-    return f" Its alert fires once it has lasted for {age(alert_age_ms(finding.kind, finding.reason))}."
+    age_ms = alert_age_ms(finding.kind, finding.reason, finding.alert_age_s)
+    return f" Its alert fires once it has lasted for {age(age_ms)}."
 
 
 def _absence(diagnosis: Diagnosis) -> Iterator[RenderableType]:

@@ -29,6 +29,7 @@ from monitor.model.escaping import escaped
 from monitor.model.findings import Finding, Severity
 from monitor.topics.unused import UNUSED_MS, Unused
 from monitor.web.api.types import ClusterCondition, OpenFinding
+from monitor.web.views.overview import lag_age
 
 MAX_GROUPS: Final = 50
 """How many lines of groups the overview has, as on the page."""
@@ -240,10 +241,7 @@ def _lag_age(summary: GroupSummary) -> str:
     """The age of the oldest record of the lag, or how old it is at least."""
     if summary.lag == 0 or summary.is_connect:
         return "-"
-    if summary.lag_since_ms is not None:
-        return age(summary.evaluated_ms - summary.lag_since_ms)
-    before_ms = summary.lag_before_ms
-    return "unknown" if before_ms is None else f"over {age(summary.evaluated_ms - before_ms)}"
+    return lag_age(summary) or "unknown"
 
 
 def _kinds(line: _Line) -> str:

@@ -59,7 +59,8 @@ class AlertsSettings(Section):
     """A table of more labels of each alert, for example `team`."""
     runbook_url: str | None = Field(default=None, min_length=1)
     """Where `docs/runbooks.md` can be read. Each alert then has `runbook_url`, this address with the alert's name after
-    a `#`. Not set: alerts name the section of the file."""
+    a `#`. Not set: the runbooks that the page itself serves, if `external_url` of `[http]` is set; else alerts name the
+    section of the file."""
     grafana_url: str | None = Field(default=None, min_length=1)
     """The address of your Grafana. Each alert then has `dashboard_url`, a dashboard of groupwatch there. Not set: no
     link."""

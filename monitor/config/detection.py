@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from msgspec.structs import replace
+
+from monitor.config.alerts import AlertsSettings
 from monitor.config.settings import DetectionOptions, Thresholds
 from monitor.detection.thresholds.burrow import BurrowSettings
 from monitor.detection.thresholds.overrides import DetectionRules, Override
 from monitor.detection.thresholds.thresholds import DetectionSettings
+from monitor.model.alert_ages import AlertAge, AlertAges
 
 BURROW: Final = "burrow_"
 """How the thresholds begin that are Burrow's own settings."""
@@ -16,19 +20,28 @@ RENAMED: Final = {"share_delivery_limit": "delivery_limit"}
 """Thresholds with another name in the rules."""
 
 
-def detection_rules(chosen: DetectionOptions) -> DetectionRules:
-    """The thresholds of all groups, from what a deployment configured."""
+SHIPPED: Final = AlertsSettings()
+
+
+def detection_rules(chosen: DetectionOptions, alerts: AlertsSettings = SHIPPED) -> DetectionRules:
+    """The thresholds of all groups, and the ages of alerts, from what a deployment configured."""
+    ages = alert_ages(alerts)
     return DetectionRules(
-        default=detection_settings(chosen),
+        default=replace(detection_settings(chosen), alert_ages=ages),
         overrides=tuple(
             Override(
                 groups=override.groups,
                 cluster=override.cluster,
-                settings=detection_settings(chosen.with_override(override)),
+                settings=replace(detection_settings(chosen.with_override(override)), alert_ages=ages),
             )
             for override in chosen.overrides
         ),
     )
+
+
+def alert_ages(alerts: AlertsSettings) -> AlertAges:
+    """The ages that a deployment has changed."""
+    return tuple([AlertAge(each.alert, each.age_s) for each in alerts.overrides if each.age_s is not None])
 
 
 def detection_settings(chosen: Thresholds) -> DetectionSettings:

@@ -14,8 +14,8 @@ from monitor.config.section import Section
 
 OWN_PATHS: Final = frozenset(
     {
-        "api", "groups", "healthz", "icon.svg", "libraries", "metrics", "page.js", "readyz", "report", "style.css",
-        "timeline", "topics",
+        "api", "groups", "healthz", "help", "icon.svg", "libraries", "metrics", "page.js", "readyz", "report",
+        "style.css", "timeline", "topics",
     }
 )  # fmt: skip
 """The first piece of every path that groupwatch serves: a path prefix must begin with another one."""

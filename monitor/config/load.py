@@ -16,6 +16,7 @@ from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSetti
 
 from monitor.config.alerts import AlertOverride, AlertsSettings
 from monitor.config.client import flattened, is_secret
+from monitor.config.dashboards import DashboardsSettings
 from monitor.config.errors import ConfigError
 from monitor.config.files import small_text
 from monitor.config.history import HistorySettings
@@ -48,6 +49,7 @@ SECTIONS: Final[Mapping[str, type[BaseModel]]] = {
     "webhook": WebhookSettings,
     "history": HistorySettings,
     "alerts": AlertsSettings,
+    "dashboards": DashboardsSettings,
 }
 
 OVERRIDES: Final[Mapping[str, type[BaseModel]]] = {
@@ -64,6 +66,14 @@ FLAT_TABLES: Final[Mapping[str, str]] = {
 }
 """Tables of named entries, with the key of what is a table of texts there."""
 
+TEXTS: Final[Mapping[str, str]] = {
+    "spark": "conf",
+    "otlp": "headers",
+    "webhook": "headers",
+    "alerts": "labels",
+    "dashboards": "instance_labels",
+}
+"""Other sections, with the key of what is a table of texts there."""
 
 _SUBJECT: Final = re.compile(r"^(Value error, |Input |String |Dictionary |Tuple )")
 """How pydantic's messages begin, where our sentences have the key."""
@@ -198,8 +208,7 @@ def _with_flat_names(given: dict[str, Any]) -> dict[str, Any]:
         table = given.get(name)
         if isinstance(table, dict):
             given = {**given, name: {entry: flat(value, key) for entry, value in table.items()}}
-    texts = {"spark": "conf", "otlp": "headers", "webhook": "headers", "alerts": "labels"}
-    return {**given, **{name: flat(given[name], key) for name, key in texts.items() if name in given}}
+    return {**given, **{name: flat(given[name], key) for name, key in TEXTS.items() if name in given}}
 
 
 def _unreadable_variables() -> Iterator[str]:

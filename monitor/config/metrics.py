@@ -73,7 +73,7 @@ class MetricsSettings(Section):
 
     cluster_label: str = CLUSTER_LABEL
     """The name of the label ``cluster``, for example "kafka_cluster", if your Prometheus uses ``cluster`` for something
-    else. Generate alert rules and dashboards with the same name (``--cluster-label``)."""
+    else. `groupwatch rules` and `groupwatch dashboards` write it."""
 
     @field_validator("cluster_label")
     @classmethod

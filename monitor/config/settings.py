@@ -12,6 +12,8 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from monitor.config.alerts import AlertsSettings
 from monitor.config.client import ClientProperties, as_client_properties, as_texts
+from monitor.config.cores import local_cores
+from monitor.config.dashboards import DashboardsSettings
 from monitor.config.history import HistorySettings
 from monitor.config.http import HttpSettings
 from monitor.config.metrics import MetricsSettings
@@ -140,6 +142,13 @@ class ClusterSettings(Section):
         return f"clusters.{self.name}.client"
 
 
+LEAST_TRIGGER_S: Final = 1.0
+"""The least distance that is chosen for a deployment, in seconds."""
+
+BATCH_CPU_S: Final = 1.0
+"""The CPU of a micro-batch of one cluster that a deployment is to have, in seconds (docs/scaling.md)."""
+
+
 class SparkSettings(Section):
     """The streaming job."""
 
@@ -156,9 +165,11 @@ class SparkSettings(Section):
     shuffle_partitions: int = Field(default=0, ge=0, le=4096)
     """Spark's partitions, each a task of every micro-batch. 0: one for each core of a local master, 8 on any cluster; a
     checkpoint keeps its first number."""
-    trigger_s: float = Field(default=1.0, ge=0, le=86_400, allow_inf_nan=False)
+    trigger_s: float | None = Field(default=None, ge=0, le=86_400, allow_inf_nan=False)
     """The least time between the starts of two micro-batches, on average, while records keep coming. After a pause a
-    record is read at once."""
+    record is read at once. Not set: a second for each cluster and system, divided by the cores of a local master (8 on
+    any cluster), and at least 1 s ([scaling.md](scaling.md#buckets-partitions-and-the-trigger)). `check-config` shows
+    it."""
     max_records_per_batch: int = Field(default=4_000_000, ge=1, le=1_000_000_000)
     """The largest number of records (offsets) of a cluster in one micro-batch. It bounds the memory of a start with a
     large backlog."""
@@ -166,6 +177,18 @@ class SparkSettings(Section):
     """A table of Spark's own properties. A value may contain `${env:NAME}` and `${file:/path}`, which are resolved at
     the start; everything else is passed to Spark unchanged. No property is visible to other users of the machine
     ([access.md](access.md#sparks-ports-and-secrets))."""
+
+    def trigger_s_for(self, queries: int) -> float:
+        """The chosen distance of micro-batches in seconds, or what follows from the cores and the number of queries.
+
+        >>> SparkSettings(master="local[2]").trigger_s_for(5), SparkSettings(master="local[4]").trigger_s_for(3)
+        (2.5, 1.0)
+        >>> SparkSettings(master="local[2]", trigger_s=0.5).trigger_s_for(5)
+        0.5
+        """
+        if self.trigger_s is not None:
+            return self.trigger_s
+        return max(LEAST_TRIGGER_S, queries * BATCH_CPU_S / local_cores(self.master))
 
     def properties(self) -> dict[str, str]:
         """Spark's properties with their references looked up now. See ``ClientProperties.resolve``."""
@@ -290,6 +313,8 @@ class Settings(BaseSettings):
     """The recording."""
     alerts: AlertsSettings = AlertsSettings()
     """The alert rules."""
+    dashboards: DashboardsSettings = DashboardsSettings()
+    """The dashboards."""
 
     @property
     def systems(self) -> tuple[System, ...]:
@@ -305,6 +330,11 @@ class Settings(BaseSettings):
     def watched_names(self) -> tuple[str, ...]:
         """The names of all that has a query of its own: the values of the ``cluster`` label."""
         return (*self.clusters, *(system.name for system in self.systems))
+
+    @property
+    def trigger_s(self) -> float:
+        """The distance of micro-batches that the job keeps, in seconds: as chosen, or by the number of its queries."""
+        return self.spark.trigger_s_for(len(self.watched_names))
 
     def carrier_of(self, watched: System | SparkQueriesSettings) -> ClusterSettings:
         """The Kafka cluster whose events topic carries what is read of this system."""

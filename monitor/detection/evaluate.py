@@ -49,6 +49,7 @@ from monitor.detection.rules.rule import Rule
 from monitor.detection.thresholds.burrow import BurrowSettings, worst_of
 from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.detection.unknown_versions import unknown_versions
+from monitor.findings.alerts import changed_age_s
 from monitor.findings.observation import Observation
 from monitor.findings.sentences import sentence_of
 from monitor.findings.table import rank
@@ -315,6 +316,7 @@ def _as_finding(found: Observation, facts: Facts) -> Finding:
         members=found.members,
         cause=found.cause,
         tasks=found.tasks,
+        alert_age_s=changed_age_s(found.kind, found.reason, facts.settings.alert_ages),
     )
 
 

@@ -53,6 +53,7 @@ class GroupFinding(Value):
     opens_in_ms: int
     partitions: tuple[TopicPartition, ...]
     members: tuple[str, ...]
+    alert_age_s: int | None = None
 
 
 class NotJudged(Value):
@@ -319,6 +320,7 @@ def _group_finding(group: GroupState, finding: Finding, state: ClusterState, ope
         opens_in_ms=opens_in_ms,
         partitions=finding.partitions,
         members=finding.members,
+        alert_age_s=finding.alert_age_s,
     )
 
 

@@ -9,6 +9,7 @@ from typing import Final, Protocol
 from msgspec.structs import replace
 
 from monitor.collectors.errors import CollectorError
+from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.doctor.diagnosis import Diagnosis, diagnose
 from monitor.doctor.reading import ClusterState, Reading, fold_reading
 
@@ -29,15 +30,19 @@ class Reader(Protocol):
 class Examination:
     """Reads a cluster and judges its groups, as often as it is called."""
 
-    def __init__(self, reader: Reader, cluster: str, only: str | None = None) -> None:
+    def __init__(
+        self, reader: Reader, cluster: str, only: str | None = None, settings: DetectionSettings | None = None
+    ) -> None:
         """Prepare.
 
         Args:
             reader: reads the cluster.
             cluster: its name, for sentences.
             only: the one group to judge; None: all.
+            settings: the thresholds, and changed ages of alerts; None: the defaults.
         """
         self._reader = reader
+        self._settings = settings
         self._only = only
         self._state = ClusterState(cluster=cluster)
         self._first: ClusterState | None = None
@@ -54,7 +59,7 @@ class Examination:
         self._first = self._first or self._state
         self._readings += 1
         before = self._first if self._readings > 1 else None
-        return diagnose(self._state, self._readings, before=before, only=self._only)
+        return diagnose(self._state, self._readings, before=before, only=self._only, settings=self._settings)
 
     def reconnect(self) -> None:
         """Close the connections; the next look opens new ones."""

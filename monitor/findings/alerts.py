@@ -12,6 +12,7 @@ from functools import cache
 from typing import Final, Protocol, TypeVar
 
 from monitor.findings.table import FINDINGS, rank, spec_of
+from monitor.model.alert_ages import AlertAges, chosen_age_s
 from monitor.model.findings import Severity
 from monitor.model.values import Value
 from monitor.model.verdicts import LagStatus
@@ -268,13 +269,49 @@ def finding_alerts(kind: str, reason: str) -> tuple[FindingAlert, ...]:
     return tuple([row for row in alerts if is_matched(row.kinds, kind) and is_matched(row.reasons, reason)])
 
 
-def alert_age_ms(kind: str, reason: str) -> int:
+def alert_age_ms(kind: str, reason: str, changed_s: int | None = None) -> int:
     """The age from which the alert about a finding fires, in ms; 0: it waits for no age, or there is no alert.
 
-    >>> alert_age_ms("drift", "current"), alert_age_ms("lag", "stuck_record")
-    (900000, 0)
+    ``changed_s`` is the age that a deployment has chosen; None: the shipped one.
+
+    >>> alert_age_ms("drift", "current"), alert_age_ms("lag", "stuck_record"), alert_age_ms("drift", "current", 60)
+    (900000, 0, 60000)
     """
+    if changed_s is not None:
+        return 1000 * changed_s
     return 1000 * min([row.age_s or 0 for row in finding_alerts(kind, reason)], default=0)
+
+
+def changed_age_s(kind: str, reason: str, ages: AlertAges) -> int | None:
+    """The age from which the alert about a finding fires, in s; None: as shipped."""
+    alerts = finding_alerts(kind, reason) if ages else ()
+    if not {row.name for row in alerts} & {each.alert for each in ages}:
+        return None
+    return min([chosen_age_s(row.name, row.age_s, ages) or 0 for row in alerts])
+
+
+_CLUSTER_ALERTS: Final = {
+    ("offsets_topic", "no_leader"): "GroupwatchOffsetsTopicNotWritable",
+    ("offsets_topic", "not_enough_replicas"): "GroupwatchOffsetsTopicNotWritable",
+    ("offsets_topic", "grew"): "GroupwatchOffsetsTopicGrew",
+    ("topics", "no_leader"): "GroupwatchTopicsWithoutLeader",
+    ("topics", "not_visible"): "GroupwatchTopicsNotVisible",
+    ("brokers", "away"): "GroupwatchBrokerAway",
+    ("records", "unknown_version"): "GroupwatchGroupsUnreadable",
+}
+"""The alerts about findings of a cluster itself, by kind and reason."""
+
+
+def alert_name(kind: str, reason: str) -> str | None:
+    """The name of the first alert about a finding of a group or of a cluster; None: there is none.
+
+    >>> alert_name("orphaned", "grew"), alert_name("brokers", "away"), alert_name("drift", "tie")
+    ('GroupwatchPartitionOrphaned', 'GroupwatchBrokerAway', None)
+    """
+    if (kind, reason) in _CLUSTER_ALERTS:
+        return _CLUSTER_ALERTS[kind, reason]
+    rows = [row for row in GROUP_ALERTS if isinstance(row, FindingAlert | GivenUpAlert)]
+    return next((row.name for row in rows if is_matched(row.kinds, kind) and is_matched(row.reasons, reason)), None)
 
 
 class Lasting(Protocol):
@@ -289,6 +326,9 @@ class Lasting(Protocol):
     @property
     def since_ms(self) -> int: ...  # noqa: D102
 
+    @property
+    def alert_age_s(self) -> int | None: ...  # noqa: D102
+
 
 Found = TypeVar("Found", bound=Lasting)
 
@@ -300,7 +340,7 @@ def settling_until_ms(finding: Lasting, at_ms: int) -> int | None:
     """
     if spec_of(finding.kind, finding.reason).severity is Severity.INFO:
         return None
-    until_ms = finding.since_ms + alert_age_ms(finding.kind, finding.reason)
+    until_ms = finding.since_ms + alert_age_ms(finding.kind, finding.reason, finding.alert_age_s)
     return until_ms if at_ms < until_ms else None
 
 

@@ -111,6 +111,7 @@ class Finding(Value):
     cause: DriftCause | None = None
     tasks: tuple[str, ...] = ()
     """The tasks of the finding, by name (Kafka Streams, Kafka Connect)."""
+    alert_age_s: int | None = None
 
 
 class SubordinateFinding(Finding, kw_only=True):

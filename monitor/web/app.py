@@ -10,17 +10,17 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-import msgspec
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from monitor.metrics.process_metrics import ProcessMetrics
-from monitor.web.api.routes import api_routes, json_response
-from monitor.web.api.types import ApiError
+from monitor.web.api.routes import api_routes
 from monitor.web.http.concurrency import AllTurns, PastTurns, Turns
+from monitor.web.http.errors import problem_response
 from monitor.web.http.exact_routes import exact_app
+from monitor.web.page.help_routes import help_routes
 from monitor.web.page.render import Pages
 from monitor.web.page.report import report_routes
 from monitor.web.page.routes import group_now, page_routes
@@ -50,6 +50,7 @@ def create_app(
         *page_routes(source, pages, clock, turns, reader),
         *topic_routes(source, listings, pages, clock, turns.now),
         *report_routes(reader, turns.past),
+        *help_routes(pages),
         *metrics,
         *api_routes(source, listings, clock, turns, reader),
     ]
@@ -67,7 +68,7 @@ class _Refusal:
         headers = error.headers if isinstance(error, HTTPException) else None
         if request.scope["path"].startswith("/api/"):
             not_ready = error.clusters if isinstance(error, NotKnownYet) else ()
-            return json_response(msgspec.json.encode(ApiError(error=sentence, not_ready=not_ready)), status, headers)
+            return problem_response(status, sentence, headers, not_ready)
         return HTMLResponse(self._pages.message(f"{status}", sentence, group_now(request)), status, headers)
 
 

@@ -9,7 +9,9 @@ from typing import Final
 
 from monitor.model import SourceState
 from monitor.model.cluster_findings import ClusterFinding
+from monitor.readiness.repeated_warning import RepeatedWarning
 from streaming_jobs.driver.cluster_view import ClusterView
+from streaming_jobs.runtime.clock import monotonic_ms
 
 log = logging.getLogger(__name__)
 
@@ -41,8 +43,8 @@ class BatchLog:
     evaluation_errors: int = 0
     """How many evaluations of groups have failed so far."""
     _logged: set[tuple[str, str]] = field(default_factory=set)
-    _found: frozenset[str] = frozenset()
-    """The findings of the cluster itself, by name."""
+    _found: dict[str, RepeatedWarning] = field(default_factory=dict)
+    """Of each finding that the cluster itself has had, by name."""
 
     def note(self, view: ClusterView) -> None:
         """Count failures; log each kind of unreadable record once, with its place."""
@@ -77,11 +79,13 @@ class BatchLog:
     def note_findings(self, findings: tuple[ClusterFinding, ...]) -> None:
         """Log what is found of the cluster itself when it begins, and its end."""
         now = {each.name: each for each in findings}
-        for name in sorted(self._found - now.keys()):
-            log.info("Cluster %s: its finding %s is over", self.cluster, name)
-        for name in sorted(now.keys() - self._found):
-            log.warning("Cluster %s: %s", self.cluster, now[name].sentence)
-        self._found = frozenset(now)
+        for name in sorted(self._found.keys() - now.keys()):
+            if self._found[name].end():
+                log.info("Cluster %s: its finding %s is over", self.cluster, name)
+        for name, finding in sorted(now.items()):
+            line = self._found.setdefault(name, RepeatedWarning()).line(finding.sentence, monotonic_ms(), name)
+            if line is not None:
+                log.warning("Cluster %s: %s", self.cluster, line)
 
     def _log_once(self, topic: str, reason: str, text: str, *values: object) -> None:
         if (topic, reason) not in self._logged:

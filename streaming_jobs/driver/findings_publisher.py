@@ -12,6 +12,7 @@ from monitor.config import ClusterSettings
 from monitor.detection.finding_changes import Ledger, alike_in, alike_records, cluster_records
 from monitor.model import FindingOutdated, FindingRecord, FindingScope, GroupSummary, Shard
 from monitor.model.cluster_findings import ClusterFinding
+from monitor.readiness.repeated_warning import RepeatedWarning
 from streaming_jobs.driver.finding_links import with_link
 from streaming_jobs.ingest.sharding import watches
 from streaming_jobs.runtime.clock import monotonic_ms
@@ -63,6 +64,7 @@ class FindingsPublisher:
         self._closed = False
         self.problem: str | None = None
         """Why nothing is written now, as a sentence."""
+        self._warnings = RepeatedWarning()
 
     @property
     def is_on(self) -> bool:
@@ -128,8 +130,10 @@ class FindingsPublisher:
 
     def _back_off(self, error: Exception) -> None:
         sentence = sentence_of(self._cluster, error)
-        if self.problem is None:
-            log.warning("%s", sentence)
+        if self.problem is None:  # each failure after a success is an event of its own
+            self._warnings.end()
+            if (line := self._warnings.line(sentence, monotonic_ms())) is not None:
+                log.warning("%s", line, extra={"cluster": self._name})
         self.problem = sentence
         self._topic.close()
         self._topic_is_known = False

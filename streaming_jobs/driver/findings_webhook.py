@@ -141,7 +141,7 @@ class FindingsWebhook:
             return
         others = f" ({self._skipped} others were not sent since the last such line)" if self._skipped else ""
         text = "Cluster %s: a record of the findings topic about the group %s is not sent to the webhook: %s%s"
-        log.warning(text, self._cluster, shown_group(record.group), error, others)
+        log.warning(text, self._cluster, shown_group(record.group), error, others, extra={"group": record.group})
         self._skipped, self._skipped_line_s = 0, now_s
 
     def _is_done_with(self, event: CloudEvent) -> bool:

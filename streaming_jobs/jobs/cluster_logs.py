@@ -115,7 +115,8 @@ class ClusterLogs:
             try:
                 require_readable(self._cluster, topic)
             except CollectorError as error:
-                log.warning("The topic of configurations of the Connect cluster %r is not read. %s", group, error)
+                text = "The topic of configurations of the Connect cluster %r is not read. %s"
+                log.warning(text, group, error, extra={"cluster": self._target.name, "group": group})
             else:
                 found[group] = topic
         return found
@@ -134,7 +135,8 @@ class ClusterLogs:
             return share_state_partitions(self._cluster)
         except PermissionMissing as error:
             if not self._has_missed_share_state:
-                log.warning("%s Until then, the lag of share groups comes from their coordinators.", error)
+                text = "%s Until then, the lag of share groups comes from their coordinators."
+                log.warning(text, error, extra={"cluster": self._target.name})
             self._has_missed_share_state = True
         return 0
 

@@ -73,7 +73,7 @@ class ClusterQuery:
         self._target = target
         self._cluster = target.carrier
         self._settings = settings
-        self._trigger_ms = int(settings.trigger_s * 1000)
+        self._trigger_ms = int(settings.trigger_s_for(1) * 1000)
         self._shared = shared
         self._checkpoint = checkpoint
         self._options = options

@@ -21,6 +21,7 @@ from monitor.collectors.passes.health import PassCounter
 from monitor.collectors.remote_collector import RemoteCollector
 from monitor.config import SparkSettings
 from monitor.model import ALL_GROUPS, Shard
+from monitor.readiness.repeated_warning import RepeatedWarning
 from streaming_jobs.driver.findings_publisher import FindingsPublisher
 from streaming_jobs.driver.shared import SharedEvaluation
 from streaming_jobs.driver.snapshot_store import SnapshotStore
@@ -79,9 +80,9 @@ class ClusterWatch:
         self._watching = threading.Thread(target=self._run, name=f"watch-{target.name}", daemon=True)
         self._threads = (*map(self._collecting, target.collectors), self._watching)
         self._findings = FindingsPublisher(target.carrier, shared.shard, target.name, shared.external_url)
-        self._problems = ReadingProblems(target, StallWatch(int(settings.trigger_s * 1000)))
+        self._problems = ReadingProblems(target, StallWatch(int(settings.trigger_s_for(1) * 1000)))
         self._unread_log = UnreadLog(target.name)
-        self._is_stall_logged = False
+        self._stall_warnings = RepeatedWarning()
         self._checkpoint = Checkpoint(spark, settings.checkpoint or "", target.name)
         is_here = is_local(str(spark.sparkContext.master))
         self._options = SourceOptions(target.carrier, serves_tokens=is_here)
@@ -205,13 +206,13 @@ class ClusterWatch:
 
     def _log_stall(self) -> None:
         """Say once that the groups are not evaluated any more, and once that they are again."""
-        if self._problems.has_stalled == self._is_stall_logged:
+        if not self._problems.has_stalled:
+            if self._stall_warnings.end():
+                log.info("Cluster %s: groups are evaluated again", self._target.name)
             return
-        self._is_stall_logged = not self._is_stall_logged
-        if self._is_stall_logged:
-            log.warning("%s", cluster_sentence(self._target.name, self._problems.sentence or ""))
-        else:
-            log.info("Cluster %s: groups are evaluated again", self._target.name)
+        sentence = cluster_sentence(self._target.name, self._problems.sentence or "")
+        if (line := self._stall_warnings.line(sentence, monotonic_ms(), "stalled")) is not None:
+            log.warning("%s", line, extra={"cluster": self._target.name})
 
     def _run(self) -> None:
         self._await_first_pass()

@@ -36,8 +36,8 @@ def find_away(
     away = {cluster.name: reason for cluster, reason in zip(clusters, reasons, strict=True) if reason is not None}
     if away and (strict or len(away) == len(clusters)):
         raise ClusterAway(" ".join(away.values()))
-    for reason in away.values():
-        log.warning("%s Starting without it; it is watched once it answers.", reason)
+    for name, reason in away.items():
+        log.warning("%s Starting without it; it is watched once it answers.", reason, extra={"cluster": name})
     return away
 
 
@@ -54,7 +54,7 @@ def _reason_away(cluster: ClusterSettings, *, limit_s: float) -> str | None:
     try:
         check(cluster, limit_s)
     except NotYetReadable as missing:
-        log.warning("%s Waiting for it.", missing)
+        log.warning("%s Waiting for it.", missing, extra={"cluster": cluster.name})
     except ClusterAway as error:
         return str(error)
     return None

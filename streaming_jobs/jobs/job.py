@@ -16,7 +16,8 @@ from monitor.collectors.configured import ConfiguredCollectors, MakeReader
 from monitor.collectors.kafka_client.client_properties import cluster_login, token_endpoints
 from monitor.collectors.kafka_client.kerberos import KerberosLogin, kerberos_file
 from monitor.collectors.readers import create_reader
-from monitor.config import Settings, detection_rules
+from monitor.config import Settings, SparkSettings, detection_rules
+from monitor.config.cores import local_cores
 from monitor.lifecycle import Lifecycle
 from monitor.metrics.series_filter import Detail, DetailOverride, SeriesRules
 from streaming_jobs.buckets.catalog_server import CatalogServer
@@ -108,7 +109,7 @@ class Job(Lifecycle):
             JvmNotStarted: Spark's JVM ended at once.
             Stopped: the command was stopped.
         """
-        spark = self._settings.spark
+        spark = with_trigger(self._settings)
         self._spark = create_session(
             spark.master,
             spark.shuffle_partitions,
@@ -121,7 +122,7 @@ class Job(Lifecycle):
         self._store.process.watch_jvm(jvm_pid(self._spark))
         self._shelf = CatalogServer(self._spark.conf.get("spark.driver.host") or "127.0.0.1")
         shared = SharedEvaluation(
-            detection_rules(self._settings.detection),
+            detection_rules(self._settings.detection, self._settings.alerts),
             self._shelf,
             served_before(self._settings),
             self._settings.shard,
@@ -207,6 +208,14 @@ class Job(Lifecycle):
             raise JobFailed(self._lifetime.given_up)
         if self._spark is not None and has_ended(self._spark):
             raise JobFailed("Spark has ended, or its JVM was killed (out of memory?). Start groupwatch again.")
+
+
+def with_trigger(settings: Settings) -> SparkSettings:
+    """Spark's settings with the distance of micro-batches, which is logged if none was chosen."""
+    if settings.spark.trigger_s is None:
+        text = "spark.trigger_s is %g: clusters and systems %d, cores %d"
+        log.info(text, settings.trigger_s, len(settings.watched_names), local_cores(settings.spark.master))
+    return settings.spark.model_copy(update={"trigger_s": settings.trigger_s})
 
 
 def series_rules(settings: Settings) -> SeriesRules:

@@ -6,10 +6,12 @@ import logging
 from collections.abc import Callable
 
 from monitor.collectors.errors import NotYetReadable
+from monitor.readiness.repeated_warning import RepeatedWarning
 from streaming_jobs.jobs.cluster_logs import ClusterLogs
 from streaming_jobs.jobs.reading_problems import ReadingProblems, cluster_sentence
 from streaming_jobs.jobs.watch_targets import WatchTarget
 from streaming_jobs.runtime.checkpoint import Checkpoint, CheckpointError
+from streaming_jobs.runtime.clock import monotonic_ms
 from streaming_jobs.runtime.lifetime import JobFailed
 from streaming_jobs.runtime.query_errors import REBUILD, cause_of, fatal_sentence, is_disk_full, is_fetch_timeout
 
@@ -33,6 +35,7 @@ class QueryFailures:
         self._problems = problems
         self._show = show
         self._fatal: JobFailed | CheckpointError | None = None
+        self._warnings = RepeatedWarning()
 
     @property
     def fatal(self) -> JobFailed | CheckpointError | None:
@@ -68,13 +71,19 @@ class QueryFailures:
         else:
             throttling = self._logs.ends.throttling if is_fetch_timeout(error) else None
             problem = throttling or (f"the disk is full ({cause})" if is_disk_full(error) else cause)
-            log.warning("Cluster %s: the query ended (%s); restarting it", self._target.name, problem)
+            self._log_end(f"the query ended ({problem}); restarting it")
             self._show_end(f"reading stopped: {problem}", is_waiting=is_disk_full(error))
+
+    def _log_end(self, sentence: str) -> None:
+        """Each end is an event of its own: only its number is of interest if they are many."""
+        self._warnings.end()
+        if (line := self._warnings.line(sentence, monotonic_ms())) is not None:
+            log.warning("Cluster %s: %s", self._target.name, line)
 
     def _wait_for(self, sentence: str) -> None:
         """Say once what a query cannot start without."""
         if self._problems.of_query != sentence:
-            log.warning("%s Waiting for it.", sentence)
+            log.warning("%s Waiting for it.", sentence, extra={"cluster": self._target.name})
         self._show_end(sentence, is_waiting=True)
 
     def _show_end(self, sentence: str, *, is_waiting: bool) -> None:

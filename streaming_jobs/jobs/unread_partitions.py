@@ -12,6 +12,7 @@ from monitor.collectors.kafka.log_ends import NOBODY_ANSWERS
 from monitor.collectors.kafka.silence import Silence
 from monitor.messages.formatting import counted
 from monitor.messages.notification import utc
+from monitor.readiness.repeated_warning import RepeatedWarning
 from streaming_jobs.buckets.batch_context import Unread
 
 log = logging.getLogger(__name__)
@@ -73,7 +74,7 @@ class UnreadLog:
     def __init__(self, cluster: str) -> None:
         self._cluster = cluster
         self._since_ms: int | None = None
-        self._is_told = False
+        self._warnings = RepeatedWarning()
 
     def look(self, problem: str | None, passed_ms: int) -> None:
         """Take the sentence of now (``unread_problem``). To be called now and then.
@@ -83,11 +84,13 @@ class UnreadLog:
             passed_ms: now, by a clock that only goes forward.
         """
         if problem is None:
-            if self._is_told:
+            if self._warnings.end():
                 log.info("Cluster %s: all partitions of its logs are read again", self._cluster)
-            self._since_ms, self._is_told = None, False
+            self._since_ms = None
             return
         self._since_ms = passed_ms if self._since_ms is None else self._since_ms
-        if not self._is_told and passed_ms - self._since_ms >= LOGGED_AFTER_MS:
-            log.warning("%s Their groups are not evaluated until then.", problem)
-            self._is_told = True
+        if passed_ms - self._since_ms < LOGGED_AFTER_MS:
+            return
+        sentence = f"{problem} Their groups are not evaluated until then."
+        if (line := self._warnings.line(sentence, passed_ms, "unread")) is not None:
+            log.warning("%s", line, extra={"cluster": self._cluster})

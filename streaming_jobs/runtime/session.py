@@ -16,6 +16,7 @@ from pyspark import SparkConf, SparkContext
 from pyspark.sql import SparkSession
 
 from monitor.config.client import SECRET_KEY
+from monitor.config.cores import local_cores
 from monitor.java_runtime.find_java import find_java
 from streaming_jobs.runtime.class_archive import WRITE, with_archive
 from streaming_jobs.runtime.class_path import CLASS_PATH, driver_class_path, spark_has_defaults
@@ -408,17 +409,3 @@ def with_task_slots(master: str, queries: int) -> str:
         return master
     tries = master.partition(",")[2].rstrip("]") or str(TASK_TRIES)
     return f"local[{local_cores(master) * max(1, queries)},{tries}]"
-
-
-def local_cores(master: str) -> int:
-    """How many cores a local master uses; 8 for a cluster's master, whose cores are not known here.
-
-    >>> local_cores("local[3]"), local_cores("spark://host:7077")
-    (3, 8)
-    """
-    if not master.startswith("local"):
-        return 8
-    inside = master.removeprefix("local").strip("[]").split(",")[0]
-    if inside == "*":
-        return os.cpu_count() or 1
-    return int(inside) if inside else 1

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 
 import pytest
 import yaml
 
 from dashboards.generate import FOLDER
-from dashboards.grafana.boards import BOARDS
 from monitor.alert_rules import RULES
 from monitor.alert_rules.inhibitions import INHIBITIONS, alertmanager_config
-from monitor.alert_rules.links import FLEET_UID, GROUP_UID
 from monitor.config import ConfigError
+from monitor.grafana.boards import BoardOptions, configured_boards
 from tests.alert_rules.rule_files import CLUSTERS, configured, rules_by_name
 from tests.dashboards.promtool import promtool, run_cases
 
@@ -166,8 +167,23 @@ def test_an_alert_about_a_cluster_leads_to_its_groups_and_one_about_all_to_the_p
     assert down["page_url"] == "https://ops.example.com/groupwatch/"
 
 
-def test_dashboards_have_the_addresses_that_alerts_link_to():
-    assert {GROUP_UID, FLEET_UID} <= {board.uid for board in BOARDS.values()}
+def test_runbooks_are_those_that_the_page_serves_unless_they_are_elsewhere(tmp_path: Path):
+    text = f'{CLUSTERS}[http]\nexternal_url = "https://ops.example.com/groupwatch/"\n'
+    for rule in rules_by_name(configured(tmp_path, text)).values():
+        page = "https://ops.example.com/groupwatch/help/runbooks"
+        assert rule["annotations"]["runbook_url"] == f"{page}#{rule['alert'].lower()}"
+        assert "runbook" not in rule["annotations"]
+    elsewhere = rules_by_name(configured(tmp_path, LINKED))["GroupwatchDown"]["annotations"]
+    assert elsewhere["runbook_url"] == "https://wiki.example.com/runbooks#groupwatchdown"
+
+
+@pytest.mark.parametrize("name", [None, "eu"])
+def test_dashboards_have_the_addresses_that_alerts_link_to(tmp_path: Path, name: str | None):
+    text = LINKED if name is None else f'{LINKED}[dashboards]\nname = "{name}"\n'
+    rules = rules_by_name(configured(tmp_path, text)).values()
+    linked = {address for rule in rules for address in re.findall(r"/d/([\w-]+)", rule["annotations"]["dashboard_url"])}
+    boards = configured_boards(BoardOptions(name=name))
+    assert linked == {json.loads(boards[board])["uid"] for board in ("fleet", "group")}
 
 
 def test_the_summary_of_each_alert_about_a_group_or_a_cluster_names_the_cluster():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -39,6 +40,19 @@ def test_the_line_is_at_its_time_and_height_and_interrupted_where_the_lag_is_unk
     lines = [each.get("points") for each in drawn(LagChart(RANGE, points)).iter(f"{SVG}polyline")]
     top, middle = FLOOR - PLOT, FLOOR - PLOT / 2
     assert lines == [f"0,{FLOOR}.0 2500,{top}.0", f"9990,{middle} 10010,{middle}"]
+
+
+def test_time_before_the_recording_is_not_drawn_as_a_lag_of_0():
+    """It begins after a quarter of the chart. A first point near the start leaves nothing out."""
+    late = LagChart(TimeRange(0, 4_000_000), (LagAt(1_000_000, 5), LagAt(4_000_000, 5)))
+    text = lag_chart(late)
+    (piece,) = re.findall(r'<rect class="chart-unrecorded"[^>]*>', text)
+    assert 'x="0"' in piece
+    assert 'width="25.000%"' in piece
+    assert ">not recorded</text>" in text
+    assert "Nothing is recorded before 1970-01-01 00:16:40 UTC." in text
+    early = LagChart(TimeRange(0, 4_000_000), (LagAt(10_000, 5), LagAt(4_000_000, 5)))
+    assert "recorded" not in lag_chart(early, with_style=False)
 
 
 def test_bars_are_cut_at_the_range_and_have_the_color_of_their_severity():

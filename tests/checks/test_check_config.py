@@ -68,6 +68,7 @@ def test_a_file_that_will_do_is_told_as_it_would_be_watched(check, tmp_path: Pat
         "setting     http = 127.0.0.1:9464",
         "setting     spark.master = local[*]",
         "setting     spark.checkpoint = hdfs://namenode/groupwatch",
+        "setting     spark.trigger_s = 1 (from clusters and cores)",
         "setting     detection.commit_silence_s = 30.0",
         f"result      groupwatch run can start with {tmp_path}/groupwatch.toml."
         " Clusters were not contacted: add --connect.",
@@ -298,6 +299,19 @@ def test_intervals_as_long_as_an_alert_waits_are_told_and_end_with_0(check, text
     assert (answer.exit_code, told(answer, "warning")) == (0, warnings)
 
 
+def test_the_trigger_follows_from_clusters_and_cores_unless_it_is_chosen(check):
+    clusters = "".join(f'[clusters.c{n}]\nbootstrap_servers = "b{n}:9092"\n' for n in range(6))
+    shown = [
+        line
+        for chosen in ("", "trigger_s = 0.5\n")
+        for line in told(check(f'{clusters}{SPARK}master = "local[4]"\n{chosen}'), "setting")
+    ]
+    assert [line for line in shown if "trigger_s" in line] == [
+        "spark.trigger_s = 1.5 (from clusters and cores)",
+        "spark.trigger_s = 0.5",
+    ]
+
+
 def test_a_collector_alone_is_told_of_its_intervals_and_not_of_the_trigger(check):
     answer = check(f"{CLUSTER}collect_interval_s = 660\n[spark]\ntrigger_s = 360\n", "--collect")
     (warning,) = told(answer, "warning")
@@ -422,6 +436,7 @@ def test_who_may_read_and_which_series_there_are_is_told_where_it_is_not_the_def
         f"http.token_file = {tmp_path}/token_file",
         "spark.master = local[*]",
         "spark.checkpoint = hdfs://namenode/groupwatch",
+        "spark.trigger_s = 1 (from clusters and cores)",
         "metrics.detail = group",
         "metrics.overrides = partition for groups orders, cluster prod",
         "metrics.overrides = topic for topics events-.*",

@@ -1,5 +1,7 @@
 """What is wrong with an option is told in a sentence, with exit code 2, before anything is started."""
 
+import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -45,23 +47,48 @@ def test_a_file_that_is_there_can_be_written_again(tmp_path: Path):
 
 
 LOGS = """
-import logging
-from monitor.cli import app
-app._log_to_terminal(False)
+import logging, sys
+from monitor.cli.log_lines import LogFormat, LogLevel, log_to_terminal
+log_to_terminal(LogLevel.INFO, LogFormat(sys.argv[1]))
 log = logging.getLogger("monitor.x")
-log.warning("Group %s: %s", "a\\n2026-01-01 00:00:00,000 ERROR   forged", "\\x1b[2J\\u202e\\u05d0")
+log.warning("Cluster %s: %s", "a\\n2026-01-01 00:00:00,000 ERROR   forged", "\\x1b[2J\\u202e\\u05d0")
 try:
     raise ValueError("\\x1b]0;title\\nforged")
 except ValueError:
-    log.exception("Failed")
+    log.exception("Failed", extra={"cluster": "eu", "group": "orders"})
+sys.stderr.buffer.write(b"26/11/29 02:18:06 WARN Executor: lost\\n")
+print("groupwatch cannot start: x", file=sys.stderr)
 """
 
 
+def log_lines(form: str) -> list[str]:
+    words = [sys.executable, "-c", LOGS, form]
+    return subprocess.run(words, capture_output=True, encoding="utf-8", check=True).stderr.splitlines()
+
+
 def test_no_name_forges_a_line_of_the_log_or_sends_a_control_to_the_terminal():
-    said = subprocess.run([sys.executable, "-c", LOGS], capture_output=True, encoding="utf-8", check=True).stderr
-    first, second, *more = said.splitlines()
-    assert first.endswith(" WARNING Group a")
+    first, second, *more = log_lines("text")
+    assert first.endswith(" WARNING Cluster a")
     assert second == "    2026-01-01 00:00:00,000 ERROR   forged: \\x1b[2J\\u202e\u05d0"
     assert more[0].endswith(" ERROR   Failed")
-    assert [line for line in more[1:] if not line.startswith("    ")] == []
-    assert more[-2:] == ["    ValueError: \\x1b]0;title", "    forged"]
+    *trace, spark, last = more[1:]
+    assert [line for line in trace if not line.startswith("    ")] == []
+    assert trace[-2:] == ["    ValueError: \\x1b]0;title", "    forged"]
+    assert (spark, last) == ("26/11/29 02:18:06 WARN Executor: lost", "groupwatch cannot start: x")
+
+
+def test_each_line_of_a_log_for_a_store_is_a_json_object_with_the_cluster_and_an_instant_in_utc():
+    """Also of what Spark and the command itself write to the standard error."""
+    lines = log_lines("json")
+    assert all(line.isascii() and line.isprintable() for line in lines)
+    warning, failure, spark, last = map(json.loads, lines)
+    for each in (warning, failure, spark, last):
+        assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", each.pop("time"))
+    name = "a\n2026-01-01 00:00:00,000 ERROR   forged"
+    message = f"Cluster {name}: \x1b[2J\u202e\u05d0"
+    assert warning == {"level": "warning", "logger": "monitor.x", "cluster": name, "message": message}
+    assert failure.pop("exception").endswith("ValueError: \x1b]0;title\nforged")
+    named = {"cluster": "eu", "group": "orders"}
+    assert failure == {"level": "error", "logger": "monitor.x", **named, "message": "Failed"}
+    assert spark == {"level": "warning", "logger": "stderr", "message": "26/11/29 02:18:06 WARN Executor: lost"}
+    assert last == {"level": "error", "logger": "stderr", "message": "groupwatch cannot start: x"}

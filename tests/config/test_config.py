@@ -86,7 +86,7 @@ def test_nothing_given_means_the_documented_defaults(file):
         checkpoint=None,
         buckets=0,
         shuffle_partitions=0,
-        trigger_s=1.0,
+        trigger_s=None,
         max_records_per_batch=4_000_000,
         conf={},
     )

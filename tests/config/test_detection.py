@@ -1,12 +1,25 @@
 """The thresholds that a deployment chose reach the rules, in the rules' units."""
 
 from monitor.config import DetectionOptions, detection_rules
+from monitor.config.alerts import AlertOverride, AlertsSettings
+from monitor.config.settings import DetectionOverride
 from monitor.detection import DetectionSettings
 from monitor.detection.thresholds.burrow import BurrowSettings
+from monitor.model.alert_ages import AlertAge
 
 
 def test_nothing_chosen_means_the_defaults_of_the_rules():
     assert detection_rules(DetectionOptions()).default == DetectionSettings()
+
+
+def test_changed_ages_of_alerts_reach_the_findings_of_every_group():
+    silent = DetectionOverride(groups="slow-.*", commit_silence_s=9)
+    chosen = AlertsSettings(
+        overrides=(AlertOverride(alert="GroupwatchLagOld", age_s=120), AlertOverride(alert="GroupwatchX", for_s=1))
+    )
+    rules = detection_rules(DetectionOptions(overrides=(silent,)), chosen)
+    ages = (AlertAge("GroupwatchLagOld", 120),)
+    assert [rules.of("c", group).alert_ages for group in ("slow-1", "orders")] == [ages, ages]
 
 
 def test_each_chosen_threshold_reaches_the_rules_durations_in_ms():

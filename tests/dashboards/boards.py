@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from dashboards.generate import FOLDER, GRAFANA
+from monitor.grafana.boards import SHIPPED
 
 BOARDS: Final[dict[str, dict[str, Any]]] = {
-    path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted((FOLDER / GRAFANA).glob("*.json"))
+    path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted(SHIPPED.glob("*.json"))
 }
 
 ALL: Final = {"cluster": (".*",), "group": (".*",), "topic": (".*",)}

@@ -15,7 +15,6 @@ from grafana_foundation_sdk.cog.encoder import JSONEncoder
 from grafana_foundation_sdk.cog.plugins import register_default_plugins
 from grafana_foundation_sdk.models.dashboard import Dashboard
 
-from dashboards.grafana import DATASOURCE_UID
 from dashboards.grafana.fleet import FINDINGS
 from dashboards.grafana.group import STATES
 from dashboards.grafana.group_lag import STATUSES
@@ -129,13 +128,31 @@ def test_nothing_of_a_dashboard_is_unknown_to_grafanas_model(board: dict[str, An
     assert kept == written
 
 
-def test_rebalances_are_marked_on_the_dashboards_of_groups_for_any_version_of_grafana():
+def test_alerts_and_rebalances_are_marked_for_any_version_of_grafana():
     marks = {name: board["annotations"].get("list", []) for name, board in BOARDS.items()}
-    assert {name for name, found in marks.items() if found} == {"group", "rebalances"}
-    for (mark,) in (marks["group"], marks["rebalances"]):
+    titles = {name: [mark["titleFormat"] for mark in each] for name, each in marks.items() if each}
+    alert = ["{{alertname}} ({{severity}})"]
+    assert titles == {"fleet": alert, "group": ["Rebalance"], "rebalances": ["Rebalance"]}
+    for mark in (mark for each in marks.values() for mark in each):
         assert mark["enable"]
         assert mark["expr"] == mark["target"]["expr"]
-        assert (mark["titleFormat"], mark["textFormat"]) == ("Rebalance", "{{cluster}} {{group}}")
+        assert mark["textFormat"] == "{{cluster}} {{group}}"
+
+
+@EVERY_BOARD
+def test_a_dashboard_can_be_edited(board: dict[str, Any]):
+    assert board["editable"] is True
+
+
+@pytest.mark.parametrize(("name", "panel"), EVERY_PANEL, ids=titled)
+def test_a_panel_without_data_does_not_say_that_all_is_well(name: str, panel: dict[str, Any]):
+    """Nothing may be known. A cell of a table without a value has a dash instead."""
+    said = panel["fieldConfig"]["defaults"]["noValue"]
+    assert re.search(r"^unknown$|, or no data$|, or metrics\.\w+ is not set$", said), said
+    if panel["type"] == "table":
+        looks = [each for override in panel["fieldConfig"]["overrides"] for each in override["properties"]]
+        cells = [look["value"] for look in looks if look["id"] == "noValue"]
+        assert cells == ["–"] * len(panel["targets"])  # noqa: RUF001 -- the dash of the page
 
 
 @EVERY_BOARD
@@ -197,8 +214,12 @@ def sources(part: Any) -> list[dict[str, str]]:
 
 
 @EVERY_BOARD
-def test_every_query_goes_to_the_provisioned_data_source(board: dict[str, Any]):
-    assert all(source == {"type": "prometheus", "uid": DATASOURCE_UID} for source in sources(board))
+def test_every_query_goes_to_the_selected_data_source_at_first_grafanas_default(board: dict[str, Any]):
+    """Grafana has an option ``default`` if its default data source has that type; else the first one is selected."""
+    first = board["templating"]["list"][0]
+    assert (first["type"], first["name"], first["query"]) == ("datasource", "datasource", "prometheus")
+    assert (first["current"], first["multi"]) == ({"text": "default", "value": "default"}, False)
+    assert all(source == {"type": "prometheus", "uid": "${datasource}"} for source in sources(board))
     targets = sum(len(panel["targets"]) for panel in panels(board))
     assert len(sources(board)) > targets + len(panels(board))
 

@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from dashboards.generate import FOLDER, generated_files, write
-from dashboards.grafana import DATASOURCE_UID
+from dashboards.generate import ALERTS, FOLDER, generated_files, write
 from dashboards.queries import chosen, increased, numbered, since, summed
+from monitor.grafana.boards import SHIPPED
 from monitor.metrics import specs
 from monitor.metrics.promql import UnknownMetric
 from monitor.metrics.spec_types import MetricKind
@@ -21,27 +21,32 @@ LABELS = {spec.name: set(spec.labels) for spec in (*METRICS, *OF_THE_JVM, *COUNT
 """Of the series that can be queried."""
 
 
-def test_nothing_else_is_in_the_folder():
-    assert {str(path.relative_to(FOLDER)) for path in FOLDER.rglob("*") if path.is_file()} == set(generated_files())
+def written(name: str) -> str:
+    return ((FOLDER if name == ALERTS else SHIPPED) / name).read_text(encoding="utf-8")
+
+
+def test_nothing_else_is_in_the_folders():
+    assert {path.name for folder in (FOLDER, SHIPPED) for path in folder.iterdir()} == set(generated_files())
 
 
 @pytest.mark.parametrize("name", generated_files())
 def test_no_generated_file_is_stale(name: str):
-    written = (FOLDER / name).read_text(encoding="utf-8")
-    assert written == generated_files()[name], "run: python -m dashboards"
+    assert written(name) == generated_files()[name], "run: python -m dashboards"
 
 
 def test_what_is_no_longer_generated_is_removed(tmp_path):
-    (tmp_path / "grafana").mkdir()
-    (tmp_path / "grafana" / "former.json").write_text("{}")
-    write(tmp_path)
-    assert {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.*")} == set(generated_files())
+    rules, boards = tmp_path / "rules", tmp_path / "boards"
+    for folder in (rules, boards):
+        folder.mkdir()
+        (folder / "former.json").write_text("{}")
+    write(rules, boards)
+    assert [path.name for path in rules.iterdir()] == [ALERTS]
+    assert {path.name for path in boards.iterdir()} == set(generated_files()) - {ALERTS}
 
 
 @pytest.mark.parametrize("name", generated_files())
 def test_every_metric_named_is_one_of_ours(name: str):
-    text = (FOLDER / name).read_text(encoding="utf-8").replace(DATASOURCE_UID, "")
-    named = set(re.findall(r"\bgroupwatch_\w+", text))
+    named = set(re.findall(r"\bgroupwatch_\w+", written(name)))
     assert named
     assert named <= LABELS.keys()
 

@@ -3,8 +3,9 @@
 import pytest
 
 from monitor.explain.statements import findings_told
-from monitor.findings.alerts import LAST_PLACE, alert_age_ms, place_of, settling_until_ms
+from monitor.findings.alerts import LAST_PLACE, alert_age_ms, changed_age_s, place_of, settling_until_ms
 from monitor.model import Finding, FindingKind
+from monitor.model.alert_ages import AlertAge
 from tests.support.builders import NOW
 from tests.web.examples import offsets_only
 
@@ -39,6 +40,19 @@ def test_a_finding_settles_until_its_alert_is_due_and_information_never_does():
     )
     assert (settling_until_ms(young, NOW), settling_until_ms(old, NOW)) == (NOW + 1, None)
     assert settling_until_ms(finding_of_age(FindingKind.DRIFT, "tie", 0), NOW) is None
+
+
+def test_a_changed_age_of_an_alert_is_the_one_that_its_finding_waits_for():
+    """The expression of GroupwatchPartitionOrphaned has 600 s; two hours and one minute are chosen."""
+    of_another = AlertAge("GroupwatchDrift", 5)
+    for age_s in (7200, 60):
+        changed_s = changed_age_s("orphaned", "grew", (of_another, AlertAge("GroupwatchPartitionOrphaned", age_s)))
+        assert changed_s == age_s
+        begun_ms = NOW - 1000 * age_s
+        finding = Finding(FindingKind.ORPHANED, "grew", begun_ms, "No owner.", alert_age_s=changed_s)
+        assert settling_until_ms(finding, NOW - 1) == NOW
+        assert settling_until_ms(finding, NOW) is None
+    assert changed_age_s("orphaned", "grew", (of_another,)) is None
 
 
 def test_what_settles_comes_after_lasting_warnings_and_before_information():

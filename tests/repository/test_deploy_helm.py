@@ -23,20 +23,22 @@ from dashboards.runbooks import Options
 from monitor.alert_rules import rules_file, rules_object
 from monitor.alert_rules.options import RuleOptions
 from monitor.config import load
+from monitor.grafana.boards import BoardOptions, configured_boards
+from monitor.grafana.objects import ObjectOptions, config_maps
 from tests.repository.test_deploy_kubernetes import (
     MANIFESTS,
-    NEWER,
-    OF_THE_OPERATOR,
-    OLDEST,
     loaded,
     objects,
     shown_in_the_guide,
 )
 from tests.repository.test_repository import PROJECT
 from tests.support.helm import helm_program
+from tests.support.helm_chart import CHART, OLDEST, Rendered, Values, assert_valid, helm, only, pod_of
 
 ROOT = Path(__file__).parents[2]
-CHART = ROOT / "deploy" / "helm" / "groupwatch"
+EXAMPLE = (MANIFESTS / "base" / "groupwatch.toml").read_text(encoding="utf-8")
+"""The configuration that the chart has if the values name none."""
+
 DEFAULTS: dict[str, Any] = yaml.safe_load((CHART / "values.yaml").read_text(encoding="utf-8"))
 GUIDE = (ROOT / "docs" / "deployment.md").read_text(encoding="utf-8")
 
@@ -48,9 +50,6 @@ ADDED_LABELS: Final = {
     "helm.sh/chart",
 }
 """Helm's conventions: several releases, and the collectors beside the job, must not choose each other's pods."""
-
-Values = dict[str, Any]
-Rendered = list[dict[str, Any]]
 
 COLLECT_TOML = """\
 [clusters.prod]
@@ -68,7 +67,7 @@ port = 9465
 """
 
 FULL: Values = {
-    "config": DEFAULTS["config"] + '\n[history]\nfolder = "/var/lib/groupwatch-history/tables"\n',
+    "config": EXAMPLE + '\n[history]\nfolder = "/var/lib/groupwatch-history/tables"\n',
     "secrets": [{"name": "groupwatch-kafka", "folder": "kafka"}, {"name": "groupwatch-web", "folder": "web"}],
     "image": {"repository": "registry.example:5000/team/groupwatch", "digest": f"sha256:{'0' * 64}"},
     "pullSecrets": ["registry"],
@@ -103,47 +102,6 @@ FULL: Values = {
 MONITORED: Values = {"monitoring": {part: {"enabled": True} for part in ("serviceMonitor", "rules", "dashboards")}}
 
 
-def helm(command: str, folder: Path, values: Values, *options: str) -> subprocess.CompletedProcess[str]:
-    file = folder / "values.yaml"
-    file.write_text(yaml.safe_dump(values), encoding="utf-8")
-    chart = ["groupwatch", CHART] if command == "template" else [CHART]
-    asked = [helm_program(), command, *chart, f"--kube-version={OLDEST}", "--namespace=groupwatch", "--values", file]
-    return subprocess.run([*asked, *options], capture_output=True, text=True, check=False)
-
-
-@pytest.fixture
-def rendered(tmp_path: Path) -> Callable[..., Rendered]:
-    """The objects that these values give."""
-
-    def render(values: Values, *options: str) -> Rendered:
-        done = helm("template", tmp_path, values, *options)
-        assert done.returncode == 0, done.stderr
-        return [each for each in yaml.safe_load_all(done.stdout) if each]
-
-    return render
-
-
-@pytest.fixture
-def refused(tmp_path: Path) -> Callable[[Values], str]:
-    """What Helm says of these values."""
-
-    def refusal(values: Values) -> str:
-        done = helm("template", tmp_path, values)
-        assert done.returncode != 0, "the values were taken"
-        return done.stderr
-
-    return refusal
-
-
-def only(found: Rendered, kind: str, name: str = "groupwatch") -> dict[str, Any]:
-    (one,) = [each for each in found if each["kind"] == kind and each["metadata"]["name"] == name]
-    return one
-
-
-def pod_of(found: Rendered) -> dict[str, Any]:
-    return only(found, "StatefulSet")["spec"]["template"]["spec"]
-
-
 def plain(value: Any) -> Any:
     """An object without what every object of a release has: a namespace, and Helm's labels (also in selectors)."""
     if isinstance(value, list):
@@ -162,7 +120,11 @@ def plain(value: Any) -> Any:
 @pytest.mark.parametrize("kind", ["serviceaccount", "service", "networkpolicy"])
 def test_the_objects_of_a_release_named_groupwatch_are_those_of_the_base(rendered, kind: str):
     base = loaded(f"base/{kind}.yaml")
-    assert plain(only(rendered({}), base["kind"])) == base
+    found = plain(only(rendered({}), base["kind"]))
+    if kind == "networkpolicy":  # of the pod of `helm test`, too, which is selected by nothing else
+        label = {"key": "app.kubernetes.io/component", "operator": "In", "values": ["job", "check"]}
+        assert found["spec"]["podSelector"].pop("matchExpressions") == [label]
+    assert found == base
 
 
 def stateful_set_of(found: Rendered) -> dict[str, Any]:
@@ -198,16 +160,13 @@ def test_shards_are_those_of_the_component(rendered):
 
 
 def test_the_configuration_is_that_of_the_base(rendered):
-    base = load(MANIFESTS / "base" / "groupwatch.toml")
     (text,) = only(rendered({}), "ConfigMap", "groupwatch-config")["data"].values()
-    file_lines = (MANIFESTS / "base" / "groupwatch.toml").read_text(encoding="utf-8").splitlines(keepends=True)
-    assert text == "".join(line for line in file_lines if not line.startswith("#"))
-    assert base.spark.master == "local[2]"
+    assert text == EXAMPLE
 
 
 def test_a_configuration_arrives_byte_by_byte(rendered):
     """Also what YAML, JSON and Go's templates have a meaning for."""
-    text = f'{DEFAULTS["config"]}\n# <é> & \t"{{{{ .Values }}}}" \\n %d: |-\n\n  # end\n\n'
+    text = f'{EXAMPLE}\n# <é> & \t"{{{{ .Values }}}}" \\n %d: |-\n\n  # end\n\n'
     assert only(rendered({"config": text}), "ConfigMap", "groupwatch-config")["data"]["groupwatch.toml"] == text
 
 
@@ -226,7 +185,7 @@ def without_clusters(rule: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_each_cluster_of_the_configuration_has_a_rule_for_when_it_has_no_series(rendered):
-    config = DEFAULTS["config"] + '\n[clusters."a.b-c"]\nbootstrap_servers = "b:9092"\n'
+    config = EXAMPLE + '\n[clusters."a.b-c"]\nbootstrap_servers = "b:9092"\n'
     names = tomllib.loads(config)["clusters"].keys()
     assert len(names) > 1
     rule = only(rendered({**MONITORED, "config": config}), "PrometheusRule")
@@ -239,14 +198,14 @@ def test_each_cluster_of_the_configuration_has_a_rule_for_when_it_has_no_series(
 def test_rules_of_a_file_are_rendered_as_they_are(rendered, text: Callable[..., str]):
     """They have a rule for each cluster already, and what the chart's own would not have."""
     options = RuleOptions(clusters=("prod", "other"), disabled=("GroupwatchLagOld",), labels={"team": "streaming"})
-    config = DEFAULTS["config"] + '\n[alerts]\ndisabled = ["GroupwatchLagOld"]\n'
+    config = EXAMPLE + '\n[alerts]\ndisabled = ["GroupwatchLagOld"]\n'
     rules = {"enabled": True, "file": text(options=options)}
     rule = only(rendered({"config": config, "monitoring": {"rules": rules}}), "PrometheusRule")
     assert rule["spec"] == yaml.safe_load(rules_file(options=options))
 
 
 def test_settings_of_alerts_need_a_file_of_rules(refused):
-    config = DEFAULTS["config"] + '\n[alerts]\ndisabled = ["GroupwatchLagOld"]\n'
+    config = EXAMPLE + '\n[alerts]\ndisabled = ["GroupwatchLagOld"]\n'
     said = refused({"config": config, "monitoring": {"rules": {"enabled": True}}})
     assert "config: the chart cannot apply [alerts]. Run `groupwatch rules --config" in said
 
@@ -255,6 +214,34 @@ def test_settings_of_alerts_need_a_file_of_rules(refused):
 def test_a_file_without_rules_is_refused(refused, text: str):
     said = refused({"monitoring": {"rules": {"enabled": True, "file": text}}})
     assert "monitoring.rules.file has no rules. Give it the output of `groupwatch rules`." in said
+
+
+NAMED: Values = {"dashboards": {"name": "eu"}}
+
+
+def test_dashboards_of_a_file_are_rendered_as_they_are(rendered):
+    boards = configured_boards(BoardOptions(name="eu", page="https://ops.example.com"))
+    texts = config_maps(boards, ObjectOptions(name="eu")).values()
+    given = {"settings": NAMED, "monitoring": {"dashboards": {"enabled": True, "file": "---\n".join(texts)}}}
+    found = {each["metadata"]["name"]: each for each in rendered(given) if each["kind"] == "ConfigMap"}
+    for expected in map(yaml.safe_load, texts):
+        assert found[expected["metadata"]["name"]]["data"] == expected["data"]
+
+
+def test_settings_of_dashboards_need_a_file_of_them(refused):
+    said = refused({"settings": NAMED, "monitoring": {"dashboards": {"enabled": True}}})
+    assert "config: the chart cannot apply [dashboards]. Run `groupwatch dashboards --config" in said
+    said = refused({"monitoring": {"dashboards": {"enabled": True, "file": "{}"}}})
+    assert "monitoring.dashboards.file has no ConfigMaps." in said
+
+
+def test_the_shipped_dashboards_link_to_the_external_address(rendered):
+    settings = {"http": {"external_url": "https://ops.example.com/gw/"}}
+    found = rendered({"settings": settings, "monitoring": {"dashboards": {"enabled": True}}})
+    boards = configured_boards(BoardOptions(page="https://ops.example.com/gw"))
+    maps = [each["data"] for each in found if each["kind"] == "ConfigMap" and "dashboard" in each["metadata"]["name"]]
+    shown = {name: json.loads(text) for data in maps for name, text in data.items()}
+    assert shown == {f"groupwatch-{name}.json": json.loads(text) for name, text in boards.items()}
 
 
 def test_the_rules_and_the_dashboards_are_those_of_the_component(rendered):
@@ -268,7 +255,7 @@ def test_the_rules_and_the_dashboards_are_those_of_the_component(rendered):
 
 def test_rules_and_dashboards_follow_the_label_that_the_configuration_names(rendered):
     label = Options(clusters=("prod",), cluster_label="kafka_cluster")
-    config = DEFAULTS["config"] + '\n[metrics]\ncluster_label = "kafka_cluster"\n'
+    config = EXAMPLE + '\n[metrics]\ncluster_label = "kafka_cluster"\n'
     found = rendered({**MONITORED, "config": config})
     manifests = {name: list(yaml.safe_load_all(text)) for name, text in kubernetes_files(label).items()}
     assert [plain(only(found, "PrometheusRule"))] == manifests["prometheusrule.yaml"]
@@ -278,22 +265,15 @@ def test_rules_and_dashboards_follow_the_label_that_the_configuration_names(rend
 
 def test_nothing_else_is_made_by_default(rendered):
     kinds = sorted(each["kind"] for each in rendered({}))
-    assert kinds == ["ConfigMap", "NetworkPolicy", "Service", "ServiceAccount", "StatefulSet"]
+    assert kinds == ["ConfigMap", "NetworkPolicy", "Pod", "Service", "Service", "ServiceAccount", "StatefulSet"]
 
 
 # Other values
 
 
-@pytest.mark.parametrize("version", [OLDEST, NEWER])
 @pytest.mark.parametrize("values", [{}, {"shards": 3, **MONITORED}, FULL], ids=["default", "sharded", "full"])
-def test_every_object_is_as_its_schema_wants_it(rendered, values: Values, version: str):
-    found = rendered(values)
-    names = [(each["kind"], each["metadata"]["name"]) for each in found]
-    assert len(names) == len(set(names))
-    assert {each["metadata"]["namespace"] for each in found} == {"groupwatch"}
-    for each in found:
-        if each["apiVersion"] != OF_THE_OPERATOR:  # which brings its schemas along as objects of the cluster
-            kubernetes_validate.validate(each, version, strict=True)
+def test_every_object_is_as_its_schema_wants_it(rendered, values: Values):
+    assert_valid(rendered(values))
 
 
 @pytest.mark.parametrize("values", [{}, FULL], ids=["default", "full"])
@@ -367,12 +347,27 @@ def test_the_collectors_are_a_pod_of_their_own_that_nothing_of_the_job_chooses(r
     for kind in ("Service", "NetworkPolicy"):
         for name, labels, others in (("groupwatch", of_the_job, own), ("groupwatch-collectors", own, of_the_job)):
             spec = only(found, kind, name)["spec"]
-            chosen = spec["selector"] if kind == "Service" else spec["podSelector"]["matchLabels"]
-            assert chosen.items() <= labels.items()
-            assert not chosen.items() <= others.items()
+            selector = {"matchLabels": spec["selector"]} if kind == "Service" else spec["podSelector"]
+            assert is_selected(labels, selector)
+            assert not is_selected(others, selector)
     monitored = only(found, "ServiceMonitor")["spec"]["selector"]["matchLabels"]
-    services = [each["metadata"]["labels"] for each in found if each["kind"] == "Service"]
-    assert [monitored.items() <= labels.items() for labels in services] == [True, True]
+    scraped = [
+        each["metadata"]["name"]
+        for each in found
+        if each["kind"] == "Service"
+        and monitored.items() <= each["metadata"]["labels"].items()
+        and each["spec"]["ports"][0]["name"] == only(found, "ServiceMonitor")["spec"]["endpoints"][0]["port"]
+    ]
+    assert sorted(scraped) == ["groupwatch", "groupwatch-collectors"], "each pod once, not by its other Service as well"
+
+
+def is_selected(labels: dict[str, str], selector: dict[str, Any]) -> bool:
+    """By a selector whose expressions are all of the operator ``In``."""
+    expressions = [
+        (each["key"], each["values"]) for each in selector.get("matchExpressions", []) if each["operator"] == "In"
+    ]
+    assert len(expressions) == len(selector.get("matchExpressions", []))
+    return selector["matchLabels"].items() <= labels.items() and all(labels.get(key) in of for key, of in expressions)
 
 
 def pod_labels(found: Rendered) -> dict[str, str]:
@@ -394,19 +389,19 @@ def test_a_changed_configuration_is_a_new_pod_and_an_equal_one_is_none(rendered)
         template = only(rendered({"config": config}), "StatefulSet")["spec"]["template"]
         return str(template["metadata"]["annotations"]["checksum/config"])
 
-    text = DEFAULTS["config"]
+    text = EXAMPLE
     assert annotation(text) == annotation(text) != annotation(f"{text}\n[metrics]\nmax_series = 1000\n")
 
 
 def test_the_port_of_the_configuration_is_that_of_everything(rendered):
-    found = rendered({"config": DEFAULTS["config"].replace("9464", "9999"), "service": {"port": 80}})
+    found = rendered({"config": EXAMPLE.replace("9464", "9999"), "service": {"port": 80}})
     assert pod_of(found)["containers"][0]["ports"] == [{"name": "http", "containerPort": 9999}]
     assert only(found, "NetworkPolicy")["spec"]["ingress"][0]["ports"] == [{"protocol": "TCP", "port": 9999}]
     assert only(found, "Service")["spec"]["ports"] == [{"name": "http", "port": 80, "targetPort": "http"}]
 
 
 def test_a_checkpoint_elsewhere_needs_no_claim(rendered):
-    config = DEFAULTS["config"].replace("/var/lib/groupwatch/checkpoint", "s3a://bucket/checkpoint")
+    config = EXAMPLE.replace("/var/lib/groupwatch/checkpoint", "s3a://bucket/checkpoint")
     found = rendered({"config": config, "persistence": {"checkpoint": {"enabled": False}}})
     assert "volumeClaimTemplates" not in only(found, "StatefulSet")["spec"]
     assert {"name": "state", "emptyDir": {}} in pod_of(found)["volumes"]
@@ -462,7 +457,7 @@ def test_the_values_of_the_guide_are_taken(rendered, tmp_path: Path):
 # Refusals
 
 
-CONFIG = DEFAULTS["config"]
+CONFIG = EXAMPLE
 MSK = CONFIG.replace("kafka-bootstrap.kafka.svc:9093", "b-1.msk:9093,b-2.msk:9098")
 
 
@@ -577,7 +572,8 @@ def test_the_chart_is_of_this_version_and_of_the_oldest_kubernetes():
 
 def test_rules_and_dashboards_are_links_and_so_are_always_those_of_the_component():
     linked = {file.name: file.resolve() for file in (CHART / "files").iterdir() if file.is_symlink()}
-    assert linked == {name: MANIFESTS / "monitoring" / name for name in ("dashboards.yaml", "prometheusrule.yaml")}
+    monitoring = {name: MANIFESTS / "monitoring" / name for name in ("dashboards.yaml", "prometheusrule.yaml")}
+    assert linked == {**monitoring, "groupwatch.toml": MANIFESTS / "base" / "groupwatch.toml"}
 
 
 def test_a_package_holds_what_the_links_lead_to(tmp_path: Path):

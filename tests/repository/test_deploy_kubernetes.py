@@ -18,21 +18,20 @@ import kubernetes_validate
 import pytest
 import yaml
 
-from dashboards.grafana import DATASOURCE_UID
-from dashboards.kubernetes import FOLDER, GENERATED, kubernetes_files
+from dashboards.generate import FOLDER as GENERATED
+from dashboards.kubernetes import FOLDER, kubernetes_files
 from monitor.config import load
 from monitor.config.settings import shard_of_text
+from monitor.grafana.boards import SHIPPED
 from streaming_jobs.jobs import cluster_watch
 from streaming_jobs.runtime import session
+from tests.support.helm_chart import NEWER, OF_THE_OPERATOR, OLDEST
 from tests.support.programs import required
 
 ROOT = Path(__file__).parents[2]
 MANIFESTS = ROOT / "deploy" / "kubernetes"
 DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
 OBJECTS = sorted(file for file in MANIFESTS.rglob("*.yaml") if file.name not in {"kustomization.yaml", "shards.yaml"})
-OF_THE_OPERATOR = "monitoring.coreos.com/v1"
-OLDEST, NEWER = "1.31", "1.37"
-"""1.31 is the first with ``ordinals`` of a StatefulSet for good; ReadWriteOncePod is older."""
 
 
 def objects(file: Path) -> list[dict[str, Any]]:
@@ -129,6 +128,10 @@ def test_kustomize_puts_them_together(kustomization, components: list[str]):
     (container,) = stateful["template"]["spec"]["containers"]
     assert container["image"].startswith("groupwatch:")
     assert stateful["replicas"] == (3 if "sharded" in components else 1)
+    assert stateful["template"]["metadata"]["labels"]["app.kubernetes.io/version"] == "0.1.0"
+    assert stateful["selector"]["matchLabels"] == {"app.kubernetes.io/name": "groupwatch"}
+    assert "labels" not in stateful["volumeClaimTemplates"][0]["metadata"]
+    assert {each["metadata"]["labels"]["app.kubernetes.io/part-of"] for each in objects} == {"groupwatch"}
     # Shards wait for the first, which is rolled out last.
     waits_for = "/healthz" if "sharded" in components else "/readyz"
     assert container["readinessProbe"] == {
@@ -266,6 +269,27 @@ def test_everything_has_the_label_by_which_it_is_chosen():
     assert loaded("monitoring/servicemonitor.yaml")["spec"]["selector"]["matchLabels"] == label
 
 
+def test_the_recommended_labels_are_in_no_selector_and_no_claim():
+    """A StatefulSet that exists refuses others there, and the version changes."""
+    base, monitoring = (
+        yaml.safe_load((MANIFESTS / folder / "kustomization.yaml").read_text(encoding="utf-8"))
+        for folder in ("base", "monitoring")
+    )
+    (image,), (labels,), (of_monitoring,) = base["images"], base["labels"], monitoring["labels"]
+    assert {name.removeprefix("app.kubernetes.io/"): value for name, value in labels["pairs"].items()} == {
+        "instance": "groupwatch",
+        "version": image["newTag"],
+        "component": "job",
+        "part-of": "groupwatch",
+        "managed-by": "kustomize",
+    }
+    assert labels.keys() == {"pairs", "fields"}
+    assert [field["path"] for field in labels["fields"]] == ["spec/template/metadata/labels"]
+    # A component's labels are those of the base's objects, too, so it names no component.
+    assert of_monitoring["pairs"].items() == labels["pairs"].items() - {("app.kubernetes.io/component", "job")}
+    assert of_monitoring.keys() == {"pairs"}
+
+
 def test_each_of_several_pods_has_a_shard_of_its_own():
     """Pods are counted from ``start``, shards from 1."""
     patch = loaded("sharded/shards.yaml")["spec"]
@@ -302,29 +326,9 @@ def dashboards() -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def test_every_dashboard_is_there_once_and_whole():
-    committed = {
-        f"groupwatch-{file.name}": json.loads(file.read_text("utf-8"))
-        for file in (GENERATED / "grafana").glob("*.json")
-    }
+    committed = {f"groupwatch-{file.name}": json.loads(file.read_text("utf-8")) for file in SHIPPED.glob("*.json")}
     assert committed
     assert dict(dashboards()) == committed
-
-
-def test_the_way_to_another_data_source_that_is_told_reaches_every_panel(tmp_path: Path):
-    """In dashboards.yaml a dashboard is one line, with the name many times."""
-    page = (ROOT / "docs" / "dashboards.md").read_text(encoding="utf-8")
-    commands = re.findall(r"^sed -i .*?(?=  )", page, re.MULTILINE)
-    assert len(commands) == 2
-    for folder in (MANIFESTS / "monitoring", GENERATED / "grafana"):
-        shutil.copytree(folder, tmp_path / folder.relative_to(ROOT))
-    copies = [file for file in tmp_path.rglob("*") if file.suffix in {".json", ".yaml"}]
-    before = {file: file.read_text(encoding="utf-8").count(DATASOURCE_UID) for file in copies}
-    assert sum(count > 0 for count in before.values()) == 6
-    for command in commands:
-        subprocess.run(command, shell=True, cwd=tmp_path, check=True)
-    for file, count in before.items():
-        text = file.read_text(encoding="utf-8")
-        assert (text.count(DATASOURCE_UID), text.count("YOURS")) == (0, count), file.name
 
 
 def test_no_object_is_larger_than_etcd_takes():

@@ -24,7 +24,8 @@ ALL_FINDINGS = FINDINGS_PAGE.split("## All findings\n")[1]
 COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined] # it is a group of commands
 
 FOLDERS = ("docs", "deploy", "dashboards", "monitor", "streaming_jobs", "tests")
-LINKED = [*(page for folder in FOLDERS for page in sorted((ROOT / folder).rglob("*.md"))), *sorted(ROOT.glob("*.md"))]
+WRITTEN = [page for folder in FOLDERS for page in sorted((ROOT / folder).rglob("*.md")) if not page.is_symlink()]
+LINKED = [*WRITTEN, *sorted(ROOT.glob("*.md"))]
 INDEX = ROOT / "docs" / "README.md"
 LINK = re.compile(r"\]\(([^)\s]+)\)|\]: (\S+)")
 

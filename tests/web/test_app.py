@@ -43,6 +43,7 @@ from tests.web.examples import (
     ready_cluster,
     snapshot,
 )
+from tests.web.problems import problem
 from tests.web.saved import Saved
 
 WARMING_UP = ClusterSnapshot(cluster="slow", warm_up=WarmUpProgress(total=1000, remaining=400, left_ms=11_001))
@@ -293,7 +294,7 @@ def test_the_api_lists_summaries():
 def test_what_is_not_there_is_told_as_json(path, status, sentence):
     answer = client(snapshot(ready_cluster(orders()), WARMING_UP)).get(path)
     named = {"not_ready": ["slow"]} if status == 503 else {}
-    assert (answer.status_code, answer.json()) == (status, {"error": sentence, **named})
+    assert (answer.status_code, answer.json()) == (status, problem(status, sentence, **named))
 
 
 def test_what_is_not_there_is_told_as_a_page():
@@ -319,7 +320,7 @@ def test_a_group_that_cannot_be_judged_is_told_with_the_reason():
         " Other groups are not affected."
     )
     as_json = app.get("/api/v1/groups/main/broken%0A")
-    assert (as_json.status_code, as_json.json()) == (500, {"error": sentence})
+    assert (as_json.status_code, as_json.json()) == (500, problem(500, sentence))
     as_page = app.get("/groups/main/broken%0A")
     assert as_page.status_code == 500
     assert html.escape(sentence) in as_page.text
@@ -365,13 +366,24 @@ def test_the_overview_puts_the_worst_first_with_sentence_and_age():
     assert "slow Not ready Reading the backlog: 400 of 1,000 offsets still to read, about 12 s left. 60%" in text
     worst, next_worst = "Two own partition 1 of t. for 1 min 30 s", "Nobody owns partition 2 of t. for 40 s"
     assert (
-        f"orders main stable 2 12 range Double owned settling, critical in 4 min {worst} What to do: Stop one of"
-        in text
-    )
+        "orders main stable kafka-classic 2 12 range Double owned settling, critical in 4 min "
+        f"{worst} What to do: Stop one of"
+    ) in text
     assert f"Orphaned settling, critical in 10 min {next_worst} What to do: Wait for" in text
     assert text.index(worst) < text.index(next_worst)
     assert "All 2 With findings 1 Double owned 1 Orphaned 1 Drift 1 Group" in text
     assert text.index("orders main") < text.index("calm main")
+
+
+def test_the_overview_has_the_age_of_a_lag_before_the_lag_and_instants_that_a_script_can_read():
+    """The oldest record of the lag was written five minutes before the evaluation."""
+    cluster = ready_cluster(orders())
+    (group,) = cluster.groups
+    at_ms = cluster.evaluated_ms or 0
+    old = msgspec.structs.replace(cluster, groups=(msgspec.structs.replace(group, lag_since_ms=at_ms - 300_000),))
+    page = client(snapshot(old)).get("/").text
+    assert "kafka-classic 2 5 min 12 range" in words(page)
+    assert re.findall(r'<time datetime="(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)Z">\1 \2 UTC</time>', page)
 
 
 def test_a_group_that_could_not_be_judged_stands_before_the_calm_ones_and_says_why():
@@ -448,7 +460,7 @@ def test_the_group_page_says_how_the_lag_develops():
     all_stable = msgspec.structs.replace(never, stable_lag=never.lag)
     text = words(client(snapshot(ready_cluster(all_stable))).get("/groups/main/late").text)
     assert "open transaction" not in text
-    assert "Catches up never at this rate" in text
+    assert "Catches up never: the lag of a partition does not shrink" in text
     assert "Topics Topic" not in text
 
 
@@ -587,7 +599,7 @@ def test_what_verdicts_are_made_of_can_be_had_for_one_group_and_for_all():
         assert (answer.status_code, answer.headers["content-type"]) == (200, "application/x-ndjson")
         assert find_inputs(answer.content.splitlines(), "c", "h\n").group == states[1]
     missing = app.get("/api/v1/snapshot/c/absent")
-    assert (missing.status_code, missing.json()) == (404, {"error": "No group named absent was found in cluster c."})
+    assert (missing.status_code, missing.json()) == (404, problem(404, "No group named absent was found in cluster c."))
     assert app.get("/api/v1/snapshot/c/broken").status_code == 500
     assert app.get("/api/v1/snapshot/slow/g").status_code == 503
     assert app.get("/api/v1/snapshot/slow").status_code == 404

@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from collections.abc import Callable
+from typing import Any, Final, Literal, NamedTuple
 
 from msgspec.structs import replace
 
 from monitor.cli.agents.marking import FROM_CLUSTER, marked_rows, marked_value
+from monitor.cli.errors import SourceError
 from monitor.cli.http_client import WayIn
 from monitor.cli.sources.job import Job
 from monitor.cli.sources.job_api import CLUSTERS_API, FINDINGS_API, JobApi, JobList, Row
 from monitor.cli.sources.source import Span
+from monitor.doctor.diagnosis import Diagnosis
 from monitor.explain.query import explained
 from monitor.explain.what_if import Change, what_if
-from monitor.model import FindingKind, GroupSummary
+from monitor.model import FindingKind, GroupSummary, LibraryUse
+from monitor.topics.unused import Unused
 from monitor.web.api.types import ClusterCondition, OpenFinding
-from monitor.web.views.addresses import API, GroupAddress, query_text
+from monitor.web.views.addresses import API, LIBRARIES_API, TOPICS_API, UNUSED_API, GroupAddress, query_text
+from monitor.web.views.topic_list import TopicSummary
 
 Order = Literal["name", "worst", "lag", "members"]
+
+Examine = Callable[[str | None], Diagnosis]
+"""Looks at a cluster, and judges one group, or all. Raises SourceError."""
+
+NO_CLUSTER: Final = "There is no cluster to look at: start groupwatch mcp with --bootstrap-server."
 
 
 class Chosen(NamedTuple):
@@ -40,8 +50,10 @@ class JobAnswers:
     Each method raises SourceError, or QuestionError where the question is about a group.
     """
 
-    def __init__(self, url: str, way_in: WayIn) -> None:
+    def __init__(self, url: str, way_in: WayIn, examine: Examine | None = None) -> None:
+        """Prepare; ``examine`` None: no cluster was chosen for the doctor."""
         self._job = Job(JobApi(url, way_in))
+        self._examine = examine
 
     def clusters(self) -> dict[str, Any]:
         """The state of each cluster."""
@@ -57,6 +69,26 @@ class JobAnswers:
         """Groups with their findings."""
         query = [*chosen.query(), ("sort", order), *([("problems", "1")] if only_problems else [])]
         return _list_answer("groups", self._rows(API.rstrip("/"), query, GroupSummary))
+
+    def topics(self, chosen: Chosen, *, unread: bool) -> dict[str, Any]:
+        """Topics with their groups."""
+        query = [*chosen.query(), *([("unread", "1")] if unread else [])]
+        return _list_answer("topics", self._rows(TOPICS_API.rstrip("/"), query, TopicSummary))
+
+    def census(self, cluster: str | None) -> dict[str, Any]:
+        """The client libraries of the members."""
+        return _list_answer("libraries", self._rows(LIBRARIES_API, _cluster_query(cluster), LibraryUse))
+
+    def unused_list(self, cluster: str | None, limit: int) -> dict[str, Any]:
+        """What could be deleted."""
+        found = self._rows(UNUSED_API, _cluster_query(cluster), Unused)
+        return _list_answer("unused", found._replace(rows=found.rows[:limit]))
+
+    def examination(self, group: str | None) -> dict[str, Any]:
+        """A look at the chosen cluster, without the job."""
+        if self._examine is None:
+            raise SourceError(NO_CLUSTER)
+        return marked_value(self._examine(group))
 
     def explanation(
         self, address: GroupAddress, topic: str | None, partition: str | None, at: str | None
@@ -79,6 +111,10 @@ class JobAnswers:
 
     def _rows(self, path: str, query: list[tuple[str, str]], kind: type[Row]) -> JobList[Row]:
         return self._job.api.rows(f"{path}?{query_text(query)}", kind)
+
+
+def _cluster_query(cluster: str | None) -> list[tuple[str, str]]:
+    return [*([] if cluster is None else [("cluster", cluster)]), ("partial", "1")]
 
 
 def _list_answer(name: str, found: JobList[Row]) -> dict[str, Any]:

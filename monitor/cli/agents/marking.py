@@ -17,6 +17,7 @@ from typing import Any, Final
 import msgspec
 from msgspec.structs import FieldInfo, fields
 
+from monitor.doctor.diagnosis import NotJudged
 from monitor.model import TopicPartition, TopicPartitions
 
 FROM_CLUSTER: Final = "from_cluster"
@@ -37,8 +38,8 @@ MAX_ROWS: Final = 100
 MAX_TEXT: Final = 2_000
 """Longer texts are cut (characters): a name of a megabyte would fill the memory of an agent."""
 
-_PARTITIONS: Final = (TopicPartition, TopicPartitions)
-"""Their fields belong together, so they are data as a whole."""
+_WHOLE: Final = (TopicPartition, TopicPartitions, NotJudged)
+"""Their fields belong together, so they are data as a whole. The reason of NotJudged is a sentence with names."""
 _OWN_KINDS: Final = (int, float, NoneType, msgspec.Struct)
 """Numbers and truth values; and values of several fields, which are marked each."""
 
@@ -77,7 +78,7 @@ def _is_own(name: str, content: object) -> bool:
         return name in OWN_FIELDS
     if isinstance(content, tuple):
         return all(_is_own(name, each) for each in content)
-    return isinstance(content, _OWN_KINDS) and not isinstance(content, _PARTITIONS)
+    return isinstance(content, _OWN_KINDS) and not isinstance(content, _WHOLE)
 
 
 def _entries(name: str, content: object) -> Mapping[str, Any]:
@@ -95,7 +96,7 @@ def _json(content: object) -> Any:  # noqa: ANN401 -- any JSON value
             return content if len(content) <= MAX_TEXT else f"{content[:MAX_TEXT]}..."
         case tuple():
             return [_json(each) for each in content[:MAX_ROWS]]
-        case TopicPartition() | TopicPartitions():
+        case TopicPartition() | TopicPartitions() | NotJudged():
             return {name: _json(getattr(content, name)) for name in content.__struct_fields__}
         case msgspec.Struct():
             return marked_value(content)

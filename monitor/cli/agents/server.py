@@ -66,6 +66,7 @@ def create_server(answers: JobAnswers, version: str) -> MCPServer[Any]:
     for tool in (
         *(tools.list_clusters, tools.list_findings, tools.list_groups, tools.explain_group),
         *(tools.what_if, tools.group_history, tools.incident_report),
+        *(tools.list_topics, tools.census, tools.list_unused, tools.doctor),
     ):
         server.add_tool(tool, annotations=READ_ONLY)
     return server
@@ -156,6 +157,31 @@ class Tools:
     def incident_report(self, cluster: Cluster, group: Group, since: Since = "-1h", until: Until = "now") -> Answer:
         """A report on an incident of the recording: what happened to which members, what it did, how it ended."""
         return _result(lambda: self._answers.report(GroupAddress(cluster, group), Span(since, until)))
+
+    def list_topics(
+        self,
+        cluster: OneCluster = None,
+        topic_contains: Annotated[str | None, Field(description="Only topics whose name contains this text.")] = None,
+        unread: Annotated[bool, Field(description="Only topics that no group reads.")] = False,
+        limit: Limit = 20,
+    ) -> Answer:
+        """The topics by name: partitions, the groups that read them, and the records that come in."""
+        chosen = Chosen(cluster, topic_contains, limit)
+        return _result(lambda: self._answers.topics(chosen, unread=unread))
+
+    def census(self, cluster: OneCluster = None) -> Answer:
+        """The client libraries of the groups' members, with versions as far as they can be known."""
+        return _result(lambda: self._answers.census(cluster))
+
+    def list_unused(self, cluster: OneCluster = None, limit: Limit = 20) -> Answer:
+        """Groups and offsets that could be deleted, each with its reason and the command for a person to run."""
+        return _result(lambda: self._answers.unused_list(cluster, limit))
+
+    def doctor(
+        self, group: Annotated[str | None, Field(description="Judge only the group of this exact name.")] = None
+    ) -> Answer:
+        """One look at the cluster of --bootstrap-server, without the job: what is wrong now. Takes up to 20 s."""
+        return _result(lambda: self._answers.examination(group))
 
 
 def _result(work: Callable[[], dict[str, Any]]) -> CallToolResult:

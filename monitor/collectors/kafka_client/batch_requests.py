@@ -17,6 +17,7 @@ from kafka.errors import (
 )
 
 from monitor.collectors.kafka_client.connection import error_name
+from monitor.readiness.repeated_warning import RepeatedWarning
 
 Item = TypeVar("Item", bound=Hashable)
 Answer = TypeVar("Answer")
@@ -57,7 +58,7 @@ class BatchRequests:
         self._clock_s = clock_s
         self._not_told: dict[tuple[str, str], set[Hashable]] = {}
         self._failing_since_s: dict[str, float] = {}
-        self._said: set[tuple[str, str]] = set()
+        self._warnings: dict[tuple[str, str], RepeatedWarning] = {}
 
     def warn(self, what: str) -> None:
         """Say this in the log, and the consequence."""
@@ -95,9 +96,11 @@ class BatchRequests:
         self._not_told.setdefault(kind, set()).update(items)
         since_s = self._failing_since_s.setdefault(question, self._clock_s())
         is_lasting = isinstance(error, STAYS) or self._clock_s() - since_s >= LASTS_S
-        if is_lasting and kind not in self._said:
-            self._said.add(kind)
-            self.warn(f"{question}: not available ({kind[1]})")
+        if is_lasting:
+            warnings = self._warnings.setdefault(kind, RepeatedWarning())
+            line = warnings.line(f"{question}: not available ({kind[1]})", int(self._clock_s() * 1000))
+            if line is not None:
+                self.warn(line)
 
     def _reason(self, error: Exception) -> str:
         if isinstance(error, UnsupportedVersionError):
@@ -118,9 +121,8 @@ class BatchRequests:
 
     def _note_healed(self, question: str) -> None:
         del self._failing_since_s[question]
-        said = {kind for kind in self._said if kind[0] == question}
-        self._said -= said
-        if said:
+        ended = [each.end() for kind, each in self._warnings.items() if kind[0] == question]
+        if any(ended):
             log.info("Cluster %s: %s: available again", self._cluster, question)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from monitor.detection.thresholds.burrow import BurrowSettings
 from monitor.model import Value
+from monitor.model.alert_ages import AlertAges
 
 
 class DetectionSettings(Value):
@@ -48,3 +49,5 @@ class DetectionSettings(Value):
     ``ClientHousekeepingService``)."""
     delivery_limit: int = 5
     """Chosen as ``share_delivery_limit``."""
+    alert_ages: AlertAges = ()
+    """Changed ages of alerts. They change no finding, only until when it settles."""

@@ -17,6 +17,7 @@ from monitor.messages.formatting import age, counted
 from monitor.messages.units import unit_of
 from monitor.metrics.row_values import consumed_per_s, in_records, records_given_up
 from monitor.model import KINDS, FindingKind, GroupVerdict, LagStatus, OrphanReason, Phase
+from monitor.model.alert_ages import AlertAges, chosen_age_s
 
 MINUTE_MS: Final = 60_000
 WINDOW_MS: Final = 15 * MINUTE_MS
@@ -52,10 +53,11 @@ class AlertFacts(NamedTuple):
     given_up: int | None
     unit: str
     blocked_since_ms: int | None = None
+    ages: AlertAges = ()
 
 
-def alert_facts(verdict: GroupVerdict) -> AlertFacts:
-    """What the alerts look at of this verdict."""
+def alert_facts(verdict: GroupVerdict, ages: AlertAges = ()) -> AlertFacts:
+    """What the alerts look at of this verdict, with the ages that are changed."""
     owns = KINDS[verdict.kind].has_owners and verdict.state is not Phase.OFFSETS_ONLY
     findings = tuple(_oldest(verdict, owns=owns)) if verdict.findings else ()
     unattended = [each.since_ms for each in findings if each.kind == FindingKind.UNATTENDED]
@@ -76,6 +78,7 @@ def alert_facts(verdict: GroupVerdict) -> AlertFacts:
         given_up=records_given_up(verdict),
         unit=unit_of(verdict.kind),
         blocked_since_ms=verdict.blocked_since_ms,
+        ages=ages,
     )
 
 
@@ -109,8 +112,9 @@ def conditions(window: Sequence[AlertFacts]) -> Iterator[Condition]:
     now = window[-1]
     for found in now.findings:
         for alert in finding_alerts(found.kind, found.reason):
-            since_ms = found.since_ms + (alert.age_s or 0) * 1000
-            if alert.age_s is None or since_ms < now.at_ms:
+            age_s = chosen_age_s(alert.name, alert.age_s, now.ages)
+            since_ms = found.since_ms + (age_s or 0) * 1000
+            if age_s is None or since_ms < now.at_ms:
                 yield Condition(alert, f"{found.kind}/{found.reason}", since_ms, found.sentence)
     if now.lag_at_least_ms is not None or now.lag is not None:
         yield from _lag_conditions(now, window)
@@ -131,10 +135,11 @@ def _behind_since_ms(alert: LagAlert, now: AlertFacts) -> int | None:
 
     A lag that became so while the brokers took no commits does not count (``_BLOCKED`` of monitor.alert_rules.lag).
     """
-    if alert.age_s is not None:
+    age_s = chosen_age_s(alert.name, alert.age_s, now.ages)
+    if age_s is not None:
         if now.lag_at_least_ms is None:
             return None
-        since_ms = now.at_ms - now.lag_at_least_ms + alert.age_s * 1000
+        since_ms = now.at_ms - now.lag_at_least_ms + age_s * 1000
         return since_ms if since_ms < (now.at_ms if now.blocked_since_ms is None else now.blocked_since_ms) else None
     if now.blocked_since_ms is not None:
         return None

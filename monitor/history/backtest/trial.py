@@ -12,6 +12,7 @@ from monitor.history.backtest.alerts import AlertFollower, alert_facts
 from monitor.history.backtest.episodes import FindingFollower, Pair, finding_name, pair_episodes
 from monitor.history.walk import GroupWalk
 from monitor.model import GroupVerdict
+from monitor.model.alert_ages import AlertAges
 
 STEP_MS: Final = 60_000
 """How far apart the instants are at least that a group is judged at beside those at which something happened to it."""
@@ -39,11 +40,12 @@ class GroupTrial:
         self.taken_ms: int | None = None
         """The newest instant that was taken."""
 
-    def take(self, at_ms: int, verdicts: Verdicts) -> None:
-        """The verdicts at the next instant."""
-        for verdict, findings, alerts in zip(verdicts, self._findings, self._alerts, strict=True):
+    def take(self, at_ms: int, verdicts: Verdicts, ages: tuple[AlertAges, AlertAges] = ((), ())) -> None:
+        """The verdicts at the next instant, and the changed ages of alerts of both configurations."""
+        sides = zip(verdicts, ages, self._findings, self._alerts, strict=True)
+        for verdict, own_ages, findings, alerts in sides:
             findings.take(at_ms, () if verdict is None else verdict.findings)
-            alerts.take(at_ms, None if verdict is None else alert_facts(verdict))
+            alerts.take(at_ms, None if verdict is None else alert_facts(verdict, own_ages))
         self.taken_ms = at_ms
 
     def is_change(self, verdicts: Verdicts) -> bool:
@@ -84,8 +86,8 @@ def try_rules(trial: GroupTrial, walk: GroupWalk, rules: DetectionRules, since_m
         if trial.taken_ms is not None and trial.is_change(verdicts):
             walk.go_back()
             for between_ms in range(_next(trial.taken_ms, FINE_STEP_MS), at_ms, FINE_STEP_MS):
-                trial.take(between_ms, judged.at(between_ms))
-        trial.take(at_ms, verdicts)
+                trial.take(between_ms, judged.at(between_ms), judged.ages)
+        trial.take(at_ms, verdicts, judged.ages)
 
 
 class _JudgedTwice:
@@ -95,11 +97,14 @@ class _JudgedTwice:
         self._walk = walk
         self._settings = rules.of(walk.cluster, walk.group)
         self._views = AssignmentViews()
+        self.ages: tuple[AlertAges, AlertAges] = (), self._settings.alert_ages
+        """The changed ages of alerts at the instant that was judged last."""
 
     def at(self, at_ms: int) -> Verdicts:
         inputs = self._walk.inputs_at(at_ms)
         if inputs is None:
             return None, None
+        self.ages = inputs.settings.alert_ages, self._settings.alert_ages
         topics = Topics(inputs.catalog)
         view = self._views.of(inputs.group, topics)
         if self._settings == inputs.settings:

@@ -29,6 +29,16 @@ HISTORY: Final = "/api/v1/history/"
 OPENAPI: Final = "/api/v1/openapi.json"
 
 
+TAGS: Final = {
+    "groups": "Clusters, their groups and findings, now.",
+    "topics": "Topics, and what could be deleted.",
+    "explanations": "Reasons, simulations, and the inputs of both.",
+    "recording": "What happened, from a recording.",
+    "api": "The API itself.",
+}
+"""The subjects of the addresses: a generator of clients makes a class of each."""
+
+
 class Answer(Value):
     """The response of an address: a type of value, or a list of them; None: it is described elsewhere."""
 
@@ -42,9 +52,17 @@ class Address(Value):
 
     path: str
     name: str
+    tag: str
+    """What it is about, one of ``TAGS``."""
     meaning: str
     answer: Answer
     parameters: tuple[Parameter, ...] = ()
+
+    @property
+    def operation_id(self) -> str:
+        """Its name as a generator of clients takes it: ``what-if`` is whatIf."""
+        first, *more = self.name.split("-")
+        return "".join([first, *(word.capitalize() for word in more)])
 
     @property
     def is_of_group(self) -> bool:
@@ -91,16 +109,18 @@ _SPAN: Final = (
 _CURSOR: Final = Parameter(name="cursor", meaning="Continue after the response whose Link has this cursor.")
 
 ADDRESSES: Final = (
-    Address(path=ROOT, name="index", meaning="The addresses of the API.", answer=Answer(type=ApiIndex)),
+    Address(path=ROOT, name="index", tag="api", meaning="The addresses of the API.", answer=Answer(type=ApiIndex)),
     Address(
         path="/api/v1/clusters",
         name="clusters",
+        tag="groups",
         meaning="The state of each cluster, and how recent the evaluation of its groups is.",
         answer=Answer(type=ClusterCondition, is_list=True),
     ),
     Address(
         path=API.rstrip("/"),
         name="groups",
+        tag="groups",
         meaning="The groups of all clusters, each with its findings. X-Total-Count has the number of matches.",
         answer=Answer(type=GroupSummary, is_list=True),
         parameters=(
@@ -130,6 +150,7 @@ ADDRESSES: Final = (
     Address(
         path=f"{API}{GROUP}",
         name="group",
+        tag="groups",
         meaning="All details of a group: members, partitions, lag, findings with advice.",
         answer=Answer(type=ToldVerdict),
         parameters=(_AT,),
@@ -137,6 +158,7 @@ ADDRESSES: Final = (
     Address(
         path="/api/v1/findings",
         name="findings",
+        tag="groups",
         meaning="The open findings of all groups, worst first. X-Total-Count has the number of matches.",
         answer=Answer(type=OpenFinding, is_list=True),
         parameters=(_CLUSTER, _SEARCH, _FINDING, _LIMIT, _CURSOR, _PARTIAL),
@@ -144,6 +166,7 @@ ADDRESSES: Final = (
     Address(
         path=LIBRARIES_API,
         name="libraries",
+        tag="groups",
         meaning="The client libraries that the members of Kafka groups use, by cluster; most members first. "
         "X-Total-Count has the number of rows.",
         answer=Answer(type=LibraryUse, is_list=True),
@@ -152,6 +175,7 @@ ADDRESSES: Final = (
     Address(
         path=TOPICS_API.rstrip("/"),
         name="topics",
+        tag="topics",
         meaning="The topics of all clusters, each with the number of groups that read it and what comes in. "
         "X-Total-Count has the number of matches.",
         answer=Answer(type=TopicSummary, is_list=True),
@@ -167,6 +191,7 @@ ADDRESSES: Final = (
     Address(
         path=f"{TOPICS_API}{TOPIC}",
         name="topic",
+        tag="topics",
         meaning="A topic: its partitions, what comes in, and each group that reads it or has offsets in it.",
         answer=Answer(type=TopicDetail),
         parameters=(
@@ -180,6 +205,7 @@ ADDRESSES: Final = (
     Address(
         path=UNUSED_API,
         name="unused",
+        tag="topics",
         meaning="Groups, and offsets of groups, that could be deleted, with the command. groupwatch deletes nothing. "
         "X-Total-Count has the number of rows.",
         answer=Answer(type=Unused, is_list=True),
@@ -188,6 +214,7 @@ ADDRESSES: Final = (
     Address(
         path=f"{EXPLAIN}{GROUP}",
         name="explain",
+        tag="explanations",
         meaning="The owners with reasons, the findings and what to do: the output of groupwatch explain --json.",
         answer=Answer(type=Explanation),
         parameters=(
@@ -199,6 +226,7 @@ ADDRESSES: Final = (
     Address(
         path=f"{WHAT_IF}{GROUP}",
         name="what-if",
+        tag="explanations",
         meaning="The assignment of a group after a change, or (no parameter) after a rebalance now: the output of "
         "groupwatch what-if --json.",
         answer=Answer(type=WhatIf),
@@ -216,12 +244,14 @@ ADDRESSES: Final = (
     Address(
         path=f"{HISTORY}{GROUP}",
         name="history",
+        tag="groups",
         meaning="The lag of a group over about the last 30 minutes, one point about every 15 s.",
         answer=Answer(type=GroupHistory),
     ),
     Address(
         path=f"{STORY}{GROUP}",
         name="story",
+        tag="recording",
         meaning="What happened to a group in a span of the recording: rebalances, findings, its lag.",
         answer=Answer(type=GroupStory),
         parameters=_SPAN,
@@ -229,6 +259,7 @@ ADDRESSES: Final = (
     Address(
         path=f"{REPORT_API}{GROUP}",
         name="report",
+        tag="recording",
         meaning="A report on an incident, of a span of the recording: what happened, what it did, how it ended, with "
         "evidence.",
         answer=Answer(type=IncidentReport),
@@ -237,6 +268,7 @@ ADDRESSES: Final = (
     Address(
         path=SAVED.rstrip("/"),
         name="snapshot",
+        tag="explanations",
         meaning="The inputs of the verdicts on all groups, as lines of JSON (docs/explain.md).",
         answer=Answer(media="application/x-ndjson"),
         parameters=(_PARTIAL_SNAPSHOT,),
@@ -244,6 +276,7 @@ ADDRESSES: Final = (
     Address(
         path=f"{SAVED}{GROUP}",
         name="snapshot-of-group",
+        tag="explanations",
         meaning="The inputs of the verdict on a group, as lines of JSON (docs/explain.md).",
         answer=Answer(media="application/x-ndjson"),
         parameters=(_AT,),
@@ -251,6 +284,7 @@ ADDRESSES: Final = (
     Address(
         path=OPENAPI,
         name="openapi",
+        tag="api",
         meaning="This API as an OpenAPI 3.1 document: every address, parameter and field.",
         answer=Answer(),
     ),

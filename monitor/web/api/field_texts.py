@@ -35,6 +35,7 @@ COMMON: Final[Mapping[str, str]] = {
     "reason": "The reason, in one word: docs/findings.md lists all.",
     "cause": "The most likely cause of a drift.",
     "severity": "How bad the finding is, once it has lasted.",
+    "alert_age_s": "The age from which its alert fires (s), if [alerts] changes it; absent: the shipped age.",
     "settling_until_ms": "When the finding is old enough for its alert (ms since the epoch); absent: it is.",
     "advice": "What to do first; absent: there is no general advice.",
     "warning": "Warnings, in sentences: nothing has failed.",

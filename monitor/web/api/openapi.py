@@ -10,10 +10,10 @@ import msgspec
 
 from monitor.metrics.version import installed_version
 from monitor.web.api.chosen_clusters import NOT_READY, STALE
-from monitor.web.api.endpoints import ADDRESSES, PARTIAL, Address, Answer
+from monitor.web.api.endpoints import ADDRESSES, PARTIAL, TAGS, Address, Answer
 from monitor.web.api.field_texts import meaning, structs_by_name
 from monitor.web.api.response import JSON
-from monitor.web.api.types import ApiError
+from monitor.web.http.errors import PROBLEM_JSON, ApiError
 from monitor.web.views.query import Parameter
 
 Json = dict[str, object]
@@ -59,6 +59,7 @@ def openapi_document() -> bytes:
                 "description": "Who should own each partition of a group, who does, and how far behind they are. "
                 "Times are ms since the epoch. A field that is absent has its default: null, 0, false or empty.",
             },
+            "tags": [{"name": tag, "description": meaning} for tag, meaning in TAGS.items()],
             "paths": {each.path: {"get": _operation(each)} for each in ADDRESSES},
             "components": {"schemas": _schemas(), "securitySchemes": _ACCESS},
             "security": [_OR_NONE, *({name: []} for name in _ACCESS)],
@@ -70,7 +71,8 @@ def _operation(address: Address) -> Json:
     names = re.findall(r"{(\w+)}", address.path)
     listed = any(each.name == PARTIAL for each in address.parameters)
     return {
-        "operationId": address.name,
+        "operationId": address.operation_id,
+        "tags": [address.tag],
         "summary": address.meaning,
         "parameters": [*map(_path_parameter, names), *map(_query_parameter, address.parameters)],
         "responses": {
@@ -122,7 +124,7 @@ def _errors(address: Address) -> Json:
     schema = {"$ref": f"{_SCHEMAS}{ApiError.__name__}"}
     names_any = address.has_names or any(each.name == "cluster" for each in address.parameters)
     return {
-        code: {"description": description, "content": {JSON: {"schema": schema}}}
+        code: {"description": description, "content": {PROBLEM_JSON: {"schema": schema}}}
         for code, description in _ERRORS.items()
         if names_any or code not in _OF_NAMES
     }

@@ -16,15 +16,6 @@ from monitor.model.findings import Severity
 from monitor.web.views.lag_history import LagPoint
 
 
-class ApiError(Value):
-    """A failed request."""
-
-    error: str
-    """Why the request failed, in a sentence."""
-    not_ready: tuple[str, ...] = ()
-    """Requested clusters that are not ready, with the status 503."""
-
-
 class ApiAddress(Value):
     """An address of the API."""
 
@@ -113,6 +104,7 @@ class OpenFinding(Value):
     tasks: tuple[str, ...] = ()
     """The tasks of the finding, by name (Kafka Streams, Kafka Connect)."""
     advice: str | None = None
+    alert_age_s: int | None = None
     settling_until_ms: int | None = None
 
 

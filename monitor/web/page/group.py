@@ -42,6 +42,8 @@ from monitor.web.views.overview import FindingLine, finding_line
 SHOWN_PARTITIONS: Final = 500
 """How many partitions the page lists, unless all are requested."""
 
+NEVER: Final = "never: the lag of a partition does not shrink"
+
 _NO_FINDING: Final = {
     OrphanReason.NO_MEMBERS: "no owner: group is empty",
     OrphanReason.UNSUBSCRIBED: "no owner: not subscribed",
@@ -263,7 +265,7 @@ def _catch_up(verdict: GroupVerdict) -> str | None:
     """When no record will wait any more; None for a group without lag."""
     if verdict.pace is None:
         return None
-    return "never at this rate" if verdict.catch_up_ms is None else f"in {age(verdict.catch_up_ms)}"
+    return NEVER if verdict.catch_up_ms is None else f"in {age(verdict.catch_up_ms)}"
 
 
 def _remark(member: MemberVerdict) -> str | None:

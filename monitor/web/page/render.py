@@ -22,12 +22,22 @@ from monitor.web.page.assignment_map import Mark
 from monitor.web.page.assignor_names import short, words
 from monitor.web.page.delivery_lines import WORDS
 from monitor.web.page.group import GroupPage
+from monitor.web.page.help_page import HelpPage
 from monitor.web.page.on_demand import Asked
 from monitor.web.page.options import AT, PageOptions
 from monitor.web.page.timeline import TimelinePage
 from monitor.web.page.topic_page import TopicPage, TopicsPage
 from monitor.web.page.what_if_form import LISTED_MEMBERS
-from monitor.web.views.addresses import API, LIBRARIES_API, LIBRARIES_PAGE, TOPICS, GroupAddress, TopicAddress
+from monitor.web.views.addresses import (
+    API,
+    HELP,
+    HELP_PAGES,
+    LIBRARIES_API,
+    LIBRARIES_PAGE,
+    TOPICS,
+    GroupAddress,
+    TopicAddress,
+)
 from monitor.web.views.libraries import LibrariesPage
 from monitor.web.views.overview import ClusterLine, Overview
 
@@ -107,6 +117,10 @@ class Pages:
         """One topic with its groups."""
         return self._render("topic.html", page=page, options=options)
 
+    def help(self, page: HelpPage) -> str:
+        """A page of help."""
+        return self._render("help.html", page=page)
+
     def message(self, title: str, sentence: str, now_href: str = "") -> str:
         """A page that says one thing. With ``now_href`` it is about the past of the group there, and stays as it is."""
         return self._render("message.html", title=title, sentence=sentence, now_href=now_href)
@@ -132,6 +146,7 @@ def _templates() -> jinja2.Environment:
         "kind_word": KIND_WORDS.__getitem__,
         "finding_words": finding_words,
         "utc": utc,
+        "as_time": as_time,
     }
     templates.globals |= {
         "counted": counted,
@@ -149,9 +164,21 @@ def _templates() -> jinja2.Environment:
         "listed_members": LISTED_MEMBERS,
         "libraries_href": LIBRARIES_PAGE,
         "topics_href": TOPICS,
+        "help_href": HELP,
+        "help_pages": HELP_PAGES,
         "topic_href": lambda cluster, topic: TopicAddress(cluster, topic).under(TOPICS),
     }
     return templates
+
+
+def as_time(text: str) -> Markup:
+    """An instant in words (UTC, to the second) as an element, to which the page's script adds the local time.
+
+    >>> print(as_time("2026-11-22 02:40:15 UTC"))
+    <time datetime="2026-11-22T02:40:15Z">2026-11-22 02:40:15 UTC</time>
+    """
+    day, second, _ = text.split(" ")
+    return Markup('<time datetime="{}T{}Z">{}</time>').format(day, second, text)
 
 
 def _seen(value: object) -> object:

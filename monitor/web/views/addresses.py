@@ -31,6 +31,9 @@ REPORT: Final = "/report/"
 REPORT_API: Final = "/api/v1/report/"
 SAVED: Final = "/api/v1/snapshot/"
 """Under it is the snapshot of a group; without the last slash, that of all."""
+HELP: Final = "/help/"
+HELP_PAGES: Final = ("findings", "runbooks", "concepts")
+"""Under HELP; those of docs/ with the same name."""
 
 
 class GroupAddress(msgspec.Struct, frozen=True):
@@ -76,6 +79,24 @@ def page_url(external_url: str, cluster: str, group: str = "") -> str:
     if group:
         return f"{external_url}{GroupAddress(cluster, group).under(PAGE)}"
     return f"{external_url}/?{query_text({'cluster': cluster})}"
+
+
+def finding_help(kind: str, reason: str) -> str:
+    """Where a finding is explained.
+
+    >>> finding_help("orphaned", "grew")
+    '/help/findings#orphaned-grew'
+    """
+    return f"{HELP}findings#{kind}-{reason}"
+
+
+def runbook_help(alert: str) -> str:
+    """Where the runbook of an alert is.
+
+    >>> runbook_help("GroupwatchLagOld")
+    '/help/runbooks#groupwatchlagold'
+    """
+    return f"{HELP}runbooks#{alert.lower()}"
 
 
 class _AnyText(Convertor[str]):

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 from urllib.parse import urlencode
 
-from monitor.findings.alerts import settling_until_ms, worst_first
+from monitor.findings.alerts import alert_name, settling_until_ms, worst_first
 from monitor.findings.alike import AlikeBy, AlikeGroups, alike_by
 from monitor.findings.table import spec_of
 from monitor.messages.formatting import age, counted, until
@@ -14,7 +14,7 @@ from monitor.messages.notification import utc
 from monitor.model import ClusterSnapshot, Finding, FindingKind, GroupSummary, RecordingHealth, Value
 from monitor.model.cluster_findings import ClusterFinding
 from monitor.model.findings import Severity
-from monitor.web.views.addresses import PAGE, GroupAddress
+from monitor.web.views.addresses import PAGE, GroupAddress, finding_help, runbook_help
 from monitor.web.views.group_list import KindCount, Listing, Wish
 from monitor.web.views.status import cluster_sentence, shard_sentence
 
@@ -31,6 +31,8 @@ class ClusterFindingLine(Value):
     advice: str
     age: str
     since: str
+    help_href: str
+    runbook_href: str
 
 
 class ClusterLine(Value):
@@ -55,13 +57,15 @@ class FindingLine(Value):
     """A finding as it is shown. ``age`` is how long it had lasted when the group was judged, ``since`` when it began.
 
     ``advice`` says what to do first, where there is room for it. ``settling``: it is too young for its alert, which
-    fires after this time; "" if it is old enough.
+    fires after this time; "" if it is old enough. ``help_href`` explains the finding, ``runbook_href`` what to do.
     """
 
     kind: FindingKind
     severity: Severity
     sentence: str
     age: str
+    help_href: str
+    runbook_href: str
     advice: str = ""
     since: str = ""
     settling: str = ""
@@ -80,6 +84,8 @@ class GroupLine(Value):
     groups: int = 1
     lag: int | None = None
     """Of several groups, their lag in total."""
+    lag_age: str = ""
+    """How old the lag is, or at least is, in words; "": unknown, or there is none."""
     pattern: str = ""
     """Of several groups, the pattern of their names."""
 
@@ -146,6 +152,8 @@ def _alike_line(first: GroupSummary, alike: AlikeGroups) -> GroupLine:
         severity=alike.severity,
         sentence=alike.sentence,
         age=age(first.evaluated_ms - alike.since_ms),
+        help_href=finding_help(alike.kind, alike.reason),
+        runbook_href=_runbook_href(alike.kind, alike.reason),
         advice=alike.advice,
         since=utc(alike.since_ms),
     )
@@ -180,6 +188,8 @@ def finding_line(finding: Finding, at_ms: int, advice: str | None) -> FindingLin
         severity=spec_of(finding.kind, finding.reason).severity,
         sentence=finding.sentence,
         age=age(at_ms - finding.since_ms),
+        help_href=finding_help(finding.kind, finding.reason),
+        runbook_href=_runbook_href(finding.kind, finding.reason),
         advice=advice or "",
         since=utc(finding.since_ms),
         settling="" if until_ms is None else until(until_ms - at_ms),
@@ -211,7 +221,15 @@ def _cluster_finding_line(finding: ClusterFinding, evaluated_ms: int) -> Cluster
         advice=finding.advice,
         age=age(evaluated_ms - finding.since_ms),
         since=utc(finding.since_ms),
+        help_href=finding_help(finding.kind, finding.reason),
+        runbook_href=_runbook_href(finding.kind, finding.reason),
     )
+
+
+def _runbook_href(kind: str, reason: str) -> str:
+    """The runbook of the finding's alert. Without an alert, what is known of the finding is in its row."""
+    alert = alert_name(kind, reason)
+    return finding_help(kind, reason) if alert is None else runbook_help(alert)
 
 
 def recorded_line(name: str) -> ClusterLine:
@@ -256,7 +274,18 @@ def _group_line(summary: GroupSummary) -> GroupLine:
         href=href,
         findings=finding_lines(summary, summary.findings),
         subordinate=finding_lines(summary, summary.subordinate),
+        lag_age=lag_age(summary) or "",
     )
+
+
+def lag_age(summary: GroupSummary) -> str | None:
+    """The age of the oldest record of a group's lag, or how old it is at least; None: unknown, or there is no lag."""
+    if summary.lag == 0 or summary.is_connect:
+        return None
+    if summary.lag_since_ms is not None:
+        return age(summary.evaluated_ms - summary.lag_since_ms)
+    before_ms = summary.lag_before_ms
+    return None if before_ms is None else f"over {age(summary.evaluated_ms - before_ms)}"
 
 
 def _progress(cluster: ClusterSnapshot) -> int | None:

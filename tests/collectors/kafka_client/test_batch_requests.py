@@ -21,6 +21,7 @@ from monitor.collectors.kafka.transactional_offsets import RELIST_MS, SETTLE_MS,
 from monitor.collectors.kafka_client import batch_requests
 from monitor.collectors.kafka_client.batch_requests import BatchRequests
 from monitor.protocol.kafka.group_metadata import group_partition
+from monitor.readiness import repeated_warning
 from monitor.tracking.offsets.precedence import CLOCK_MARGIN_MS
 
 PARTITIONS = 4
@@ -178,7 +179,8 @@ def test_a_topic_that_is_not_there_yet_is_no_failure_but_one_that_may_not_be_see
     assert line.endswith("not available (the user lacks permission, TopicAuthorizationFailed)")
 
 
-def test_a_failure_is_said_again_after_it_had_healed_everywhere(asker, admin, caplog):
+def test_a_failure_is_said_again_after_it_had_healed_everywhere(asker, admin, caplog, monkeypatch):
+    monkeypatch.setattr(repeated_warning, "REPEAT_MS", 0)
     failing = {("describe_producers", place): NotLeaderForPartitionError() for place in (1, 2)}
     admin.broken = dict(failing)
     for now_ms in range(3):

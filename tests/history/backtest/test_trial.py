@@ -19,6 +19,7 @@ from monitor.history.backtest.trial import STEP_MS, GroupTrial, try_rules
 from monitor.history.recorded import RecordedEvent, RecordedSettings, encode_settings
 from monitor.history.walk import GroupWalk
 from monitor.model import Entity, GroupDeleted
+from monitor.model.alert_ages import AlertAge
 from tests.history.memory import MemoryRecording
 from tests.history.test_story import START, commit, joined, row, seen
 from tests.support.examples import example_count
@@ -119,6 +120,15 @@ def test_an_alert_that_fires_only_with_the_new_thresholds():
     assert pair.after is not None
     assert (second(pair.after.from_ms), second(pair.after.until_ms)) == (520, 640 + 300)
     assert (pair.after.finding, pair.after.is_closed) == ("lag/behind", True)
+
+
+def test_an_alert_with_a_changed_age_fires_sooner():
+    """As above, with an age of one minute in place of five: it is reached at 220, and the alert fires at 280."""
+    ages = (AlertAge("GroupwatchLagOverLimit", 60),)
+    trial = tried(HANGS, DetectionSettings(lag_records=100, alert_ages=ages))
+    (pair,) = alerts(trial, "GroupwatchLagOverLimit")
+    assert pair.after is not None
+    assert second(pair.after.from_ms) == 280
 
 
 def test_an_alert_that_would_not_fire():

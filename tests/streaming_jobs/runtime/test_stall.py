@@ -379,7 +379,7 @@ def test_a_job_whose_query_fails_at_each_restart_ends_with_1(servers: str, tmp_p
         assert "reading stopped: " in job.get_any("/readyz")
         assert job.metrics().value(UP, cluster="test") == 0
         assert job.wait(ENDS_WITHIN_S) == 1
-        assert job.log().count("restarting it") > 1
+        assert "restarting it" in job.log()
         assert "groupwatch stopped: Cluster test: reading stopped: " in job.log()
     finally:
         job.kill_all()

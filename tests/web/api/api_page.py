@@ -35,7 +35,7 @@ tests.web.api.api_page` writes this page, from the responses of a real server.)
   `/api/v1/groups/main/~.` or `~..` (and one that is named `~.` at `~~.`).
 - **Names in responses** are as they are in the cluster, and may have any character, even one that reverses text or
   controls a terminal. JSON escapes only controls below U+0020: a program that shows names must escape the rest, as the
-  page does. The sentence of an `error` is already escaped.
+  page does. The sentence of an error is already escaped.
 - **Times** (`_ms`) are milliseconds since the epoch, durations milliseconds, offsets and lags records (for MetaQ
   bytes).
 - **An absent field** has its default: null, 0, false, "" or an empty list. An unknown value is null or absent, never 0
@@ -66,7 +66,8 @@ tests.web.api.api_page` writes this page, from the responses of a real server.)
 ERRORS: Final = """\
 ## Errors
 
-Each is an object with a sentence, `error`, that names the problem (and `not_ready`, see above):
+Each is a problem of RFC 9457 (`application/problem+json`) with a sentence, `detail`, that names the problem (and
+`not_ready`, see above). `error` is the same sentence, for clients that read it before there was `detail`:
 
 | status | when |
 |---|---|
@@ -125,7 +126,7 @@ def _asked(client: httpx.Client, path: str) -> str:
 
 
 def _body(path: str, answer: httpx.Response) -> str:
-    if answer.headers["content-type"] != "application/json":
+    if answer.headers["content-type"] not in ("application/json", "application/problem+json"):
         return "\n".join(line if len(line) <= WIDTH else f"{line[:WIDTH]}..." for line in answer.text.splitlines())
     value = answer.json()
     if path == EXAMPLES["index"]:

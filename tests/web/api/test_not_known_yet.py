@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from monitor.model import ClusterSnapshot, Snapshot, WarmUpProgress
 from monitor.web.app import create_app
 from tests.web.examples import NOW_MS, Served, offsets_only, orders, ready_cluster, snapshot
+from tests.web.problems import problem
 from tests.web.test_app import Client
 
 WAITING = ClusterSnapshot(cluster="slow", warm_up=WarmUpProgress(total=1000, remaining=400, left_ms=11_001))
@@ -37,8 +38,8 @@ def asked(shown: Snapshot, path: str, method: str = "GET", now_ms: int = NOW_MS)
 @pytest.mark.parametrize("query", ["", "?partial=1", "?partial=0"])
 def test_a_list_is_refused_with_what_readyz_says_while_nothing_is_known(name: str, query: str):
     answer = asked(snapshot(WAITING), f"{name}{query}")
-    assert (answer.status_code, answer.headers["content-type"]) == (503, "application/json")
-    assert answer.json() == {"error": f"The groups of slow are not known yet. {SAYS}", "not_ready": ["slow"]}
+    assert (answer.status_code, answer.headers["content-type"]) == (503, "application/problem+json")
+    assert answer.json() == problem(503, f"The groups of slow are not known yet. {SAYS}", not_ready=["slow"])
     assert asked(snapshot(WAITING), f"{name}{query}", "HEAD").status_code == 503
 
 
@@ -56,13 +57,13 @@ def test_a_list_that_must_be_whole_is_refused_and_all_clusters_that_are_not_read
     answer = asked(snapshot(ready_cluster(orders()), WAITING, AWAY), path)
     assert answer.status_code == 503
     sentences = f"The groups of slow are not known yet. {SAYS} The groups of away are not known yet. No broker answers."
-    assert answer.json() == {"error": f"{sentences} {HINT}", "not_ready": ["slow", "away"]}
+    assert answer.json() == problem(503, f"{sentences} {HINT}", not_ready=["slow", "away"])
 
 
 @pytest.mark.parametrize("name", LISTS)
 def test_before_any_cluster_is_there_a_list_is_refused(name: str):
     answer = asked(Snapshot(), name)
-    assert (answer.status_code, answer.json()) == (503, {"error": "No cluster is watched."})
+    assert (answer.status_code, answer.json()) == (503, problem(503, "No cluster is watched."))
 
 
 def test_who_says_so_gets_what_is_known_and_is_told_what_is_left_out():
@@ -145,7 +146,7 @@ def test_after_a_restart_what_needs_the_state_of_a_group_is_refused(path: str):
 def test_a_group_of_a_cluster_that_is_not_ready_is_not_said_to_be_absent(what: str):
     answer = asked(snapshot(ready_cluster(orders()), WAITING), f"{what}/slow/orders")
     assert answer.status_code == 503
-    assert answer.json() == {"error": f"The groups of slow are not known yet. {SAYS}", "not_ready": ["slow"]}
+    assert answer.json() == problem(503, f"The groups of slow are not known yet. {SAYS}", not_ready=["slow"])
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from monitor.web.server import HttpServer
 from monitor.web.views.past import Past
 from tests.support import plain_http
 from tests.web.api.api_example import NOW_MS, Recorded, example
+from tests.web.problems import problem
 
 AT_MS = NOW_MS - 300_000
 """00:45:03 of 1970."""
@@ -124,7 +125,7 @@ def test_without_a_recording_the_setting_is_named(path: str):
         answer = client.get(f"/api/v1/{path}")
     assert (answer.status_code, answer.json()) == (
         404,
-        {"error": "This job records nothing: [history] folder is not set."},
+        problem(404, "This job records nothing: [history] folder is not set."),
     )
 
 

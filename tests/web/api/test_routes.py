@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 import threading
 import zlib
 from dataclasses import dataclass, field
@@ -33,6 +34,7 @@ from tests.support import plain_http
 from tests.support.builders import NOW, catalog, commit, group, member, topic
 from tests.web.api.api_example import EXAMPLES, NOW_MS, Recorded, example, job_of
 from tests.web.examples import HOSTILE_NAMES, Served
+from tests.web.problems import problem
 from tests.web.saved import Saved
 
 DOCUMENT = json.loads(openapi_document())
@@ -95,7 +97,8 @@ def check(value, schema):
 
 
 def answer_schema(address: Address, code: str = "200"):
-    return DOCUMENT["paths"][address.path]["get"]["responses"][code]["content"]["application/json"]["schema"]
+    media = "application/json" if code == "200" else "application/problem+json"
+    return DOCUMENT["paths"][address.path]["get"]["responses"][code]["content"][media]["schema"]
 
 
 # --- answers ----------------------------------------------------------------------------------------------------------
@@ -122,7 +125,11 @@ def test_the_schema_finds_a_field_that_is_missing_or_not_told_of():
 def test_the_document_is_openapi_and_whole():
     assert DOCUMENT["openapi"] == "3.1.0"
     operations = [path["get"] for path in DOCUMENT["paths"].values()]
-    assert len({each["operationId"] for each in operations}) == len(operations) == len(ADDRESSES)
+    ids = {each["operationId"] for each in operations}
+    assert len(ids) == len(operations) == len(ADDRESSES)
+    assert all(re.fullmatch("[a-z][A-Za-z]+", each) for each in ids), "a name of a method in any language"
+    assert {"whatIf", "snapshotOfGroup"} < ids
+    assert {tag for each in operations for tag in each["tags"]} == {tag["name"] for tag in DOCUMENT["tags"]}
     for path, item in DOCUMENT["paths"].items():
         declared = [each["name"] for each in item["get"]["parameters"] if each["in"] == "path"]
         assert [f"{{{name}}}" for name in declared] == [part for part in path.split("/") if part.startswith("{")]
@@ -337,7 +344,9 @@ def test_pages_of_groups_with_hostile_names_are_the_whole_list(hostile):
 def test_a_bad_question_is_refused_with_the_sentence_that_mends_it(client, path, status, sentence):
     answer = client.get(f"/api/v1/{path}")
     assert answer.status_code == status
+    assert answer.headers["content-type"] == "application/problem+json"
     check(answer.json(), {"$ref": "#/components/schemas/ApiError"})
+    assert (answer.json()["status"], answer.json()["detail"]) == (status, answer.json()["error"])
     assert answer.json()["error"].startswith(sentence)
 
 
@@ -407,7 +416,7 @@ def test_an_answer_that_is_not_kept_is_not_declared_to_be():
 def test_five_hundred_values_are_read_and_no_more(client):
     many = "&".join(["without=x"] * 501)
     answer = client.get(f"/api/v1/what-if/main/orders?{many}")
-    assert (answer.status_code, answer.json()) == (400, {"error": "A request has at most 500 parameters."})
+    assert (answer.status_code, answer.json()) == (400, problem(400, "A request has at most 500 parameters."))
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "BREW"])
@@ -415,7 +424,7 @@ def test_the_api_can_only_be_read(client, method):
     for path in (*EXAMPLES.values(), "/api/v1/nothing"):
         answer = client.request(method, path)
         assert (answer.status_code, answer.headers["allow"]) == (405, "GET, HEAD")
-        assert answer.json() == {"error": "Only GET and HEAD are served."}
+        assert answer.json() == problem(405, "Only GET and HEAD are served.")
 
 
 def test_an_answer_that_fails_is_told_as_json():
@@ -428,7 +437,7 @@ def test_an_answer_that_fails_is_told_as_json():
         answer = plain_http.get(f"{server.url}/api/v1/history/main/orders")
         declared(next(each for each in ADDRESSES if each.name == "history"), answer)
     told = "The request failed (ZeroDivisionError); the job's log has details."
-    assert (answer.status_code, answer.json()) == (500, {"error": told})
+    assert (answer.status_code, answer.json()) == (500, problem(500, told))
 
 
 # --- how it is sent ---------------------------------------------------------------------------------------------------

@@ -26,6 +26,7 @@ from tests.support.job_process import eventually
 from tests.web.examples import Served, orders, ready_cluster, snapshot
 from tests.web.http.certificates import Authority
 from tests.web.http.raw_client import connected, is_ended
+from tests.web.problems import problem
 
 OLD, NEW = "old-token-0123456789", "new-token-0123456789"
 
@@ -90,7 +91,7 @@ def test_nothing_but_the_probes_is_served_without_credentials(files, path):
 
 def test_an_answer_without_credentials_under_api_is_json(files):
     with serving(files(tokens=OLD)) as server:
-        assert plain_http.get(f"{server.url}/api/v1/groups").json() == {"error": "Credentials are required."}
+        assert plain_http.get(f"{server.url}/api/v1/groups").json() == problem(401, "Credentials are required.")
 
 
 def test_probes_are_open_and_name_no_cluster_to_strangers(files):

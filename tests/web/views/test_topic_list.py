@@ -11,6 +11,7 @@ from monitor.web.views.topic_list import ClusterTopics, TopicColumn, TopicListin
 from tests.support.builders import catalog, commit, group, member, topic
 from tests.web.api.api_example import NOW_MS, example
 from tests.web.examples import Served, snapshot
+from tests.web.problems import problem
 from tests.web.saved import Saved
 from tests.web.test_app import Client
 
@@ -79,7 +80,7 @@ def test_a_shard_does_not_say_which_topics_no_group_reads():
     client = Client(create_app(shard, lambda: NOW_MS))
     answer = client.get("/api/v1/topics?unread=1&partial=1")
     told = "unread cannot be known here. Shard 2 of 3: other jobs watch the other groups."
-    assert (answer.status_code, answer.json()) == (400, {"error": told})
+    assert (answer.status_code, answer.json()) == (400, problem(400, told))
     assert "unread" not in client.get("/api/v1/topics/main/orders").json()
     page = client.get("/topics/?kind=unread").text
     assert "So it is unknown which topics no group reads." in page

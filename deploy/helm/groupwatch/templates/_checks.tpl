@@ -23,8 +23,11 @@ never become ready, or lose its state.
 {{- if ne (len $folders) (len (uniq $folders)) -}}
 {{- fail (printf "%s: two Secrets have the same folder." .secretsOf) -}}
 {{- end -}}
+{{- $mounted := "" -}}
+{{- range .mounts -}}{{- $mounted = printf "%s %s/" $mounted (trimSuffix "/" .mountPath) -}}{{- end -}}
 {{- range regexFindAll "/etc/groupwatch/[^/\"}]+/?" (toJson $settings) -1 -}}
-{{- if not (and (hasSuffix "/" .) (has (base (trimSuffix "/" .)) $folders)) -}}
+{{- $isOfSecret := and (hasSuffix "/" .) (has (base (trimSuffix "/" .)) $folders) -}}
+{{- if not (or $isOfSecret (contains (printf " %s" .) $mounted)) -}}
 {{- fail (printf "%s refers to %s, which no entry of %s provides." $of . $.secretsOf) -}}
 {{- end -}}
 {{- end -}}
@@ -58,9 +61,11 @@ never become ready, or lose its state.
 {{- end -}}
 
 {{- define "groupwatch.checkJob" -}}
-{{- include "groupwatch.check" (dict "of" "config" "config" .Values.config "secrets" .Values.secrets "secretsOf" "secrets") -}}
-{{- include "groupwatch.checkBrokerPorts" (dict "of" "config" "config" .Values.config "policy" .Values.networkPolicy "more" .Values.networkPolicy.egress) -}}
-{{- $settings := fromToml .Values.config -}}
+{{- include "groupwatch.checkMaps" . -}}
+{{- $config := include "groupwatch.config" . -}}
+{{- include "groupwatch.check" (dict "of" "config" "config" $config "secrets" .Values.secrets "secretsOf" "secrets" "mounts" .Values.extraVolumeMounts) -}}
+{{- include "groupwatch.checkBrokerPorts" (dict "of" "config" "config" $config "policy" .Values.networkPolicy "more" .Values.networkPolicy.egress) -}}
+{{- $settings := fromToml $config -}}
 {{- $state := .Values.persistence.checkpoint -}}
 {{- $checkpoint := dig "spark" "checkpoint" "" $settings -}}
 {{- if and $state.enabled (not (hasPrefix "/var/lib/groupwatch/" $checkpoint)) (not (contains "://" $checkpoint)) -}}
@@ -83,12 +88,50 @@ never become ready, or lose its state.
 {{- end -}}
 {{- include "groupwatch.checkCores" . -}}
 {{- include "groupwatch.checkRules" . -}}
+{{- include "groupwatch.checkAddress" . -}}
+{{- end -}}
+
+{{/* A text that gets clusters and settings has to be one that can be parsed, and each cluster has one place. */}}
+{{- define "groupwatch.checkMaps" -}}
+{{- $given := fromToml .Values.config -}}
+{{- if hasKey $given "Error" -}}
+{{- fail (printf "config is not valid TOML: %s" $given.Error) -}}
+{{- end -}}
+{{- if and .Values.clusters (get $given "clusters") -}}
+{{- fail "clusters: config has tables [clusters.NAME] as well. Move them from config to clusters." -}}
+{{- end -}}
+{{- end -}}
+
+{{/* The address of the page is said once, in the configuration. */}}
+{{- define "groupwatch.checkAddress" -}}
+{{- if or .Values.ingress.enabled .Values.httpRoute.enabled -}}
+{{- if not (include "groupwatch.externalUrl" .) -}}
+{{- fail "ingress and httpRoute take their host and path from external_url in [http]. Set it in config or in settings." -}}
+{{- end -}}
+{{- if gt (int .Values.shards) 1 -}}
+{{- fail "ingress and httpRoute need shards: 1, as the page of a shard has only the shard's own groups." -}}
+{{- end -}}
+{{- end -}}
+{{- if and .Values.httpRoute.enabled (not .Values.httpRoute.parentRefs) -}}
+{{- fail "httpRoute.enabled needs httpRoute.parentRefs, the Gateway of the route." -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Addresses of dashboards are inside of them. */}}
+{{- define "groupwatch.checkDashboards" -}}
+{{- $boards := .Values.monitoring.dashboards -}}
+{{- if and $boards.enabled (not $boards.file) (get (include "groupwatch.config" . | fromToml) "dashboards") -}}
+{{- fail "config: the chart cannot apply [dashboards]. Run `groupwatch dashboards --config groupwatch.toml --format configmap > boards.yaml`, and add --set-file monitoring.dashboards.file=boards.yaml." -}}
+{{- end -}}
+{{- if and $boards.file (not (contains "kind: ConfigMap" $boards.file)) -}}
+{{- fail "monitoring.dashboards.file has no ConfigMaps. Give it the output of `groupwatch dashboards --format configmap`." -}}
+{{- end -}}
 {{- end -}}
 
 {{/* Ages are inside of expressions, which only groupwatch itself can write. */}}
 {{- define "groupwatch.checkRules" -}}
 {{- $rules := .Values.monitoring.rules -}}
-{{- if and $rules.enabled (not $rules.file) (get (fromToml .Values.config) "alerts") -}}
+{{- if and $rules.enabled (not $rules.file) (get (include "groupwatch.config" . | fromToml) "alerts") -}}
 {{- fail "config: the chart cannot apply [alerts]. Run `groupwatch rules --config groupwatch.toml > alerts.yml`, and add --set-file monitoring.rules.file=alerts.yml." -}}
 {{- end -}}
 {{- if and $rules.file (not (include "groupwatch.ownRules" $rules.file | fromJsonArray)) -}}
@@ -103,7 +146,7 @@ never become ready, or lose its state.
 {{- end -}}
 
 {{- define "groupwatch.checkCores" -}}
-{{- $master := dig "spark" "master" "local[*]" (fromToml .Values.config) -}}
+{{- $master := dig "spark" "master" "local[*]" (include "groupwatch.config" . | fromToml) -}}
 {{- if eq $master "local[*]" -}}
 {{- fail "config: master in [spark] is local[*], which counts the cores of the node. Set it to \"local[N]\", with N as resources.limits.cpu." -}}
 {{- end -}}
@@ -122,7 +165,7 @@ never become ready, or lose its state.
 {{- if not .config -}}
 {{- fail "collectors.enabled needs collectors.config." -}}
 {{- end -}}
-{{- include "groupwatch.check" (dict "of" "collectors.config" "config" .config "secrets" .secrets "secretsOf" "collectors.secrets") -}}
+{{- include "groupwatch.check" (dict "of" "collectors.config" "config" .config "secrets" .secrets "secretsOf" "collectors.secrets" "mounts" $.Values.extraVolumeMounts) -}}
 {{- include "groupwatch.checkBrokerPorts" (dict "of" "collectors.config" "config" .config "policy" $.Values.networkPolicy "more" .egress) -}}
 {{- end -}}
 {{- end -}}

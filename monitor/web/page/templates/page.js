@@ -84,10 +84,27 @@ function removed(node) {
 
 // A row that moves takes the focus from what is in it; give it back.
 function show(fresh, isLive) {
+  addLocalTimes(fresh);
   const focused = document.activeElement;
   document.title = fresh.title;
   patch(document.body, fresh.body, isLive);
   if (focused !== document.activeElement && focused.isConnected) focused.focus({ preventScroll: true });
+}
+
+// --- local time ------------------------------------------------------------------------------------------------------
+
+// Times are UTC, as in logs and commands. Where the reader's clock differs, its time stands beside them.
+function addLocalTimes(page) {
+  for (const element of page.querySelectorAll("time")) {
+    const at = new Date(element.dateTime);
+    if (at.getTimezoneOffset()) element.dataset.local = localTime(at);
+  }
+}
+
+function localTime(at) {
+  const local = new Date(at.getTime() - at.getTimezoneOffset() * 60000).toISOString();
+  const isSameDay = local.slice(0, 10) === at.toISOString().slice(0, 10);
+  return isSameDay ? local.slice(11, 19) : `${local.slice(0, 10)} ${local.slice(11, 19)}`;
 }
 
 // --- fetching --------------------------------------------------------------------------------------------------------
@@ -293,4 +310,5 @@ document.addEventListener("visibilitychange", renew);
 const keysButton = document.getElementById("show-keys");
 keysButton.hidden = false;
 keysButton.addEventListener("click", KEYS["?"]);
+addLocalTimes(document);
 renewForEver();

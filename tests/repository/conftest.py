@@ -1,0 +1,35 @@
+"""Fixtures of the tests of Helm's chart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.support.helm_chart import Rendered, Values, helm
+
+
+@pytest.fixture
+def rendered(tmp_path: Path) -> Callable[..., Rendered]:
+    """The objects that these values give."""
+
+    def render(values: Values, *options: str) -> Rendered:
+        done = helm("template", tmp_path, values, *options)
+        assert done.returncode == 0, done.stderr
+        return [each for each in yaml.safe_load_all(done.stdout) if each]
+
+    return render
+
+
+@pytest.fixture
+def refused(tmp_path: Path) -> Callable[[Values], str]:
+    """What Helm says of these values."""
+
+    def refusal(values: Values) -> str:
+        done = helm("template", tmp_path, values)
+        assert done.returncode != 0, "the values were taken"
+        return done.stderr
+
+    return refusal

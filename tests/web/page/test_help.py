@@ -1,0 +1,141 @@
+"""The pages of help: each finding and each alert has its place there, every link leads somewhere, and nothing runs."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from monitor.alert_rules import RULES
+from monitor.findings.alerts import alert_name
+from monitor.findings.table import FINDINGS
+from monitor.model.cluster_findings import ClusterFindingKind
+from monitor.web.app import create_app
+from monitor.web.http.external_path import UnderPath
+from monitor.web.page.help_page import help_page, rendered_page
+from monitor.web.views.addresses import HELP_PAGES, finding_help, runbook_help
+from tests.web.examples import NOW_MS, Served, orders, ready_cluster, snapshot
+from tests.web.test_cluster_findings import CLIENT as WITH_A_FINDING_OF_THE_CLUSTER
+
+DOCS = Path(__file__).parents[3] / "docs"
+
+
+class Tags(HTMLParser):
+    """The ids and links of a page, the names of all its tags and attributes."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.names: set[str] = set()
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.names |= {tag, *(name for name, _ in attrs)}
+        for name, value in attrs:
+            if name in ("id", "href"):
+                (self.ids if name == "id" else self.links).append(value or "")
+
+
+def client() -> TestClient:
+    return TestClient(create_app(Served(snapshot(ready_cluster(orders()))), lambda: NOW_MS))
+
+
+@pytest.fixture(scope="module")
+def pages() -> dict[str, Tags]:
+    served = client()
+    return {name: Tags(served.get(f"/help/{name}").text) for name in HELP_PAGES}
+
+
+@pytest.mark.parametrize("name", HELP_PAGES)
+def test_a_page_of_help_is_that_of_docs(name: str):
+    """The package has a link to it, which a wheel and an image have as a file."""
+    packed = Path(help_page.__wrapped__.__code__.co_filename).parent / "help" / f"{name}.md"
+    assert packed.resolve() == DOCS / f"{name}.md"
+    heading = (DOCS / f"{name}.md").read_text(encoding="utf-8").splitlines()[0].removeprefix("# ")
+    assert help_page(name).title == heading
+    assert f">{heading}</h1>" in client().get(f"/help/{name}").text
+
+
+def test_every_finding_and_every_alert_has_its_place(pages: dict[str, Tags]):
+    for spec in FINDINGS:
+        assert f"{spec.kind.value}-{spec.reason}" in pages["findings"].ids
+    assert {rule.name.lower() for rule in RULES} | {"groupwatchclustermissing"} <= set(pages["runbooks"].ids)
+
+
+def test_no_link_of_help_leads_nowhere(pages: dict[str, Tags]):
+    for name, page in pages.items():
+        assert len(set(page.ids)) == len(page.ids)
+        for link in page.links:
+            path, _, section = link.partition("#")
+            if path.startswith("/help/") or (section and not path):
+                target = path.removeprefix("/help/") or name
+                assert target in pages, link
+                assert not section or section in pages[target].ids, link
+            else:
+                assert re.match(r"https://|/[a-z.]*(?:$|[/?])", link), link
+
+
+def test_help_has_nothing_that_the_policy_of_pages_forbids(pages: dict[str, Tags]):
+    assert {name for page in pages.values() for name in page.names if name.startswith("on")} == set()
+    assert {"style", "iframe", "img"} & {name for page in pages.values() for name in page.names} == set()
+
+
+def test_html_in_markdown_is_shown_as_it_is_written():
+    text = "# <b>a</b>\n\n<script>x</script> [a](javascript:x) [b](x.md#y) [c](findings.md#z) `<i>`\n\n# A\n\n# A\n"
+    page = Tags(rendered_page("x", f"{text}\n|n|\n|-:|\n|1|\n").body)
+    assert {"script", "b", "i", "style"} & page.names == set()
+    assert "td" in page.names
+    assert page.links == ["/help/findings#z"]
+    assert page.ids == ["bab", "a", "a-1"]
+
+
+def test_a_page_of_help_is_served_as_other_pages_are():
+    served = client()
+    got, head, other = served.get("/help/findings"), served.head("/help/findings"), served.get("/")
+    assert (head.status_code, head.content) == (200, b"")
+    assert head.headers["content-length"] == str(len(got.content))
+    assert got.headers.keys() == other.headers.keys()
+    assert got.headers["content-type"] == other.headers["content-type"]
+    assert served.get("/help/none").status_code == 404
+    assert served.get("/help/..%2f..%2fapp").status_code == 404
+
+
+def test_below_a_prefix_help_links_below_it():
+    app = create_app(Served(snapshot(ready_cluster(orders()))), lambda: NOW_MS)
+    links = Tags(TestClient(UnderPath(app, "/ops")).get("/ops/help/concepts").text).links
+    assert "/ops/help/findings#all-findings" in links
+    assert [link for link in links if not link.startswith(("/ops/", "#", "https://"))] == []
+
+
+@pytest.mark.parametrize("path", ["/", "/groups/main/orders"])
+def test_badges_and_what_to_do_lead_to_their_places(pages: dict[str, Tags], path: str):
+    group = orders()
+    found = Tags(client().get(path).text).links
+    for finding in group.findings:
+        kind, reason = finding.kind.value, finding.reason
+        alert = alert_name(kind, reason)
+        assert finding_help(kind, reason) in found
+        assert (finding_help(kind, reason) if alert is None else runbook_help(alert)) in found
+    assert "/help/runbooks#groupwatchpartitionorphaned" in found
+
+
+def test_every_finding_of_a_cluster_has_its_place_and_a_runbook(pages: dict[str, Tags]):
+    rows = re.findall(r"^\| `(\w+)/(\w+)` \|", (DOCS / "findings.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert {kind for kind, _ in rows} == {kind.value for kind in ClusterFindingKind}
+    expressions = {rule.name: rule.expr for rule in RULES}
+    for kind, reason in rows:
+        assert f"{kind}-{reason}" in pages["findings"].ids
+        alert = alert_name(kind, reason)
+        assert alert is not None
+        assert alert.lower() in pages["runbooks"].ids
+        assert alert == "GroupwatchGroupsUnreadable" or (kind in expressions[alert] and reason in expressions[alert])
+
+
+def test_the_line_of_a_clusters_finding_leads_there():
+    links = Tags(WITH_A_FINDING_OF_THE_CLUSTER.get("/").text).links
+    assert "/help/findings#offsets_topic-not_enough_replicas" in links
+    assert "/help/runbooks#groupwatchoffsetstopicnotwritable" in links
