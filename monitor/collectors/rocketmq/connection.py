@@ -70,7 +70,7 @@ class _Exchange:
 
     def next(self) -> int | None:
         """The index of the request that is to be sent now."""
-        if self._sent == len(self.answers) or len(self._waiting) == self._rules.window or self._is_over:
+        if self._sent == len(self.answers) or len(self._waiting) >= self._room or self._is_over:
             return None
         return self._sent
 
@@ -103,6 +103,12 @@ class _Exchange:
     def until(self) -> float:
         """When the first of those on their way is to be given up. They were sent in order."""
         return self._until(next(iter(self._waiting)))
+
+    @property
+    def _room(self) -> int:
+        """How many may be on their way. Where each may be silent on its own, no more than may still be silent."""
+        window = self._rules.window
+        return min(window, self._rules.silences - self.silent) if self._rules.alone else window
 
     @property
     def _is_over(self) -> bool:

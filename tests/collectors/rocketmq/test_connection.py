@@ -98,6 +98,21 @@ def test_no_more_is_asked_when_too_many_were_silent(connect):
         assert server.count(307) == 4
 
 
+def test_no_more_stay_silent_than_allowed_however_far_apart_they_were_asked(connect):
+    """One that answers late lets another be asked late: the first is given up while that one may still answer."""
+
+    def answer(request: Request) -> Reply | None:
+        if request.fields["clientId"] != "c1":
+            return None
+        time.sleep(SHORT.limit_s / 2)  # it is late
+        return echoing(request)
+
+    with serving(answer) as server:
+        asked = [running_info("g", f"c{n}") for n in range(10)]
+        answers = connect(server.address, SHORT).ask_each(asked, window=2, silences=2)
+    assert answers.count(NoResponse.SILENCE) == 2
+
+
 @pytest.mark.parametrize(
     ("sent", "says"),
     [
