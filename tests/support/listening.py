@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import threading
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +14,10 @@ from tests.support.job_process import process_fields
 
 LISTEN: Final = "0A"
 """The state of a socket in /proc/net/tcp."""
+
+
+LOOKS: Final = 3
+"""So often it is looked up whose a socket is: beside a load, its program may have closed or opened others meanwhile."""
 
 
 class Listener(NamedTuple):
@@ -52,12 +57,12 @@ def watched_listeners(root: int, pause_s: float = 0.02) -> Iterator[set[Listener
     stop = threading.Event()
 
     def watch() -> None:
-        known: set[str] = set()
+        looks: Counter[str] = Counter()
         while not stop.wait(pause_s):
             now = _listening()
             # Whose a socket is takes long to find out, and does not change.
-            seen.update(_owned({inode: line for inode, line in now.items() if inode not in known}, root))
-            known = {*now}
+            seen.update(_owned({inode: line for inode, line in now.items() if looks[inode] < LOOKS}, root))
+            looks = Counter({inode: looks[inode] + 1 for inode in now})
 
     thread = threading.Thread(target=watch, daemon=True)
     thread.start()
