@@ -18,7 +18,7 @@ from tests.endurance.load import Commits
 from tests.support.clients import commit, create_topic
 from tests.support.job_process import JobProcess, eventually
 
-pytestmark = [pytest.mark.broker, pytest.mark.spark]
+pytestmark = [pytest.mark.broker, pytest.mark.spark, pytest.mark.long]  # 110 s of CPU, and twice as many at a load
 
 CLUSTERS: Final = 2
 """Each has a query. Alone a query makes one micro-batch a second, together they use the machine."""

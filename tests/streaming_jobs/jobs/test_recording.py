@@ -427,6 +427,7 @@ def copied(folder: Path, to: Path) -> Recorded:
     return found
 
 
+@pytest.mark.long  # a second Spark beside the job: 157 s; test_same_past.py folds states, too
 def test_states_are_written_beside_a_running_job_and_change_nothing(recorded: Recorded, keep_up: Upkeep):
     recorded_ms = keep_up(recorded.folder)
     at_ms = recorded_ms + 1_000

@@ -25,7 +25,12 @@ from tests.support.health_checks import asked_of, is_well
 from tests.support.job_process import JobProcess, Samples, eventually, processes_of, running
 from tests.support.spark_cluster import ROOT, SPARK_HOME, StandaloneCluster, spark_environment
 
-pytestmark = [pytest.mark.broker, pytest.mark.spark, pytest.mark.timeout(600)]
+pytestmark = [
+    pytest.mark.broker,
+    pytest.mark.spark,
+    pytest.mark.long,  # four JVMs of Spark beside the broker's: 150 s of CPU
+    pytest.mark.timeout(600),
+]
 
 TOPIC = "read"
 SILENT = [f"committed-{number}" for number in range(6)]
