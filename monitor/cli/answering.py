@@ -35,6 +35,12 @@ def tell_answer(
     tell(shown())
 
 
+def write_text(text: str) -> None:
+    """Write a text to standard output as it is, whatever the encoding of the terminal."""
+    sys.stdout.buffer.write(text.encode())
+    sys.stdout.buffer.flush()
+
+
 def exit_with(action: Callable[[], None]) -> None:
     """Run a command's work; what a person can mend is one sentence, not a stack trace."""
     from monitor.cli.errors import SourceError  # noqa: PLC0415 -- as above

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from monitor.cli.answering import exit_with, write_text
+from monitor.cli.errors import SourceError
 
 if TYPE_CHECKING:  # loaded when dashboards are written: --help must be quick
     from monitor.config import Settings
@@ -47,20 +49,24 @@ def dashboards(
     ] = DashboardFormat.JSON,
 ) -> None:
     """Write the dashboards for Grafana, as the configuration chooses them."""
+
+    def write() -> None:
+        texts = _texts(format_, _settings(config))
+        if out is None:
+            write_text(_one_text(format_, texts))
+        else:
+            _write(out, format_, texts)
+
+    exit_with(write)
+
+
+def _settings(config: Path | None) -> Settings:
     from monitor.config import ConfigError, load  # noqa: PLC0415 -- --help must be quick
 
     try:
-        texts = _texts(format_, load(config))
+        return load(config)
     except ConfigError as error:
-        raise _refusal(str(error)) from None
-    if out is None:
-        sys.stdout.buffer.write(_one_text(format_, texts).encode())
-        sys.stdout.buffer.flush()
-        return
-    try:
-        _write(out, format_, texts)
-    except OSError as error:
-        raise _refusal(f"{error.filename or out} cannot be written ({error.strerror}).") from None
+        raise SourceError(str(error)) from None
 
 
 def _texts(format_: DashboardFormat, settings: Settings) -> Mapping[str, str]:
@@ -86,12 +92,10 @@ def _one_text(format_: DashboardFormat, texts: Mapping[str, str]) -> str:
 
 
 def _write(folder: Path, format_: DashboardFormat, texts: Mapping[str, str]) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
     ending = "json" if format_ is DashboardFormat.JSON else "yaml"
-    for name, text in texts.items():
-        (folder / f"{name}.{ending}").write_text(text, encoding="utf-8")
-
-
-def _refusal(sentence: str) -> typer.Exit:
-    typer.echo(f"groupwatch: {sentence}", err=True)
-    return typer.Exit(2)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in texts.items():
+            (folder / f"{name}.{ending}").write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise SourceError(f"{error.filename or folder} cannot be written ({error.strerror}).") from None

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from monitor.cli.answering import exit_with, write_text
+from monitor.cli.errors import SourceError
 
 if TYPE_CHECKING:  # loaded when rules are written: --help must be quick
     from monitor.alert_rules.options import RuleOptions
@@ -41,16 +43,17 @@ def rules(
     ] = RuleFormat.PROMETHEUS,
 ) -> None:
     """Write the alert rules for Prometheus, as the configuration chooses them."""
+    exit_with(lambda: write_text(_text(format_, _options(config))))
+
+
+def _options(config: Path | None) -> RuleOptions:
     from monitor.alert_rules.configured import rule_options  # noqa: PLC0415 -- --help must be quick
     from monitor.config import ConfigError, load  # noqa: PLC0415 -- as above
 
     try:
-        options = rule_options(load(config))
+        return rule_options(load(config))
     except ConfigError as error:
-        typer.echo(f"groupwatch: {error}", err=True)
-        raise typer.Exit(2) from None
-    sys.stdout.buffer.write(_text(format_, options).encode())
-    sys.stdout.buffer.flush()
+        raise SourceError(str(error)) from None
 
 
 def _text(format_: RuleFormat, options: RuleOptions) -> str:
