@@ -65,6 +65,9 @@ class BatchContext(Value):
         return self.now_ms if unread is None else min(self.now_ms, unread.since_ms)
 
 
+_CONTEXTS: Final = msgspec.json.Decoder(BatchContext)
+
+
 def set_batch_context(context: SparkContext, batch_context: BatchContext) -> None:
     """Set the context for all Spark jobs that this thread starts from now on."""
     context.setLocalProperty(_PROPERTY, msgspec.json.encode(batch_context).decode())
@@ -80,4 +83,4 @@ def current_batch_context() -> BatchContext:
     text = context.getLocalProperty(_PROPERTY) if context is not None else None
     if text is None:
         raise RuntimeError(f"a micro-batch was run without the property {_PROPERTY}")
-    return msgspec.json.decode(text, type=BatchContext)
+    return _CONTEXTS.decode(text)

@@ -92,6 +92,9 @@ class _Version(msgspec.Struct, frozen=True):
     version: int = 0
 
 
+_LAYOUTS: Final = msgspec.json.Decoder(Layout)
+_VERSIONS: Final = msgspec.json.Decoder(_Version)
+
 IDS: Final = ("cluster_id", "log_id", "events_id", "source_id")
 """The ids that no settings have: they are found at the first start, and compared from then on."""
 
@@ -360,10 +363,10 @@ def decode_layout(text: str) -> Layout:
         LayoutVersionError: it was written in another version.
         msgspec.DecodeError: it is no layout.
     """
-    version = msgspec.json.decode(text, type=_Version).version
+    version = _VERSIONS.decode(text).version
     if version != LAYOUT_VERSION:
         raise LayoutVersionError(f"its layout has version {version}; this groupwatch reads version {LAYOUT_VERSION}")
-    return msgspec.json.decode(text, type=Layout)
+    return _LAYOUTS.decode(text)
 
 
 def differences(written: Layout, wanted: Layout) -> str:

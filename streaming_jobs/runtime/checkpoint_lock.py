@@ -227,9 +227,12 @@ class Lease:
         return found if found is not None and found.id != self._owner.id else None
 
 
+_OWNERS: Final = msgspec.json.Decoder(Owner)
+
+
 def _owner_of(text: str | bytes) -> Owner | None:
     try:
-        return msgspec.json.decode(text, type=Owner)
+        return _OWNERS.decode(text)
     except msgspec.DecodeError:
         return None
 

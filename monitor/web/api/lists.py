@@ -103,6 +103,9 @@ class Place(msgspec.Struct, frozen=True, order=True, array_like=True):
     reason: str = ""
 
 
+_CURSORS: Final = msgspec.json.Decoder(tuple[Order, Place])
+
+
 class Cut(Value, Generic[Row]):
     """The rows up to the limit, how many match in all, and the place after which the next ones stand (None: none)."""
 
@@ -142,7 +145,7 @@ def read_cursor(order: Order, text: str) -> Place:
     """
     try:
         data = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
-        known, sent = msgspec.json.decode(data, type=tuple[Order, Place])
+        known, sent = _CURSORS.decode(data)
         place = replace(sent, cluster=_sent(sent.cluster), group=_sent(sent.group))
     except (ValueError, binascii.Error, msgspec.DecodeError) as error:
         raise CursorError("The cursor is invalid: no response has given it.") from error
