@@ -96,12 +96,7 @@ LONGEST: Final = tuple(
     f"tests/streaming_jobs/jobs/test_{name}.py" for name in ("skipped_records", "subscriptions", "systems_in_a_job")
 )
 """What workers run first: what takes minutes would otherwise be left to one of them in the end."""
-HEAVIEST: Final = (
-    # Of those with Delta Lake, which it does not need for its first minutes: after the others it would end meanwhile.
-    "tests/streaming_jobs/jobs/test_recording.py",
-    *WITH_DELTA,
-    "tests/streaming_jobs/runtime/test_log_ins.py",
-)
+HEAVIEST: Final = (*WITH_DELTA, "tests/streaming_jobs/runtime/test_log_ins.py")
 """What workers run last, at the same time: each takes a core. Beside a program that does, all take three times as much,
 as a job that waits computes, too."""
 

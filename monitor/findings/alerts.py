@@ -284,7 +284,9 @@ def alert_age_ms(kind: str, reason: str, changed_s: int | None = None) -> int:
 
 def changed_age_s(kind: str, reason: str, ages: AlertAges) -> int | None:
     """The age from which the alert about a finding fires, in s; None: as shipped."""
-    alerts = finding_alerts(kind, reason) if ages else ()
+    if not ages:  # as in nearly all deployments, and asked for each finding
+        return None
+    alerts = finding_alerts(kind, reason)
     if not {row.name for row in alerts} & {each.alert for each in ages}:
         return None
     return min([chosen_age_s(row.name, row.age_s, ages) or 0 for row in alerts])

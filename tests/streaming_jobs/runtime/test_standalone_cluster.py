@@ -191,7 +191,6 @@ def test_the_health_checks_of_the_compose_file_find_master_and_worker_well(spark
     assert not is_well(asked_of("spark-worker", spark_cluster.web_port, 8081))
 
 
-@pytest.mark.long  # on one machine, the chaos of the suite kills workers with their session
 def test_a_killed_worker_costs_no_group_and_no_count(
     job: JobProcess, spark_cluster: StandaloneCluster, prepared: Prepared
 ):
@@ -213,7 +212,6 @@ def test_a_killed_worker_costs_no_group_and_no_count(
     assert job.status("/readyz") == 200
 
 
-@pytest.mark.long
 def test_spark_submit_goes_on_where_the_job_stopped(job: JobProcess, spark_cluster: StandaloneCluster, bootstrap: str):
     """The same file; the master is spark-submit's. What is told to end is spark-submit, and nothing stays behind."""
     before = job.metrics()
