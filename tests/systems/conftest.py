@@ -1,13 +1,14 @@
-"""The servers, each started once for all tests that need it, and the stories, two side by side.
+"""The servers, each started once for all tests that need it, and the stories, side by side.
 
 Tests use topics and groups of their own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
+from functools import partial
 from typing import NamedTuple
 
 import pytest
@@ -21,20 +22,25 @@ from tests.systems.stories import KafkaStory, MetaQStory, RocketMQStory, Story
 OLDER = "4.9.7"
 """The newest version of RocketMQ 4.9 of which all modules can be fetched: of 4.9.8 some are missing."""
 
+VERSIONS = [pytest.param(OLDER, marks=pytest.mark.long), NEWEST]
+"""Of RocketMQ: the same story with another version is left to `make test-long`."""
+
 METAQ_TOPICS = {"crew": 4, "calm": 4, "killed": 4, "joined": 4, "paused": 4, "stuck": 4, "wide": 12}
 """A MetaQ broker creates the topics of its configuration only; there are two brokers, with so many partitions each."""
 
 
 @pytest.fixture(scope="session")
-def jars() -> None:
+def versions(request: pytest.FixtureRequest) -> list[str]:
+    """Those of RocketMQ that the chosen tests ask for."""
+    asked = {item.callspec.params.get("version") for item in request.session.items if hasattr(item, "callspec")}
+    return [version for version in (OLDER, NEWEST) if version in asked]
+
+
+@pytest.fixture(scope="session")
+def jars(versions: list[str]) -> None:
     """All jars: a first run fetches them side by side, as it mostly waits for answers."""
-    fetches = (
-        lambda: rocketmq_jars(NEWEST),
-        lambda: rocketmq_jars(OLDER),
-        zookeeper_jars,
-        metaq_jars,
-        kafka010_jars,
-    )
+    fetches: list[Callable[[], object]] = [zookeeper_jars, metaq_jars, kafka010_jars]
+    fetches += [partial(rocketmq_jars, version) for version in versions]
     with ThreadPoolExecutor(len(fetches)) as pool:
         for fetched in [pool.submit(fetch) for fetch in fetches]:
             fetched.result()
@@ -62,16 +68,16 @@ def metaq(zookeeper: EmbeddedZooKeeper) -> Iterator[tuple[EmbeddedMetaQ, Embedde
 
 
 @pytest.fixture(scope="session")
-def rocketmqs(jars: None) -> Iterator[dict[str, EmbeddedRocketMQ]]:
-    """A name server and two brokers of each line of versions."""
+def rocketmqs(jars: None, versions: list[str]) -> Iterator[dict[str, EmbeddedRocketMQ]]:
+    """A name server and two brokers of each version."""
     with ExitStack() as running:
-        yield {version: running.enter_context(EmbeddedRocketMQ(version, brokers=2)) for version in (OLDER, NEWEST)}
+        yield {version: running.enter_context(EmbeddedRocketMQ(version, brokers=2)) for version in versions}
 
 
-@pytest.fixture(params=[OLDER, NEWEST])
-def rocketmq(request: pytest.FixtureRequest, rocketmqs: dict[str, EmbeddedRocketMQ]) -> EmbeddedRocketMQ:
+@pytest.fixture
+def rocketmq(version: str, rocketmqs: dict[str, EmbeddedRocketMQ]) -> EmbeddedRocketMQ:
     """The servers of one version."""
-    return rocketmqs[request.param]
+    return rocketmqs[version]
 
 
 class Pair(NamedTuple):
@@ -90,7 +96,7 @@ def zookeeper_stories(zookeeper: EmbeddedZooKeeper, kafka010: EmbeddedKafka010, 
 
 
 @pytest.fixture(scope="session")
-def rocketmq_stories(rocketmqs: dict[str, EmbeddedRocketMQ]) -> Iterator[Pair]:
-    """Those of RocketMQ's older and newest version."""
-    with ThreadPoolExecutor(2) as pool:
-        yield Pair(*(pool.submit(RocketMQStory(rocketmqs[version]).run) for version in (OLDER, NEWEST)))
+def rocketmq_stories(rocketmqs: dict[str, EmbeddedRocketMQ]) -> Iterator[dict[str, Future[Story]]]:
+    """Those of RocketMQ's versions."""
+    with ThreadPoolExecutor(len(rocketmqs)) as pool:
+        yield {version: pool.submit(RocketMQStory(servers).run) for version, servers in rocketmqs.items()}

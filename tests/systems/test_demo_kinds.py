@@ -8,7 +8,8 @@ import pytest
 
 from tests.demo.demo_run import run_with
 
-pytestmark = [pytest.mark.systems, pytest.mark.timeout(600)]
+# By the clock, with Spark. Each kind of group has tests of its own: tests/kind_churn, test_share_groups.py, ...
+pytestmark = [pytest.mark.systems, pytest.mark.long, pytest.mark.timeout(600)]
 
 FINDINGS = [
     ("labels", "poison", "last_try"),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Future
+
 import pytest
 
 from monitor.model import FindingKind, Phase
-from tests.systems.conftest import Pair
+from tests.systems.conftest import VERSIONS
 from tests.systems.stories import SETTINGS, RocketMQStory, Story, kinds
 
 pytestmark = [pytest.mark.systems, pytest.mark.timeout(600)]
@@ -13,9 +15,14 @@ pytestmark = [pytest.mark.systems, pytest.mark.timeout(600)]
 QUEUES = RocketMQStory.QUEUES
 
 
-@pytest.fixture(params=["4.9.7", "5.5.0"])
-def story(request: pytest.FixtureRequest, rocketmq_stories: Pair) -> Story:
-    return (rocketmq_stories.one if request.param == "4.9.7" else rocketmq_stories.other).result()
+@pytest.fixture(params=VERSIONS)
+def version(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def story(version: str, rocketmq_stories: dict[str, Future[Story]]) -> Story:
+    return rocketmq_stories[version].result()
 
 
 def test_nothing_is_found_of_groups_that_are_left_alone(story: Story):

@@ -17,7 +17,7 @@ from monitor.demo.servers.zookeeper import EmbeddedZooKeeper
 from monitor.java_runtime.errors import ServerFailed
 from tests.paused import pause, resume
 from tests.support.job_process import eventually
-from tests.systems.conftest import METAQ_TOPICS
+from tests.systems.conftest import METAQ_TOPICS, VERSIONS
 
 pytestmark = pytest.mark.systems
 
@@ -67,6 +67,7 @@ def a_first_and_a_second_share_and_take_over(members: Crew, partitions: int) -> 
     eventually(lambda: members.shares() == [partitions], "all at the one that did not leave", 120)
 
 
+@pytest.mark.long  # the stories of the other files kill members, too
 def test_consumers_of_kafka_010_share_and_take_over_from_a_killed_one(kafka010):
     with kafka010_clients(kafka010) as admin:
         admin.create_topic("crew", 8)
@@ -75,12 +76,15 @@ def test_consumers_of_kafka_010_share_and_take_over_from_a_killed_one(kafka010):
             a_first_and_a_second_share_and_take_over(crew, 8)
 
 
+@pytest.mark.long  # the stories of the other files kill members, too
 def test_consumers_of_metaq_share_and_take_over_from_a_killed_one(zookeeper, metaq):
     with Crew(lambda: metaq_clients(zookeeper, SESSION_MS), "crew", "DEFAULT", "") as crew:
         a_first_and_a_second_share_and_take_over(crew, 2 * METAQ_TOPICS["crew"])
 
 
-def test_consumers_of_rocketmq_share_and_take_over_from_a_killed_one(rocketmq):
+@pytest.mark.long
+@pytest.mark.parametrize("version", VERSIONS)
+def test_consumers_of_rocketmq_share_and_take_over_from_a_killed_one(version, rocketmq):
     with rocketmq_clients(rocketmq) as admin:
         admin.create_topic("crew", 4)  # on each of the two brokers
         admin.send("crew", 8)

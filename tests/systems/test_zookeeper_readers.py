@@ -102,6 +102,7 @@ def join_kill_and_compare(reading, crew, partitions):
     assert [len(state) for state in reading.states] == [1, 2, 3, 2]
 
 
+@pytest.mark.long  # the stories of the other files have the same readers
 def test_consumers_of_kafka_010(zookeeper, kafka010, jvms):
     """Two threads each, of a topic with seven partitions, as range gives them to threads; read to their ends."""
     with kafka010_clients(kafka010) as producer:
@@ -125,6 +126,7 @@ def test_consumers_of_kafka_010(zookeeper, kafka010, jvms):
         eventually(lambda: [p.end for p in reading.now().topics["read"]] == [11] * 7, "new ends", 60)
 
 
+@pytest.mark.long  # the stories of the other files have the same readers
 def test_consumers_of_metaq(zookeeper, metaq, jvms):
     with metaq_clients(zookeeper) as producer:
         producer.send("wide", 50)
@@ -161,7 +163,7 @@ class OlderKafka(EmbeddedKafka010):
         return listening(self.port)
 
 
-@pytest.mark.parametrize("release", ["0.8.2.2", "0.9.0.1"])
+@pytest.mark.parametrize("release", ["0.8.2.2", pytest.param("0.9.0.1", marks=pytest.mark.long)])
 def test_the_ends_of_older_brokers(release, zookeeper, jvms, monkeypatch):
     """They cannot be asked for their release, and answer questions for offsets in an older form."""
     coordinate = Coordinate(organisation="org.apache.kafka", artifact="kafka_2.11", version=release)

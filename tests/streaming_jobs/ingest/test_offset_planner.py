@@ -27,7 +27,7 @@ from streaming_jobs.runtime.session import create_session, stop_session
 from tests.paused import hanging, jvm_of
 from tests.support.clients import admin, produce
 from tests.support.job_process import BRIEF_JVM, DRIVER_JVM, PATIENCE_S, crowding, eventually
-from tests.support.several_brokers import create_on, two_brokers
+from tests.support.several_brokers import await_leader, create_on, two_brokers
 
 pytestmark = [
     pytest.mark.broker,
@@ -138,6 +138,8 @@ def test_a_query_that_starts_while_a_broker_hangs_reads_what_the_others_have(
     reader = Reader(spark, first.bootstrap_servers, tmp_path)
     with hanging(second), reader.reading("late", 2):
         reader.await_records((0, 0), (0, 1))
+    # One that has hung for longer than its session leads nothing until it is back: a fetch would end the query.
+    await_leader(first.bootstrap_servers, 1, "late")
     with reader.reading("late", 2):
         reader.await_records((0, 0), (0, 1), (1, 0), (1, 1), (1, 2))
 

@@ -37,7 +37,8 @@ from tests.support.crowd import Crowd
 from tests.support.job_process import JobProcess, eventually, running
 from tests.support.without_spark import JobWithoutSpark
 
-pytestmark = [pytest.mark.broker, pytest.mark.jobs]
+# Nine kinds of groups that stand still, with Connect and Streams. tests/doctor/test_same_as_the_job.py compares, too.
+pytestmark = [pytest.mark.broker, pytest.mark.jobs, pytest.mark.long]
 
 CLUSTER: Final = "main"
 READ, LEFT = "orders", "returns"

@@ -418,8 +418,10 @@ class WithoutStates(DeltaRecording):
 
 
 def copied(folder: Path, to: Path) -> Recorded:
-    """The recording as it is now. A table's log comes first: what it names is there by then."""
+    """The recording as it is. A table's log comes first: what it names is there by then. One may have no row yet."""
     for table in RECORDED:
+        if not (folder / table.name / "_delta_log").exists():
+            continue
         shutil.copytree(folder / table.name / "_delta_log", to / table.name / "_delta_log")
         shutil.copytree(folder / table.name, to / table.name, dirs_exist_ok=True, ignore=lambda *_: ["_delta_log"])
     found = Recorded(to.parent)

@@ -289,7 +289,8 @@ def test_a_record_of_which_consumers_die_beside_a_deployment(bootstrap: str, job
     assert "At least 2 owners in a row" in told
 
 
-@pytest.mark.parametrize("protocol", [pytest.param("classic", marks=pytest.mark.long), "consumer"])
+@pytest.mark.long  # two JVMs that are started again and again; the test above has threads of librdkafka
+@pytest.mark.parametrize("protocol", ["classic", "consumer"])
 def test_a_record_of_which_pods_of_javas_client_die(bootstrap: str, job: JobProcess, tmp_path: Path, protocol: str):
     """Two pods whose process dies and is started again, as in Kubernetes: no static member, no other owner."""
     name = f"crashing-{protocol}"

@@ -42,6 +42,7 @@ except typer.Exit as end:
             ["spark.executor.memory=300m"],
             "Spark did not start: [INVALID_EXECUTOR_MEMORY] Executor memory 314572800 must be at least 471859200.",
             id="Spark's context refuses",
+            marks=pytest.mark.long,
         ),
         pytest.param(
             ["spark.task.resource.gpu.amount=tiger4711"],

@@ -7,7 +7,8 @@ import pytest
 from tests.streaming_jobs.recording.shuffled_clocks import AHEAD, BEGIN, MINUTE
 from tests.support.delta_spark import DeltaSpark, Done
 
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
+# Fourteen minutes of a recording, folded three times. test_recording.py deletes days, test_states.py makes states.
+pytestmark = [pytest.mark.spark, pytest.mark.long, pytest.mark.timeout(600)]
 
 
 @pytest.fixture(scope="module")

@@ -554,10 +554,10 @@ PLACES: Final[dict[str, Callable[[Path], list[Path]]]] = {
     [
         pytest.param("metadata", garbage, "JsonParseException", marks=pytest.mark.long),
         pytest.param("offsets", emptied, "Incomplete log file", marks=pytest.mark.long),
-        ("offsets", cut_off, "JsonEOFException"),
+        pytest.param("offsets", cut_off, "JsonEOFException", marks=pytest.mark.long),
         ("commits", garbage, "MalformedInputException"),
         pytest.param("changelog", garbage, "Stream is corrupted", marks=pytest.mark.long),
-        ("changelog", cut_off, "EOFException"),
+        pytest.param("changelog", cut_off, "EOFException", marks=pytest.mark.long),
         ("changelog", altered, "ChecksumException"),
         pytest.param("changelog", gone, "FileNotFoundException", marks=pytest.mark.long),
         ("snapshot", garbage, "NoSuchFileException"),
@@ -582,6 +582,7 @@ def test_damage_ends_the_watch_with_the_folder_the_cause_and_the_way_out(
     assert "--rebuild" in sentence
 
 
+@pytest.mark.long  # two starts; the watch ends above, and a rebuild moves the folder aside
 def test_a_job_on_a_damaged_checkpoint_ends_and_a_rebuild_reads_the_log_again(
     broker: EmbeddedKafka, root: Path, tmp_path: Path
 ):

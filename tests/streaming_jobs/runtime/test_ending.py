@@ -24,7 +24,7 @@ WHILE_STARTING: Final = (0.1, 0.8, 2.0, 3.5, 5.0, 7.0, 9.0)
 READY: Final = -1.0
 SIGNALS: Final = 20
 """How often the signal is sent: one may come while another one is handled."""
-IN_THE_SUITE: Final = frozenset({(2.0, "process"), (5.0, "group"), (READY, "group"), (READY, "tree")})
+IN_THE_SUITE: Final = frozenset({(2.0, "process"), (READY, "group")})
 
 
 def moments() -> list[object]:

@@ -140,9 +140,9 @@ def page(url: str) -> str:
             return f"{url}: {error.code}"
 
 
-def written_by(job: JobProcess, spark: str) -> dict[str, str]:
+def written_by(job: JobProcess, spark: str, cluster: str) -> dict[str, str]:
     """Everything that a running job has written, shows, or is called with, by its place."""
-    pages = ("/", "/metrics", f"/groups/log/{GROUP}", "/api/v1/clusters", "/api/v1/snapshot", "/readyz")
+    pages = ("/", "/metrics", f"/groups/{cluster}/{GROUP}", "/api/v1/clusters", "/api/v1/snapshot", "/readyz")
     found = {path: job.get_any(path) for path in pages}
     (application,) = json.loads(page(f"{spark}/api/v1/applications"))
     of_spark = ("environment", "sql?details=true&length=50", "jobs", "stages")
@@ -209,8 +209,11 @@ class SecretFile:
         self.seen.append(self._issuer.secret)
 
 
+@pytest.mark.parametrize(
+    "kinds", [("log", "file"), pytest.param(("admin", "admin_file"), marks=pytest.mark.long)], ids=",".join
+)
 def test_expired_tokens_are_renewed_without_a_gap_and_shown_nowhere(
-    kafka: EmbeddedKafka, issuer: Issuer, authority: Authority, tmp_path: Path
+    kafka: EmbeddedKafka, issuer: Issuer, authority: Authority, tmp_path: Path, kinds: tuple[str, ...]
 ):
     """By endpoints and by a file that is replaced, while the issuer takes a new signing key and a new client secret."""
     commit(kafka, 0)
@@ -220,7 +223,7 @@ def test_expired_tokens_are_renewed_without_a_gap_and_shown_nowhere(
         ways = {"log": ("log", client_properties(issuer, secret.reference))}
         ways |= {"admin": ("admin", trusting_properties(issuer, authority.file, secret.reference))}
         ways |= {"file": ("log", by_file), "admin_file": ("admin", by_file)}
-        watched = clusters(kafka.address("TOKENS"), ways)
+        watched = clusters(kafka.address("TOKENS"), {kind: ways[kind] for kind in kinds})
         always = {name: {1.0} for name in watched}
         job, spark = job_with_its_page(tmp_path, watched)
         with running(job):
@@ -233,7 +236,7 @@ def test_expired_tokens_are_renewed_without_a_gap_and_shown_nowhere(
             assert ups_until(job, watched, in_seconds(3 * issuer.lifetime_s)) == always
             commit(kafka, 7)
             await_groups(job, watched, 7)
-            written = written_by(job, spark)
+            written = written_by(job, spark, kinds[0])
     hidden = [*secret.seen, "clientSecret=", *map(basic_credentials, secret.seen), *issuer.issued]
     assert leaks(written, hidden) == []
 
@@ -253,50 +256,54 @@ def test_java_fetches_the_tokens_itself_where_executors_are_on_other_machines(is
         stop_session(spark)
 
 
-@pytest.mark.parametrize("kinds", [("log", "pem"), pytest.param(("admin", "pkcs12", "inline"), marks=pytest.mark.long)])
-def test_keys_of_every_kind_of_store_log_in_and_are_shown_nowhere(
+def ways_by_keys(stores: Stores) -> dict[str, tuple[str, dict[str, str]]]:
+    """A login by each kind of store of keys."""
+    tls = {"security.protocol": "SSL"}
+    return {
+        "jks": ("log", tls | stores.java("JKS")),
+        "admin_jks": ("admin", tls | stores.java("PKCS12")),
+        "pkcs12": ("log", tls | stores.pkcs12()),
+        "pem": ("log", tls | stores.pem()),
+        "inline": ("log", tls | stores.inline()),
+    }
+
+
+def ways_by_passwords() -> dict[str, tuple[str, dict[str, str]]]:
+    """A login by each mechanism with a password."""
+    user = {"security.protocol": "SASL_PLAINTEXT", "sasl.username": "watcher", "sasl.password": PASSWORD}
+    return {
+        "scram": ("log", user | {"sasl.mechanism": "SCRAM-SHA-256"}),
+        "admin_scram": ("admin", user | {"sasl.mechanism": "SCRAM-SHA-512"}),
+        "scram512": ("log", user | {"sasl.mechanism": "SCRAM-SHA-512"}),
+        "plain": ("log", user | {"sasl.mechanism": "PLAIN"}),
+        "admin_plain": ("admin", user | {"sasl.mechanism": "PLAIN"}),
+    }
+
+
+@pytest.mark.parametrize(
+    "kinds",
+    [
+        ("pem", "scram"),
+        pytest.param(("jks", "admin_jks", "plain"), marks=pytest.mark.long),
+        pytest.param(("pkcs12", "inline", "scram512", "admin_scram", "admin_plain"), marks=pytest.mark.long),
+    ],
+    ids=",".join,
+)
+def test_keys_and_passwords_of_every_kind_log_in_and_are_shown_nowhere(
     kafka: EmbeddedKafka, authority: Authority, tmp_path: Path, kinds: tuple[str, ...]
 ):
     commit(kafka, 0)
     folder = tmp_path.parent / f"{tmp_path.name}-stores"
     folder.mkdir()
     stores = Stores(folder, authority, "watcher")
-    tls = {"security.protocol": "SSL"}
-    ways = {
-        "log": ("log", tls | stores.java("JKS")),
-        "admin": ("admin", tls | stores.java("PKCS12")),
-        "pkcs12": ("log", tls | stores.pkcs12()),
-        "pem": ("log", tls | stores.pem()),
-        "inline": ("log", tls | stores.inline()),
-    }
-    watched = clusters(kafka.address("KEYS"), {kind: ways[kind] for kind in kinds})
+    watched: dict[str, dict[str, Any]] = {}
+    for listener, ways in (("KEYS", ways_by_keys(stores)), ("PASSWORDS", ways_by_passwords())):
+        watched |= clusters(kafka.address(listener), {kind: ways[kind] for kind in kinds if kind in ways})
     job, spark = job_with_its_page(tmp_path, watched)
     with running(job):
         await_groups(job, watched, 0)
         key = stores.key.read_text().splitlines()[1]
-        assert leaks(written_by(job, spark), [*SECRETS, key]) == []
-
-
-@pytest.mark.parametrize(
-    "kinds", [("log", "plain"), pytest.param(("log512", "admin", "admin_plain"), marks=pytest.mark.long)]
-)
-def test_users_with_passwords_log_in_by_each_mechanism_and_are_shown_nowhere(
-    kafka: EmbeddedKafka, tmp_path: Path, kinds: tuple[str, ...]
-):
-    commit(kafka, 0)
-    user = {"security.protocol": "SASL_PLAINTEXT", "sasl.username": "watcher", "sasl.password": PASSWORD}
-    ways = {
-        "log": ("log", user | {"sasl.mechanism": "SCRAM-SHA-256"}),
-        "admin": ("admin", user | {"sasl.mechanism": "SCRAM-SHA-512"}),
-        "log512": ("log", user | {"sasl.mechanism": "SCRAM-SHA-512"}),
-        "plain": ("log", user | {"sasl.mechanism": "PLAIN"}),
-        "admin_plain": ("admin", user | {"sasl.mechanism": "PLAIN"}),
-    }
-    watched = clusters(kafka.address("PASSWORDS"), {kind: ways[kind] for kind in kinds})
-    job, spark = job_with_its_page(tmp_path, watched)
-    with running(job):
-        await_groups(job, watched, 0)
-        assert leaks(written_by(job, spark), [PASSWORD]) == []
+        assert leaks(written_by(job, spark, kinds[0]), [*SECRETS, key, PASSWORD]) == []
 
 
 def refusal(way: str, issuer: Issuer, authority: Authority, folder: Path) -> tuple[str, dict[str, str], str]:
@@ -314,7 +321,7 @@ def refusal(way: str, issuer: Issuer, authority: Authority, folder: Path) -> tup
     return "KEYS", tls, "Check ssl.keystore.location."
 
 
-@pytest.mark.parametrize("way", ["PLAIN", "SCRAM-SHA-256", "OAUTHBEARER", "mTLS"])
+@pytest.mark.parametrize("way", [pytest.param("PLAIN", marks=pytest.mark.long), "SCRAM-SHA-256", "OAUTHBEARER", "mTLS"])
 def test_a_wrong_secret_is_one_sentence_of_every_command(
     kafka: EmbeddedKafka, issuer: Issuer, authority: Authority, tmp_path: Path, way: str
 ):

@@ -347,6 +347,7 @@ def test_a_job_whose_executor_takes_no_tasks_ends_with_1(servers: str, tmp_path:
 
 @pytest.mark.broker
 @pytest.mark.spark
+@pytest.mark.long  # that one ends with 1 and says why is tested above
 def test_a_job_without_file_descriptors_names_the_limit_and_ends_with_1(servers: str, tmp_path: Path):
     job = JobProcess(tmp_path, {"test": {"bootstrap_servers": servers, "collect_interval_s": 0.5}})
     job.start()
