@@ -97,13 +97,27 @@ def evaluate(group: GroupState, catalog: Catalog, now_ms: int, settings: Detecti
 class Judged(Value):
     """A verdict, and until when it holds while its inputs stay the same; None: for as long as they do.
 
-    ``has_ages``: but for its ages, that of the lag and those of findings, which grow meanwhile. Where a commit is newer
-    than the end of its partition, the date of the next poll alone may change it, too.
+    But for its ages, those of the lag and of findings, which grow meanwhile: they may be shown for ``ages_hold_ms``.
+    None: it has none. Where a commit is newer than the end of its partition, the date of the next poll alone may change
+    it, too.
     """
 
     verdict: GroupVerdict
     until_ms: int | None
-    has_ages: bool
+    ages_hold_ms: int | None
+
+    @property
+    def has_ages(self) -> bool:
+        """Whether it has an age, or may change with the next poll alone."""
+        return self.ages_hold_ms is not None
+
+
+AGES_HOLD_MS: Final = 5_000
+"""How late an age may be shown in any case (ms)."""
+LONGEST_AGES_HOLD_MS: Final = 30_000
+"""How late the age of a long outage may be: as late as a job looks at a quiet fleet."""
+AGE_SHARE: Final = 20
+"""An age may be late by one part of so many of it: "10 min" says the same for half a minute."""
 
 
 def judge(
@@ -147,9 +161,22 @@ def judge_until(
     facts = facts_of(group, topics, view, now_ms, settings)
     verdict = _verdict_of(facts, view, now_ms)
     next_ms = facts.moment.next_ms
-    has_ages = bool(verdict.lag or verdict.findings or facts.awaits_poll or facts.uncommitted)
     is_never = next_ms == inf or facts.now_ms < now_ms  # time does not go on for a group until it is read again
-    return Judged(verdict, None if is_never else int(next_ms), has_ages=has_ages)
+    return Judged(verdict, None if is_never else int(next_ms), _ages_hold_ms(facts, verdict))
+
+
+def _ages_hold_ms(facts: Facts, verdict: GroupVerdict) -> int | None:
+    """For how long the ages of a verdict may be shown; None without any. The youngest of them says it.
+
+    To judge a fleet whose consumers have stopped every five seconds takes as much as all else (docs/performance.md).
+    """
+    if facts.awaits_poll or facts.uncommitted:
+        return AGES_HOLD_MS
+    if not verdict.lag and not verdict.findings:
+        return None
+    ages = [facts.now_ms - finding.since_ms for finding in verdict.findings]
+    ages += [row.lag_ms for row in facts.waiting if row.lag_ms is not None]
+    return min(max(min(ages, default=0) // AGE_SHARE, AGES_HOLD_MS), LONGEST_AGES_HOLD_MS)
 
 
 def _verdict_of(facts: Facts, view: AssignmentView, now_ms: int) -> GroupVerdict:

@@ -36,10 +36,6 @@ LONGEST_REASON: Final = 500
 _SUMMARY: Final = msgspec.msgpack.Decoder(GroupSummary)
 
 
-AGE_RESOLUTION_MS: Final = 5_000
-"""How old the ages of a group may be that nothing else happens to."""
-
-
 @dataclass(slots=True)
 class _EvaluatedGroup:
     """What was made of a state: the group as it is listed, and its samples.
@@ -129,7 +125,7 @@ class BucketEvaluator:
             state,
             msgspec.msgpack.encode(summary_of(judged.verdict)),
             self._render(judged.verdict, state),
-            min(judged.until_ms or inf, now_ms + AGE_RESOLUTION_MS if judged.has_ages else inf),
+            min(judged.until_ms or inf, inf if judged.ages_hold_ms is None else now_ms + judged.ages_hold_ms),
             topics,
             None if judged.has_ages else concerns_of(state, view, topics),
         )

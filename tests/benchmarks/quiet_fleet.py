@@ -25,11 +25,15 @@ _EIGHTH: Final = 8
 
 @dataclass(frozen=True)
 class Fleet:
-    """So many group-partitions in groups of 50, besides the real group; whether records wait in all of them."""
+    """So many group-partitions in groups of 50, besides the real group; whether records wait in all of them.
+
+    ``settle_s``: how long after it was ready a job is measured: the JVM compiles what it runs often.
+    """
 
     name: str
     group_partitions: int
     lagging: bool
+    settle_s: float = 45
 
     @property
     def crowd(self) -> Crowd:
@@ -41,9 +45,11 @@ class Fleet:
 LAGGING: Final = Fleet("lagging", 100_000, lagging=True)
 CAUGHT_UP: Final = Fleet("caught_up", 100_000, lagging=False)
 ALONE: Final = Fleet("one_group", 0, lagging=False)
+SILENT: Final = Fleet("silent", 100_000, lagging=True, settle_s=600)
+"""Each of its groups has a finding by then: it has not committed for ten minutes."""
 MILLION: Final = Fleet("million_lagging", 1_000_000, lagging=True)
 
-FLEETS: Final = {fleet.name: fleet for fleet in (LAGGING, CAUGHT_UP, ALONE, MILLION)}
+FLEETS: Final = {fleet.name: fleet for fleet in (LAGGING, CAUGHT_UP, ALONE, SILENT, MILLION)}
 USUAL: Final = (LAGGING, CAUGHT_UP, ALONE)
 
 

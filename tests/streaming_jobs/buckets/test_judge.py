@@ -17,7 +17,6 @@ from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.metrics import series_cap
 from monitor.metrics.render import join, packed, render_groups
 from monitor.metrics.series_filter import Detail, DetailOverride, SeriesRules
-from streaming_jobs.buckets import judge as judge_module
 from streaming_jobs.buckets.batch_context import BatchContext, Unread
 from streaming_jobs.buckets.judge import BucketEvaluator
 from streaming_jobs.driver.cluster_view import ClusterView
@@ -158,8 +157,10 @@ LATER_PASS = Topics(
         pytest.param("quiet", LATER_PASS, 10_000, False, id="a pass saw what the one before saw"),
         pytest.param("rebalanced", LATER_PASS, 1, True, id="a pass is the first since the generation"),
         pytest.param("quiet", GROWN, 1, True, id="the topic has grown"),
-        pytest.param("late", TOPICS, judge_module.AGE_RESOLUTION_MS - 1, False, id="the age is not old yet"),
-        pytest.param("late", TOPICS, judge_module.AGE_RESOLUTION_MS, True, id="the age is old"),
+        pytest.param("late", TOPICS, 4_999, False, id="the age is not old yet"),
+        pytest.param("late", TOPICS, 5_000, True, id="the age is old"),
+        pytest.param("long late", TOPICS, 29_999, False, id="an age of 1,000 s is not old yet"),
+        pytest.param("long late", TOPICS, 30_000, True, id="an age of 1,000 s is old"),
         pytest.param("late", LATER_PASS, 1, True, id="the ends on which the age depends have other dates"),
     ],
 )
@@ -170,7 +171,8 @@ def test_a_group_is_judged_again_when_it_is_due_or_what_concerns_it_has_changed(
     groups = {
         "quiet": settled("quiet"),
         "rebalanced": replace(settled("rebalanced"), protocol="of another library", generation_ms=NOW + 5_000),
-        "late": state("late", 90, at_ms=NOW - 2_000),
+        "late": state("late", 99, at_ms=NOW - 2_000),
+        "long late": state("long late", 50, at_ms=NOW - 2_000),
     }
     list(judge.rows({name: groups[name]}, TOPICS, orders(0, -1)))
     list(judge.rows({name: groups[name]}, topics, orders(1, 0, NOW + passed_ms)))
@@ -188,7 +190,8 @@ def test_a_group_is_judged_again_for_a_new_state():
     ("groups", "due_ms"),
     [
         pytest.param(["quiet"], None, id="never"),
-        pytest.param(["quiet", "late"], NOW + judge_module.AGE_RESOLUTION_MS, id="when the ages are old"),
+        pytest.param(["quiet", "late"], NOW + 5_000, id="when the ages are old"),
+        pytest.param(["late for 200 s"], NOW + 10_000, id="when an age is wrong by a twentieth"),
         pytest.param(["silent", "late"], NOW + 1_000, id="when a silence is too long"),
     ],
 )
@@ -196,7 +199,8 @@ def test_the_driver_is_told_when_a_bucket_is_due(groups, due_ms):
     """The silent one was last committed 59 s ago, and its patience is 60 s."""
     known = {
         "quiet": settled("quiet"),
-        "late": state("late", 90, at_ms=NOW - 2_000),
+        "late": state("late", 99, at_ms=NOW - 2_000),
+        "late for 200 s": state("late for 200 s", 90, at_ms=NOW - 2_000),
         "silent": state("silent", 90, at_ms=NOW - 59_000),
     }
     view = ClusterView("c")
