@@ -47,7 +47,7 @@ BESIDE = {
     "demo_interrupted": ("tests.demo.demo_run", "--interrupted"),
     "live_minute": ("tests.live.run",),
     "scenarios_run": ("tests.scenarios.run", "--without-spark"),
-    "chaos_run": ("tests.chaos.run", "--seed", "1", "--kills", "4", "--others", "2", "--brief"),
+    "chaos_run": ("tests.chaos.run", "--seed", "1", "--kills", "3", "--others", "2", "--brief"),
     "kind_churn_run": ("tests.kind_churn.run", "--seed", "1", "--minutes", "0.5", "--kinds", *CHURNING),
     "hostile_run": ("tests.hostile.run", "--seed", "1", "--minutes", "0.5", "--without-spark"),
     "skips_run": ("tests.skips.run", "--seed", "3110", "--runs", "8", "--without-spark", "--only", *SKIPS),
@@ -82,8 +82,8 @@ OF_A_JOB: Final = re.compile(r"\bmark\.(broker|spark|jobs)\b")
 _FOLDERS: Final = ("chaos", "hostile", "kind_churn", "live", "scenarios", "skips")
 PROGRAMS: Final = (*(f"tests/{folder}/" for folder in _FOLDERS), "tests/demo/test_demo.py")
 """Where the tests are that await such a program."""
-OTHER_SYSTEMS: Final = tuple(f"tests/systems/test_{name}.py" for name in ("metaq", "rocketmq", "zookeeper_kafka"))
-"""Where those are that await a story of other systems' consumers: some share one."""
+WITH_ZOOKEEPER: Final = tuple(f"tests/systems/test_{name}.py" for name in ("metaq", "zookeeper_kafka"))
+"""Where those are that await the stories of ZooKeeper's consumers, which share a server. RocketMQ's runs beside them."""
 DEMOS: Final = ("tests/systems/test_demo.py", "tests/systems/test_demo_kinds.py")
 """Where the demo runs with more than its Kafka: by the clock, so only one at a time."""
 WITH_DELTA: Final = (
@@ -121,7 +121,7 @@ IS_WORKER: Final = "PYTEST_XDIST_WORKER" in os.environ
 
 
 class OneAfterTheOther(TwoWithSpark):
-    """A worker gets whole files of tests: one of them all files with programs, one all stories, one all demos.
+    """A worker gets whole files of tests: one of them all files with programs, one all demos.
 
     Of `make test` one gets all that need a broker: it waits more than it computes, beside the others. Of
     `make test-jobs` two get all that start Spark, as long as programs run.
@@ -131,7 +131,7 @@ class OneAfterTheOther(TwoWithSpark):
 
     def _split_scope(self, nodeid: str) -> str:
         file = super()._split_scope(nodeid)
-        of_one = (PROGRAMS, OTHER_SYSTEMS, DEMOS, IN_THE_SUITE, WITH_DELTA)
+        of_one = (PROGRAMS, WITH_ZOOKEEPER, DEMOS, IN_THE_SUITE, WITH_DELTA)
         return next((files[0] for files in of_one if file.startswith(files)), file)
 
 

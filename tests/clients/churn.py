@@ -142,7 +142,13 @@ def orphans_report(found: Sequence[Orphaning], late_s: float) -> dict[str, Any]:
 
 
 def run(
-    clients: Iterable[Client], minutes: float, seed: int, folder: Path, names: Sequence[str] = ()
+    clients: Iterable[Client],
+    minutes: float,
+    seed: int,
+    folder: Path,
+    names: Sequence[str] = (),
+    *,
+    without_spark: bool = False,
 ) -> dict[str, Any]:
     """The report of so many minutes. ``names``: only groups whose names contain one of these."""
     programs, skipped = available_clients(clients, say)
@@ -160,7 +166,7 @@ def run(
         churn = MemberChurn(seed, fleet, groups)
         churn.set_up()
         say(f"the members of {len(groups)} groups have their partitions")
-        job = stack.enter_context(job_of(bootstrap, folder))
+        job = stack.enter_context(job_of(bootstrap, folder, without_spark=without_spark))
         job.await_ready()
         await_evaluations(job, 3)
         hearing = stack.enter_context(Hearing(bootstrap))
@@ -205,6 +211,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=None, help="anything; random if not given")
     parser.add_argument("--libraries", default=None, help="only these, with commas between them")
     parser.add_argument("--groups", default=None, help="only groups with one of these in their names")
+    parser.add_argument("--without-spark", action="store_true", help="play Spark, and keep no recording")
     options = parser.parse_args()
     seed = options.seed if options.seed is not None else secrets.randbelow(10**6)
     folder = Path(tempfile.mkdtemp(prefix="groupwatch-clients-"))
@@ -215,6 +222,7 @@ def main() -> int:
         seed,
         folder,
         options.groups.split(",") if options.groups else (),
+        without_spark=options.without_spark,
     )
     wrong = list(faults(report))
     for line in wrong:

@@ -1,7 +1,8 @@
 """Real groups of all client libraries that can be had here, churned beside a real job, by `make test-clients`.
 
 GROUPWATCH_CLIENTS_MINUTES says how long (1), GROUPWATCH_CLIENTS_LIBRARIES which libraries (all),
-GROUPWATCH_CLIENTS_GROUPS which groups, by pieces of their names (all).
+GROUPWATCH_CLIENTS_GROUPS which groups, by pieces of their names (all). Of less than a minute, most would be the start
+of Spark: it is played then.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ pytestmark = [pytest.mark.clients, pytest.mark.timeout(3600)]
 def report() -> Iterator[dict[str, Any]]:
     """The report of a churn, over; broker, job and members are gone as well."""
     chosen = [*(["--libraries", LIBRARIES] if LIBRARIES else []), *(["--groups", GROUPS] if GROUPS else [])]
+    chosen += ["--without-spark"] if float(MINUTES) < 1 else []
     with Beside() as programs:
         programs.begin("churn", "tests.clients.churn", "--seed", "1", "--minutes", MINUTES, *chosen)
         yield programs.report("churn")

@@ -92,6 +92,7 @@ def test_the_time_left_is_told_from_the_second_batch_on_until_it_is_ready(publis
     assert published[-1].cluster.warm_up is None
 
 
+@pytest.mark.long  # another start; tests/readiness/test_first_pass.py has the rule
 def test_the_first_listing_of_topics_by_this_job_is_enough(broker: EmbeddedKafka, bounds: LogBounds, tmp_path: Path):
     """The collector's first pass comes before the query starts; the next one would come after an hour."""
     published = recorded(broker.bootstrap_servers, tmp_path, bounds.records, collect_interval_s=3600)

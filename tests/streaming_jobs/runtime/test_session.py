@@ -12,7 +12,7 @@ from tests.support.job_process import BRIEF_JVM, DRIVER_JVM
 
 @pytest.mark.spark
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
-@pytest.mark.parametrize(("chosen", "given"), [(None, "2"), ("4", "4")])
+@pytest.mark.parametrize(("chosen", "given"), [(None, "2"), pytest.param("4", "4", marks=pytest.mark.long)])
 def test_a_jvm_has_few_pools_of_memory_unless_the_deployment_says_otherwise(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, chosen: str | None, given: str
 ):
