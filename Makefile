@@ -124,12 +124,13 @@ $(CREATED):
 	$(PYTHON) -m venv $(VENV)
 	@touch $@
 
+# Not compiled: Python does that with what is imported, and most of it never is.
 $(JOB_INSTALLED): pyproject.toml constraints.txt | $(CREATED)
 	@echo "Installing groupwatch into $(VENV): about a minute, 1.0 GB, of which 0.5 GB is PySpark"
-	$(RUN) -m pip install --constraint constraints.txt --editable '.[job]'
+	$(RUN) -m pip install --no-compile --constraint constraints.txt --editable '.[job]'
 	@touch $@
 
 $(INSTALLED): pyproject.toml constraints.txt | $(CREATED)
 	@echo "Installing groupwatch with its tools into $(VENV): one to two minutes, 1.6 GB, of which 0.5 GB is PySpark"
-	$(RUN) -m pip install --constraint constraints.txt --editable '.[$(TOOLS)]'
+	$(RUN) -m pip install --no-compile --constraint constraints.txt --editable '.[$(TOOLS)]'
 	@touch $(JOB_INSTALLED) $@
