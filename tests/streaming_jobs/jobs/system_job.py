@@ -1,7 +1,7 @@
 """A job whose readers are the test's: what they read is in files, which the test writes.
 
 Run as ``python -m tests.streaming_jobs.jobs.system_job CONFIG FOLDER``; the file of ``[rocketmq.orders]`` is
-``FOLDER/orders.json``.
+``FOLDER/orders.json``. With ``--without-spark`` behind these, Spark is played (tests.support.without_spark).
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from streaming_jobs.runtime.checkpoint import CheckpointError
 from streaming_jobs.runtime.lifetime import Lifetime
 from streaming_jobs.runtime.session import kill_jvm
 from tests.support.job_process import JobProcess
+from tests.support.without_spark import play_spark
 
 
 class FileReader:
@@ -63,6 +64,14 @@ class SystemJob(JobProcess):
         self.command = [sys.executable, "-m", "tests.streaming_jobs.jobs.system_job", str(self.config), str(folder)]
 
 
+class SystemJobWithoutSpark(SystemJob):
+    """The same, with Spark played."""
+
+    def __init__(self, folder: Path, clusters: dict[str, dict[str, Any]], **sections: dict[str, Any]) -> None:
+        super().__init__(folder, clusters, **sections)
+        self.command += ["--without-spark"]
+
+
 def main(config: Path, folder: Path) -> None:
     logging.basicConfig(level=logging.INFO, stream=sys.stderr)
     logging.getLogger("kafka").setLevel(logging.CRITICAL)
@@ -88,4 +97,6 @@ def main(config: Path, folder: Path) -> None:
 
 
 if __name__ == "__main__":
+    if sys.argv[3:] == ["--without-spark"]:
+        play_spark()
     main(Path(sys.argv[1]), Path(sys.argv[2]))
