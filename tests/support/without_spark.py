@@ -10,7 +10,6 @@ A start takes 4 s of CPU in place of 14, and a minute 3 in place of 12 (docs/dec
 from __future__ import annotations
 
 import json
-import os
 import pickle
 import shutil
 import sys
@@ -54,6 +53,8 @@ from tests.support.job_process import JobProcess
 ASK_AGAIN_S: Final = 0.2
 READ_LIMIT_S: Final = 8.0
 """As long as tasks of Spark wait for a broker (streaming_jobs.ingest.sources)."""
+_NO_PROCESS: Final = 0
+"""For the pid of the JVM, as there is none: its metrics are absent then."""
 
 _RECORDS: Final = pa.schema(
     [
@@ -499,7 +500,7 @@ def play_spark() -> None:
     vars(main)["needed_jars"] = lambda *_: ()
     vars(whole_job).update(
         create_session=lambda *_, **__: Session(),
-        jvm_pid=lambda _: os.getpid(),
+        jvm_pid=lambda _: _NO_PROCESS,
         has_ended=lambda _: False,
         stop_session=lambda *_: None,
         forget_files_to_delete=lambda _: None,
