@@ -241,7 +241,7 @@ class JobProcess:
         """One reading of /metrics."""
         return Samples(self.get("/metrics"))
 
-    def await_metric(self, name: str, wanted: float, **labels: str) -> Samples:
+    def await_metric(self, name: str, wanted: float, /, **labels: str) -> Samples:
         """The first reading in which this series has this value."""
 
         def look() -> Samples | None:

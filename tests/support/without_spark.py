@@ -10,17 +10,17 @@ A start takes 4 s of CPU in place of 14, and a minute 3 in place of 12 (docs/dec
 from __future__ import annotations
 
 import json
-import os
 import pickle
 import shutil
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Self
 from urllib.parse import urlsplit
 
 import pyarrow as pa
@@ -53,6 +53,8 @@ from tests.support.job_process import JobProcess
 ASK_AGAIN_S: Final = 0.2
 READ_LIMIT_S: Final = 8.0
 """As long as tasks of Spark wait for a broker (streaming_jobs.ingest.sources)."""
+_NO_PROCESS: Final = 0
+"""For the pid of the JVM, as there is none: its metrics are absent then."""
 
 _RECORDS: Final = pa.schema(
     [
@@ -280,6 +282,8 @@ class Rows:
     tell: Callable[[int, Any], Iterator[Any]]
     buckets: int
     context: _Context
+    records_read: Counter[str]
+    """How many records of each topic, once it is collected."""
 
     def toArrow(self) -> pa.Table:  # noqa: N802 -- Spark's name
         frame = pa.Table.from_batches(self.read()).to_pandas()
@@ -306,21 +310,43 @@ def _task(context: _Context) -> Iterator[None]:
         TaskContext._taskContext = None
 
 
+@dataclass(frozen=True)
+class SourceProgress:
+    """What Spark reports of one source after a micro-batch."""
+
+    description: str
+    latestOffset: str  # noqa: N815 -- Spark's name
+    numInputRows: int  # noqa: N815 -- Spark's name
+
+    @classmethod
+    def of(cls, topics: Mapping[str, Mapping[str, int]], rows: int) -> Self:
+        """The source of these topics, read up to these offsets."""
+        places = ", ".join(f"{topic}-{number}" for topic, of_topic in topics.items() for number in of_topic)
+        return cls(f"KafkaV2[Assign[{places}]]", json.dumps(topics), rows)
+
+
+@dataclass(frozen=True)
+class Progress:
+    """StreamingQueryProgress, as far as a job asks for it."""
+
+    sources: tuple[SourceProgress, ...]
+
+
 class Query:
     """StreamingQuery: micro-batch after micro-batch, in a thread."""
 
-    lastProgress = None  # noqa: N815 -- Spark's name
     status: Final = {"message": ""}
 
-    def __init__(self, micro_batches: Callable[[threading.Event], None]) -> None:
-        self._stopping = threading.Event()
+    def __init__(self, micro_batches: Callable[[Query], None]) -> None:
+        self.lastProgress: Progress | None = None
+        self.stopping: Final = threading.Event()
         self._error: Exception | None = None
         self._thread = threading.Thread(target=self._run, args=(micro_batches,), daemon=True)
         self._thread.start()
 
-    def _run(self, micro_batches: Callable[[threading.Event], None]) -> None:
+    def _run(self, micro_batches: Callable[[Query], None]) -> None:
         try:
-            micro_batches(self._stopping)
+            micro_batches(self)
         except QueryEndingError:
             pass
         except Exception as error:
@@ -337,7 +363,7 @@ class Query:
         return not self.isActive
 
     def stop(self) -> None:
-        self._stopping.set()
+        self.stopping.set()
         self._thread.join()
 
 
@@ -358,22 +384,24 @@ class QueryOfCluster(ClusterQuery):
     ) -> Query:
         publisher = self._publisher(store, findings, recording)
         self._problems.lateness = lambda: publisher.lateness
-        return Query(lambda ending: self._micro_batches(publisher, ending))
+        return Query(lambda query: self._micro_batches(publisher, query))
 
-    def _micro_batches(self, publisher: MicroBatchPublisher, ending: threading.Event) -> None:
+    def _micro_batches(self, publisher: MicroBatchPublisher, query: Query) -> None:
         with self._reader() as reader:
             batch, known = self._newest()
             read = {place: known.get(place, 0) for place in self._places()}
-            while not ending.is_set():
+            while not query.stopping.is_set():
                 with suppress(ConnectionFailed):
                     until = ends_to_plan(read, self._logs.ends.ask(read))
                     batch += 1
                     self._plan(batch, until)
-                    publisher(self._rows(reader, read, until), batch)  # type: ignore[arg-type] -- no DataFrame
+                    rows = self._rows(reader, read, until)
+                    publisher(rows, batch)  # type: ignore[arg-type] -- no DataFrame
                     self._keep(batch, until)
+                    query.lastProgress = self._progress(until, rows.records_read)
                     read = until
                     continue
-                ending.wait(ASK_AGAIN_S)
+                query.stopping.wait(ASK_AGAIN_S)
 
     @contextmanager
     def _reader(self) -> Iterator[Reader]:
@@ -409,11 +437,15 @@ class QueryOfCluster(ClusterQuery):
 
     def _plan(self, batch: int, until: Mapping[Place, int]) -> None:
         """Write down up to where a micro-batch reads, as Spark does."""
-        topics: dict[str, dict[str, int]] = {}
-        for (topic, partition), offset in until.items():
-            topics.setdefault(topic, {})[str(partition)] = offset
+        topics = _by_topic(until)
         self._checkpoint._files.write(f"{self._checkpoint.path}/offsets/{batch}", f"v1\n{{}}\n{json.dumps(topics)}\n")
         self._checkpoint._files.delete(f"{self._checkpoint.path}/offsets/{batch - 2}")
+
+    def _progress(self, until: Mapping[Place, int], records: Counter[str]) -> Progress:
+        """What Spark reports of a micro-batch that has ended, of the source of each log."""
+        topics, of_groups = _by_topic(until), self.at_start.partitions.keys()
+        logs = [{each: topics[each] for each in topics if (each in of_groups) is wanted} for wanted in (True, False)]
+        return Progress(tuple(SourceProgress.of(log, sum(records[each] for each in log)) for log in logs if log))
 
     def _rows(self, reader: Reader, begin: Mapping[Place, int], end: Mapping[Place, int]) -> Rows:
         shared, handles = self._shared, _KEPT[self._target.name]
@@ -423,16 +455,19 @@ class QueryOfCluster(ClusterQuery):
             processor.init(handles.setdefault(bucket, _Handle()))  # type: ignore[arg-type] -- played
             yield from processor.handleInputRows((bucket,), iter([frame]), None)  # type: ignore[arg-type] -- no timers
 
+        records_read: Counter[str] = Counter()
+
         def read() -> Iterator[pa.RecordBatch]:
             records = reader.read(begin, end)
-            is_of_groups = pa.array(
-                [topic in self.at_start.partitions for topic in records["topic"].to_pylist()], pa.bool_()
-            )
+            topics = records["topic"].to_pylist()
+            records_read.update(topics)
+            is_of_groups = pa.array([topic in self.at_start.partitions for topic in topics], pa.bool_())
             decode_groups, decode_events = self._decoders()
             yield from decode_groups([records.filter(is_of_groups)])
             yield from decode_events([records.filter(pa.compute.invert(is_of_groups))])
 
-        return Rows(read, tell, self._checkpoint.buckets, self._spark.sparkContext)  # type: ignore[arg-type] -- played
+        context: _Context = self._spark.sparkContext  # type: ignore[assignment] -- played
+        return Rows(read, tell, self._checkpoint.buckets, context, records_read)
 
     def _decoders(self) -> tuple[OffsetsLogDecoder, EventsDecoder]:
         """As streaming_jobs.buckets.pipeline makes them."""
@@ -450,6 +485,13 @@ class QueryOfCluster(ClusterQuery):
         )
 
 
+def _by_topic(offsets: Mapping[Place, int]) -> dict[str, dict[str, int]]:
+    topics: dict[str, dict[str, int]] = {}
+    for (topic, partition), offset in offsets.items():
+        topics.setdefault(topic, {})[str(partition)] = offset
+    return topics
+
+
 def play_spark() -> None:
     """Put the parts of this module into the places of Spark's, in this process."""
     for module in (checkpoint, other_checkpoints):
@@ -458,7 +500,7 @@ def play_spark() -> None:
     vars(main)["needed_jars"] = lambda *_: ()
     vars(whole_job).update(
         create_session=lambda *_, **__: Session(),
-        jvm_pid=lambda _: os.getpid(),
+        jvm_pid=lambda _: _NO_PROCESS,
         has_ended=lambda _: False,
         stop_session=lambda *_: None,
         forget_files_to_delete=lambda _: None,

@@ -19,12 +19,15 @@ from tests.benchmarks.offsets_log import LOG_PARTITIONS, Crowd, broker_with_topi
 from tests.support.clients import produce, produce_into_offsets_log
 from tests.support.encoding import encoded, encoded_key
 from tests.support.job_process import JobProcess, eventually
+from tests.support.without_spark import JobWithoutSpark
 
-pytestmark = [pytest.mark.broker, pytest.mark.spark, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.broker, pytest.mark.jobs, pytest.mark.timeout(900)]
 
 ORDINARY: Final = Crowd(groups=200, partitions=4, members=2, topics=10)
 ROUNDS: Final = 3
 PATIENCE_S: Final = 400
+MANY: Final = 1000
+"""So many partitions has each topic of the larger group."""
 PLACE: Final = ("wide-1", 7)
 """The partition that is committed once more than all others."""
 
@@ -38,7 +41,7 @@ def wide(topics: int, partitions: int) -> Crowd:
     scope="module",
     params=[
         pytest.param(wide(2, 300), id="300 members, 600 partitions"),
-        pytest.param(wide(10, 1000), id="1,000 members, 10,000 partitions", marks=pytest.mark.long),
+        pytest.param(wide(10, MANY), id="1,000 members, 10,000 partitions", marks=pytest.mark.long),
     ],
 )
 def crowd(request: pytest.FixtureRequest) -> Crowd:
@@ -72,13 +75,14 @@ def commit(kafka: EmbeddedKafka, offset: int) -> None:
     produce_into_offsets_log(kafka.bootstrap_servers, key, value, group_partition("huge-0", LOG_PARTITIONS))
 
 
-def job_of(kafka: EmbeddedKafka, folder: Path) -> JobProcess:
-    return JobProcess(folder, {"c": {"bootstrap_servers": kafka.bootstrap_servers}})
+def job_of(kafka: EmbeddedKafka, folder: Path, kind: type[JobProcess] = JobProcess) -> JobProcess:
+    return kind(folder, {"c": {"bootstrap_servers": kafka.bootstrap_servers}})
 
 
 def test_it_is_judged_and_followed_like_any_group(crowd: Crowd, kafka: EmbeddedKafka, tmp_path: Path):
+    """The larger one with Spark: its state and its rows are what takes Spark long."""
     places = places_of(crowd)
-    with job_of(kafka, tmp_path) as job:
+    with job_of(kafka, tmp_path, JobWithoutSpark if crowd.partitions < MANY else JobProcess) as job:
         job.await_ready(PATIENCE_S)
         verdict = job.group("c", "huge-0")
         rows = {(row["topic"], row["partition"]): row for row in verdict["partitions"]}

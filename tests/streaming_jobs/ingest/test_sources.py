@@ -54,3 +54,18 @@ def test_a_log_of_many_partitions_is_read_by_few_tasks(
     assert sorted((row.partition, row.offset) for row in rows) == [
         (number, offset) for number in range(7) for offset in range(3)
     ]
+
+
+def test_a_topic_that_is_read_from_the_next_run_on_is_read_from_its_beginning(
+    spark: SparkSession, broker: EmbeddedKafka, topic_name: str, tmp_path: Path
+):
+    """As the log of share state is, which comes with the first share group, and the topics of Connect's workers."""
+    later = f"{topic_name}-later"
+    for topic in (topic_name, later):
+        create_topic(broker.bootstrap_servers, topic, 1)
+        produce(broker.bootstrap_servers, topic, {0: 2})
+    options = {"kafka.bootstrap.servers": broker.bootstrap_servers}
+    first_batch(kafka_log(spark, {topic_name: 1}, options, 1000), tmp_path)
+    produce(broker.bootstrap_servers, topic_name, {0: 1})
+    _, rows = first_batch(kafka_log(spark, {topic_name: 1, later: 1}, options, 1000), tmp_path)
+    assert sorted((row.topic, row.offset) for row in rows) == [(topic_name, 2), (later, 0), (later, 1)]

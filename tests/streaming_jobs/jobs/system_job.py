@@ -1,7 +1,7 @@
 """A job whose readers are the test's: what they read is in files, which the test writes.
 
 Run as ``python -m tests.streaming_jobs.jobs.system_job CONFIG FOLDER``; the file of ``[rocketmq.orders]`` is
-``FOLDER/orders.json``.
+``FOLDER/orders.json``. With ``--without-spark`` behind these, Spark is played (tests.support.without_spark).
 """
 
 from __future__ import annotations
@@ -10,15 +10,17 @@ import logging
 import sys
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
+from monitor.collectors import polling
 from monitor.collectors.errors import ConnectionFailed
 from monitor.collectors.readers import Readable
 from monitor.collectors.snapshot import SourceSnapshot
 from monitor.config import load
 from monitor.java_runtime.jars import spark_kafka_jars
+from monitor.readiness import freshness
 from streaming_jobs.driver.snapshot_store import SnapshotStore
 from streaming_jobs.jobs.job import Job
 from streaming_jobs.jobs.serving import http_server
@@ -26,6 +28,11 @@ from streaming_jobs.runtime.checkpoint import CheckpointError
 from streaming_jobs.runtime.lifetime import Lifetime
 from streaming_jobs.runtime.session import kill_jvm
 from tests.support.job_process import JobProcess
+from tests.support.without_spark import play_spark
+
+STALE_AFTER_MS: Final = 12_000
+LONGEST_PAUSE_S: Final = 2.0
+"""In place of 30 s without a reading, and of 60 s until a system that is away is asked again: a test waits for both."""
 
 
 class FileReader:
@@ -63,10 +70,20 @@ class SystemJob(JobProcess):
         self.command = [sys.executable, "-m", "tests.streaming_jobs.jobs.system_job", str(self.config), str(folder)]
 
 
+class SystemJobWithoutSpark(SystemJob):
+    """The same, with Spark played."""
+
+    def __init__(self, folder: Path, clusters: dict[str, dict[str, Any]], **sections: dict[str, Any]) -> None:
+        super().__init__(folder, clusters, **sections)
+        self.command += ["--without-spark"]
+
+
 def main(config: Path, folder: Path) -> None:
     logging.basicConfig(level=logging.INFO, stream=sys.stderr)
     logging.getLogger("kafka").setLevel(logging.CRITICAL)
     logging.getLogger("py4j").setLevel(logging.CRITICAL)
+    vars(freshness)["LEAST_MS"] = STALE_AFTER_MS
+    vars(polling)["LONGEST_PAUSE_S"] = LONGEST_PAUSE_S
     settings = load(config)
     store = SnapshotStore(settings.watched_names)
 
@@ -88,4 +105,6 @@ def main(config: Path, folder: Path) -> None:
 
 
 if __name__ == "__main__":
+    if sys.argv[3:] == ["--without-spark"]:
+        play_spark()
     main(Path(sys.argv[1]), Path(sys.argv[2]))

@@ -17,10 +17,11 @@ from tests.paused import paused
 from tests.support.brokers import SOON_BACK
 from tests.support.clients import commit, create_topic, produce
 from tests.support.job_process import JobProcess, eventually, running
+from tests.support.without_spark import JobWithoutSpark
 
 pytestmark = [
     pytest.mark.broker,
-    pytest.mark.spark,
+    pytest.mark.jobs,
     pytest.mark.filterwarnings("ignore:unclosed <:ResourceWarning"),  # kafka-python leaves those of failed connections
 ]
 
@@ -49,16 +50,20 @@ def killed(kafka: EmbeddedKafka) -> Iterator[None]:
 
 
 @pytest.mark.parametrize(
-    "fail",
+    ("fail", "kind"),
     [
-        pytest.param(killed, marks=pytest.mark.long),  # test_job.py has one that is away beside one that is not
-        paused,
+        # test_job.py has one that is away beside one that is not
+        pytest.param(killed, JobProcess, marks=pytest.mark.long),
+        (paused, JobWithoutSpark),
     ],
 )
 def test_a_cluster_that_is_away_is_not_up_nor_ready_and_the_job_waits_for_it(
-    kafka: EmbeddedKafka, tmp_path: Path, fail: Callable[[EmbeddedKafka], AbstractContextManager[None]]
+    kafka: EmbeddedKafka,
+    tmp_path: Path,
+    fail: Callable[[EmbeddedKafka], AbstractContextManager[None]],
+    kind: type[JobProcess],
 ):
-    with running(JobProcess(tmp_path, {"test": {"bootstrap_servers": kafka.bootstrap_servers}})) as job:
+    with running(kind(tmp_path, {"test": {"bootstrap_servers": kafka.bootstrap_servers}})) as job:
         samples = job.await_metric(COMMITTED, 2, group="reads")
         assert samples.value(UP, cluster="test") == 1
 

@@ -21,11 +21,11 @@ from tests.push.webhook_receiver import Receiver, webhook_receiver
 from tests.support.clients import admin, commit, produce, values_of
 from tests.support.job_process import JobProcess, eventually, running
 from tests.support.several_brokers import await_leader, brokers_with_placed_offsets, create_on
+from tests.support.without_spark import JobWithoutSpark
 
 # kafka-python leaves the sockets of failed connections to the garbage collector.
 pytestmark = [
     pytest.mark.broker,
-    pytest.mark.spark,
     pytest.mark.jobs,
     pytest.mark.filterwarnings("ignore:unclosed <:ResourceWarning"),
 ]
@@ -50,7 +50,7 @@ UNREADABLE = "topics/no_leader"
 FINDINGS = "groupwatch.findings"
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def brokers() -> Iterator[tuple[EmbeddedKafka, EmbeddedKafka]]:
     with brokers_with_placed_offsets() as found:
         create_on(found[0].bootstrap_servers, "t", [(found[0].node_id,)])
@@ -63,22 +63,40 @@ def brokers() -> Iterator[tuple[EmbeddedKafka, EmbeddedKafka]]:
         yield found
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def receiver() -> Iterator[Receiver]:
     with webhook_receiver() as found:
         yield found
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(
+    params=[
+        pytest.param(False, id="without-spark"),
+        # what a recording has of such a fault is tested in tests/history/test_cluster_faults.py
+        pytest.param(True, id="recorded", marks=pytest.mark.long),
+    ]
+)
+def is_recorded(request: pytest.FixtureRequest) -> bool:
+    """Whether the job records, which takes Spark."""
+    return bool(request.param)
+
+
+@pytest.fixture
 def job(
-    brokers: tuple[EmbeddedKafka, EmbeddedKafka], receiver: Receiver, tmp_path_factory: pytest.TempPathFactory
+    brokers: tuple[EmbeddedKafka, EmbeddedKafka],
+    receiver: Receiver,
+    tmp_path: Path,
+    is_recorded: bool,
 ) -> Iterator[JobProcess]:
-    folder: Path = tmp_path_factory.mktemp("job")
     cluster = {"bootstrap_servers": brokers[0].bootstrap_servers, "collect_interval_s": 1.0}
     webhook = {"url": receiver.url, "group": WEBHOOK}
-    history = {"folder": str(folder / "history"), "every_s": 5.0}
     detection = {"commit_silence_s": SILENCE_S}
-    made = JobProcess(folder, {"c": cluster}, detection=detection, webhook=webhook, history=history)
+    sections: dict[str, dict[str, Any]] = {"detection": detection, "webhook": webhook}
+    if is_recorded:
+        history = {"folder": str(tmp_path / "history"), "every_s": 5.0}
+        made = JobProcess(tmp_path, {"c": cluster}, **sections, history=history)
+    else:
+        made = JobWithoutSpark(tmp_path, {"c": cluster}, **sections)
     with running(made) as process:
         process.await_ready()
         yield process
@@ -143,7 +161,10 @@ def assert_past_of_both(job: JobProcess) -> None:
 
 
 def test_who_cannot_commit_is_not_accused_and_is_once_it_could_again(
-    brokers: tuple[EmbeddedKafka, EmbeddedKafka], job: JobProcess, receiver: Receiver
+    brokers: tuple[EmbeddedKafka, EmbeddedKafka],
+    job: JobProcess,
+    receiver: Receiver,
+    is_recorded: bool,
 ):
     first, second = brokers
     job.await_metric("groupwatch_group_lag", 0, group=BOTH)
@@ -196,4 +217,5 @@ def test_who_cannot_commit_is_not_accused_and_is_once_it_could_again(
     assert {each for each in sent(receiver)[:ended] if each[0]} == {accused}
     end = len(values_of(first.bootstrap_servers, FINDINGS))
     eventually(lambda: (position_of(first, WEBHOOK) or 0) >= end, "a position that is kept again")
-    assert_past_of_both(job)
+    if is_recorded:
+        assert_past_of_both(job)

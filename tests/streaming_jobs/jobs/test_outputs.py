@@ -22,8 +22,9 @@ from tests.push.test_pusher import parsed, steady
 from tests.push.webhook_receiver import Receiver, webhook_receiver
 from tests.support.clients import commit, create_topic, produce, values_of
 from tests.support.job_process import JobProcess, eventually, running
+from tests.support.without_spark import JobWithoutSpark
 
-pytestmark = [pytest.mark.broker, pytest.mark.spark]
+pytestmark = [pytest.mark.broker, pytest.mark.jobs]
 
 CLUSTER = "live"
 TOPIC = "orders"
@@ -63,7 +64,7 @@ def job(
     secrets = {name: secret_file(folder, name, secret) for name, secret in SECRETS.items()}
     table = {"bootstrap_servers": kafka.bootstrap_servers, "collect_interval_s": 20.0}
     with grpc_receiver(received) as address:
-        made = JobProcess(
+        made = JobWithoutSpark(
             folder,
             {CLUSTER: table},
             otlp={

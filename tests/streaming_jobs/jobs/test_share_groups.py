@@ -19,8 +19,9 @@ from monitor.demo.servers.settings import BrokerSettings
 from monitor.model import END_SPACING_MS
 from tests.support.clients import commit
 from tests.support.job_process import JobProcess, eventually, running
+from tests.support.without_spark import JobWithoutSpark
 
-pytestmark = [pytest.mark.broker, pytest.mark.spark]
+pytestmark = [pytest.mark.broker, pytest.mark.jobs]
 
 CLUSTER, GROUP, TOPIC = "live", "pool", "work"
 FIRST, SECOND = "worker-1", "worker-2"
@@ -60,7 +61,7 @@ def job(kafka: EmbeddedKafka, tmp_path_factory: pytest.TempPathFactory) -> Itera
     asked = table | {"groups_from": "admin", "events_topic": "groupwatch.asked"}
     silence = {"commit_silence_s": SILENCE_S}
     with running(
-        JobProcess(tmp_path_factory.mktemp("job"), {CLUSTER: table, ASKED: asked}, detection=silence)
+        JobWithoutSpark(tmp_path_factory.mktemp("job"), {CLUSTER: table, ASKED: asked}, detection=silence)
     ) as process:
         yield process
 

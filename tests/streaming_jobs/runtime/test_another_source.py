@@ -19,6 +19,7 @@ from tests.streaming_jobs.jobs.system_job import SystemJob, tell
 from tests.streaming_jobs.jobs.test_systems_in_a_job import QUEUES, of_rocketmq
 from tests.support.clients import admin, commit, create_topic, produce
 from tests.support.job_process import JobProcess, eventually, running
+from tests.support.without_spark import JobWithoutSpark
 
 SMALL: Final = BrokerSettings(heap_mb=384, offsets_topic_partitions=2)
 EVENTS: Final = "groupwatch.events"
@@ -66,10 +67,10 @@ def fill(servers: str, group: str, offset: int) -> None:
     commit(servers, group, "read", {0: offset})
 
 
-def job_on(kafka: EmbeddedKafka, folder: Path) -> JobProcess:
+def job_on(kafka: EmbeddedKafka, folder: Path, kind: type[JobProcess] = JobProcess) -> JobProcess:
     clusters = {"test": {"bootstrap_servers": kafka.bootstrap_servers, "collect_interval_s": 0.5}}
     # The groups commit once: on a busy machine that is longer ago than the minute of the default.
-    return JobProcess(folder, clusters, detection={"commit_silence_s": 600})
+    return kind(folder, clusters, detection={"commit_silence_s": 600})
 
 
 def made_anew(kafka: EmbeddedKafka) -> None:
@@ -105,14 +106,14 @@ def groups_seen(job: JobProcess) -> Iterator[set[str]]:
 
 
 @pytest.mark.broker
-@pytest.mark.spark
+@pytest.mark.jobs
 @on_brokers
 def test_an_events_topic_that_was_deleted_while_the_job_runs_is_made_anew_and_a_new_kafka_is_refused(tmp_path: Path):
     """Kafka at the address of the old one: while the job runs, and at the next start. --rebuild takes it as it is.
 
     One job for both, as a start takes longer than either.
     """
-    with EmbeddedKafka(SMALL) as kafka, job_that_lost_its_events(kafka, tmp_path) as job:
+    with EmbeddedKafka(SMALL) as kafka, job_that_lost_its_events(kafka, tmp_path, JobWithoutSpark) as job:
         with groups_seen(job) as seen:
             made_anew(kafka)
             fill(kafka.bootstrap_servers, "after", 3)
@@ -135,7 +136,7 @@ def test_an_events_topic_that_was_deleted_while_the_job_runs_is_made_anew_and_a_
 
 
 @pytest.mark.broker
-@pytest.mark.spark
+@pytest.mark.jobs
 @pytest.mark.long
 @on_brokers
 @pytest.mark.parametrize("topic", [EVENTS, "__consumer_offsets"])
@@ -161,7 +162,7 @@ def test_a_topic_that_was_created_anew_is_refused(tmp_path: Path, topic: str):
 
 
 @pytest.mark.broker
-@pytest.mark.spark
+@pytest.mark.jobs
 @pytest.mark.long
 @on_brokers
 def test_nor_does_it_cost_anything_at_the_next_start_or_where_it_was_deleted_before(tmp_path: Path):
@@ -176,10 +177,12 @@ def test_nor_does_it_cost_anything_at_the_next_start_or_where_it_was_deleted_bef
 
 
 @contextmanager
-def job_that_lost_its_events(kafka: EmbeddedKafka, folder: Path) -> Iterator[JobProcess]:
+def job_that_lost_its_events(
+    kafka: EmbeddedKafka, folder: Path, kind: type[JobProcess] = JobProcess
+) -> Iterator[JobProcess]:
     """A job whose events topic was deleted while it ran, and that has gone on."""
     fill(kafka.bootstrap_servers, "before", 7)
-    with running(job_on(kafka, folder)) as job:
+    with running(job_on(kafka, folder, kind)) as job:
         job.await_metric(COMMITTED, 7, group="before")
         lose_events(kafka)
         assert_follows(job, kafka, 8)
@@ -213,7 +216,7 @@ def system_job(kafka: EmbeddedKafka, folder: Path) -> SystemJob:
 
 
 @pytest.mark.broker
-@pytest.mark.spark
+@pytest.mark.jobs
 @pytest.mark.long  # the same refusal as of a new Kafka, by the id of a system
 def test_another_system_behind_the_same_name_is_refused(kafka: EmbeddedKafka, tmp_path: Path):
     """As a ZooKeeper that was set up anew: its tree was born another time."""
@@ -240,7 +243,7 @@ def test_another_system_behind_the_same_name_is_refused(kafka: EmbeddedKafka, tm
 
 
 @pytest.mark.broker
-@pytest.mark.spark
+@pytest.mark.jobs
 @pytest.mark.long
 def test_of_a_system_without_an_id_nothing_remains_that_is_not_read_again(kafka: EmbeddedKafka, tmp_path: Path):
     """RocketMQ has none. Each reading is of the whole, so what the new one does not have is gone with the first."""
