@@ -283,9 +283,9 @@ def ways_by_passwords() -> dict[str, tuple[str, dict[str, str]]]:
 @pytest.mark.parametrize(
     "kinds",
     [
-        ("pem", "scram"),
+        ("pem", "admin_scram"),
         pytest.param(("jks", "admin_jks", "plain"), marks=pytest.mark.long),
-        pytest.param(("pkcs12", "inline", "scram512", "admin_scram", "admin_plain"), marks=pytest.mark.long),
+        pytest.param(("pkcs12", "inline", "scram", "scram512", "admin_plain"), marks=pytest.mark.long),
     ],
     ids=",".join,
 )
