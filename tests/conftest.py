@@ -83,7 +83,7 @@ _FOLDERS: Final = ("chaos", "hostile", "kind_churn", "live", "scenarios", "skips
 PROGRAMS: Final = (*(f"tests/{folder}/" for folder in _FOLDERS), "tests/demo/test_demo.py")
 """Where the tests are that await such a program."""
 WITH_ZOOKEEPER: Final = tuple(f"tests/systems/test_{name}.py" for name in ("metaq", "zookeeper_kafka"))
-"""Where those are that await the stories of ZooKeeper's consumers, which share a server. RocketMQ's runs beside them."""
+"""Where those are that await stories of ZooKeeper's consumers, which share a server; RocketMQ's runs beside them."""
 DEMOS: Final = ("tests/systems/test_demo.py", "tests/systems/test_demo_kinds.py")
 """Where the demo runs with more than its Kafka: by the clock, so only one at a time."""
 WITH_DELTA: Final = (
