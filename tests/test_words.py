@@ -11,6 +11,7 @@ import re
 import tokenize
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -111,20 +112,27 @@ def modules() -> Iterator[str]:
             yield file.read_text(encoding="utf-8")
 
 
+@cache
+def trees() -> tuple[tuple[str, ast.Module], ...]:
+    """Each module with its tree, parsed once for all that looks at it."""
+    return tuple((module, ast.parse(module)) for module in modules())
+
+
 def definitions() -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef]:
-    for module in modules():
-        for node in ast.walk(ast.parse(module)):
+    for _, tree in trees():
+        for node in ast.walk(tree):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
                 yield node
 
 
-def prose(module: str) -> Iterator[str]:
+def prose(module: str, tree: ast.Module) -> Iterator[str]:
     """The docstrings of a module, those of its constants and fields included, and its comments.
 
-    >>> list(prose("LIMIT = 3  # of a topic\\n'How many.'\\n"))
+    >>> module = "LIMIT = 3  # of a topic\\n'How many.'\\n"
+    >>> list(prose(module, ast.parse(module)))
     ['How many.', '# of a topic']
     """
-    for node in ast.walk(ast.parse(module)):
+    for node in ast.walk(tree):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
             yield node.value.value
     if "#" in module:
@@ -182,7 +190,7 @@ def test_words_that_the_field_does_not_use_only_become_fewer(place, allowed, cou
 
 
 def test_docstrings_and_comments_only_come_to_have_fewer_of_these_words():
-    found = counts((text for module in modules() for text in prose(module)), PROSE_WORDS)
+    found = counts((text for module, tree in trees() for text in prose(module, tree)), PROSE_WORDS)
     total = found.total()
     assert total <= IN_PROSE, f"docstrings and comments have {total} of these words, {IN_PROSE} are allowed: {found}"
     assert total >= IN_PROSE - SLACK, (
