@@ -103,14 +103,14 @@ def _looks_at(case: Case, rule: AlertRule, cluster: str) -> dict[str, Any]:
     there = {"exp_labels": labels, "exp_annotations": annotations(case, rule, cluster)}
     looks = [(case.fires - 1, []), (case.fires, [there]), (case.gone, [])]
     fired = [{"labels": f'{{alertname="{name}"}}', "value": 1} for name in sorted({case.alert, *case.also})]
-    still = _in_cluster(f'count(ALERTS{{alertname="{case.alert}",alertstate="firing"}})', cluster)
+    still = in_cluster(f'count(ALERTS{{alertname="{case.alert}",alertstate="firing"}})', cluster)
     return {
         **_given(f"{case.alert} at minute {case.fires}", case, cluster),
         "alert_rule_test": [
             {"eval_time": f"{minute}m", "alertname": case.alert, "exp_alerts": alerts} for minute, alerts in looks
         ],
         "promql_expr_test": [
-            {"expr": _in_cluster(FIRED, cluster), "eval_time": f"{case.gone}m", "exp_samples": fired},
+            {"expr": in_cluster(FIRED, cluster), "eval_time": f"{case.gone}m", "exp_samples": fired},
             *(
                 {"expr": still, "eval_time": f"{minute}m", "exp_samples": [{"labels": "{}", "value": 1}]}
                 for minute in range(case.fires, case.gone)
@@ -120,11 +120,11 @@ def _looks_at(case: Case, rule: AlertRule, cluster: str) -> dict[str, Any]:
 
 
 def _silent(silence: Silence, cluster: str) -> dict[str, Any]:
-    looks = [{"expr": _in_cluster(FIRED, cluster), "eval_time": f"{silence.minutes}m", "exp_samples": []}]
+    looks = [{"expr": in_cluster(FIRED, cluster), "eval_time": f"{silence.minutes}m", "exp_samples": []}]
     return {**_given(silence.name, silence, cluster), "promql_expr_test": looks}
 
 
-def _in_cluster(query: str, cluster: str) -> str:
+def in_cluster(query: str, cluster: str) -> str:
     """The same query of the alerts of a cluster, and of those about no cluster; for the only one, of all."""
     return query if cluster == ONLY else query.replace('="firing"', f'="firing",cluster=~"{cluster}|"')
 
