@@ -11,7 +11,9 @@ import re
 import tokenize
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -111,20 +113,40 @@ def modules() -> Iterator[str]:
             yield file.read_text(encoding="utf-8")
 
 
-def definitions() -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef]:
+class Read(NamedTuple):
+    """What is looked at of the product's modules."""
+
+    definitions: tuple[tuple[str, bool], ...]
+    """The names of functions and classes, and whether it is a class."""
+    prose: tuple[str, ...]
+
+
+@cache
+def product() -> Read:
+    """All modules, each parsed once. No tree is kept, as the garbage collector would look at all of them again."""
+    names: list[tuple[str, bool]] = []
+    texts: list[str] = []
     for module in modules():
-        for node in ast.walk(ast.parse(module)):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-                yield node
+        tree = ast.parse(module)
+        names += definitions(tree)
+        texts += prose(module, tree)
+    return Read(tuple(names), tuple(texts))
 
 
-def prose(module: str) -> Iterator[str]:
+def definitions(tree: ast.Module) -> Iterator[tuple[str, bool]]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield node.name, isinstance(node, ast.ClassDef)
+
+
+def prose(module: str, tree: ast.Module) -> Iterator[str]:
     """The docstrings of a module, those of its constants and fields included, and its comments.
 
-    >>> list(prose("LIMIT = 3  # of a topic\\n'How many.'\\n"))
+    >>> module = "LIMIT = 3  # of a topic\\n'How many.'\\n"
+    >>> list(prose(module, ast.parse(module)))
     ['How many.', '# of a topic']
     """
-    for node in ast.walk(ast.parse(module)):
+    for node in ast.walk(tree):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
             yield node.value.value
     if "#" in module:
@@ -134,11 +156,11 @@ def prose(module: str) -> Iterator[str]:
 
 def counts_in_names() -> Counter[str]:
     counts: Counter[str] = Counter()
-    for node in definitions():
-        words = words_of(node.name)
+    for name, is_class in product().definitions:
+        words = words_of(name)
         counts.update(word for word in words if word in WORDS)
-        counts[OF] += "of_" in node.name
-        counts[PARTICIPLES] += not isinstance(node, ast.ClassDef) and is_bare_participle(words)
+        counts[OF] += "of_" in name
+        counts[PARTICIPLES] += not is_class and is_bare_participle(words)
     return counts
 
 
@@ -182,7 +204,7 @@ def test_words_that_the_field_does_not_use_only_become_fewer(place, allowed, cou
 
 
 def test_docstrings_and_comments_only_come_to_have_fewer_of_these_words():
-    found = counts((text for module in modules() for text in prose(module)), PROSE_WORDS)
+    found = counts(product().prose, PROSE_WORDS)
     total = found.total()
     assert total <= IN_PROSE, f"docstrings and comments have {total} of these words, {IN_PROSE} are allowed: {found}"
     assert total >= IN_PROSE - SLACK, (

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-
-import pytest
 
 from monitor.cli.extras import JOB_MODULES, MCP_MODULES, OTLP_MODULES, missing_extra
 from monitor.demo.servers.ports import free_ports
@@ -21,27 +20,45 @@ class Missing:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 sys.meta_path.insert(0, Missing())
 from monitor.cli import main
-sys.argv = ["groupwatch", *sys.argv[1:]]
-main()
+for words in COMMANDS:
+    sys.argv = ["groupwatch", *words]
+    code = 0
+    try:
+        main()
+    except SystemExit as ended:
+        code = ended.code
+    print(f"ENDED {code}", flush=True)
 """
-"""The command as in an environment without the extras."""
+"""Commands as in an environment without the extras."""
 
 
 ALL = JOB_MODULES | MCP_MODULES | OTLP_MODULES
 
 
 def groupwatch(*words: str, missing: frozenset[str] = ALL) -> tuple[int, str]:
-    command = [sys.executable, "-c", WITHOUT.replace("MODULES", repr(set(missing))), *words]
-    answer = subprocess.run(command, capture_output=True, text=True, check=False)
-    return answer.returncode, answer.stdout + answer.stderr
+    (answer,) = groupwatch_each([words], missing)
+    return answer
 
 
-@pytest.mark.parametrize("command", ["run", "collect", "prepare", "demo", "check-config"])
-def test_a_command_that_needs_the_job_names_the_extra(command: str):
-    assert groupwatch(command) == (
+def groupwatch_each(commands: Sequence[tuple[str, ...]], missing: frozenset[str] = ALL) -> list[tuple[int, str]]:
+    """The exit code and the output of each command. They share a process, whose start takes longer than a command."""
+    program = WITHOUT.replace("MODULES", repr(set(missing))).replace("COMMANDS", repr(commands))
+    command = [sys.executable, "-c", program]
+    run = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    answers = re.findall(r"(.*?)^ENDED (\d+)\n", run.stdout, re.MULTILINE | re.DOTALL)
+    assert len(answers) == len(commands), run.stdout
+    return [(int(code), said) for said, code in answers]
+
+
+def test_a_command_that_needs_the_job_names_the_extra():
+    commands = ("run", "collect", "prepare", "demo", "check-config")
+    needs = (
         2,
         "groupwatch: This command needs the packages of the job: run pip install '.[job]' in a clone of groupwatch, or"
         " use its image.\n",
+    )
+    assert dict(zip(commands, groupwatch_each([(name,) for name in commands]), strict=True)) == dict.fromkeys(
+        commands, needs
     )
 
 
@@ -69,15 +86,9 @@ def test_the_doctor_and_what_queries_a_job_need_no_extra():
     code, said = groupwatch("doctor", "--bootstrap-server", f"127.0.0.1:{port}")
     assert (code, f"no broker answers at 127.0.0.1:{port}" in said) == (2, True)
     url = f"http://127.0.0.1:{port}"
-    for words in (
-        ("explain", "c", "g"),
-        ("what-if", "c", "g"),
-        ("census",),
-        ("snapshot",),
-        ("report", "c"),
-        ("status",),
-    ):
-        code, said = groupwatch(*words, "--url", url)
+    queries = (("explain", "c", "g"), ("what-if", "c", "g"), ("census",), ("snapshot",), ("report", "c"), ("status",))
+    answers = groupwatch_each([(*words, "--url", url) for words in queries])
+    for words, (code, said) in zip(queries, answers, strict=True):
         assert (code, said.startswith(f"groupwatch: Could not connect to {url}: ")) == (2, True), words
 
 

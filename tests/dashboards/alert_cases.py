@@ -10,7 +10,10 @@ from dataclasses import dataclass, field
 
 from tests.dashboards.outage_trace import EVERY_S, recorded
 
-GROUP = {"cluster": "c", "group": "orders"}
+ONLY = "c"
+"""The cluster of all cases, but for those about two."""
+
+GROUP = {"cluster": ONLY, "group": "orders"}
 
 AWKWARD = 'a"b\\c{{ .Value }}"} or vector(1) #'
 AWKWARD_QUOTED = '"a\\"b\\\\c{{ .Value }}\\"} or vector(1) #"'
@@ -36,6 +39,11 @@ class Case:
     labels: dict[str, str] = field(default_factory=lambda: GROUP)
     also: tuple[str, ...] = ()
     interval: str = "1m"
+
+    @property
+    def minutes(self) -> int:
+        """How long it takes."""
+        return self.gone
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from monitor.metrics.render import STATES
 from monitor.metrics.spec_types import MetricScope
 from monitor.metrics.specs import FAMILIES, OF_THE_JVM
 from tests.dashboards.alert_cases import CASES, SILENCES, UP, Series, Silence, of
-from tests.dashboards.promtool import as_silent_test, as_test, firing, run_cases
+from tests.dashboards.promtool import as_silent_tests, as_tests, firing, run_cases
 from tests.detection.told_examples import examples
 from tests.support.examples import some_of
 from tests.support.programs import required
@@ -60,11 +60,11 @@ def test_every_rule_has_a_case_in_which_it_fires():
 
 def test_rules_fire_at_their_time_and_go_at_theirs_and_no_other_does(tmp_path: Path):
     rules = {rule.name: rule for rule in RULES}
-    run_cases(tmp_path, rules_file(), [as_test(case, rules[case.alert]) for case in CASES])
+    run_cases(tmp_path, rules_file(), as_tests(CASES, rules))
 
 
 def test_no_rule_fires_for_what_is_normal(tmp_path: Path):
-    run_cases(tmp_path, rules_file(), [as_silent_test(silence) for silence in SILENCES])
+    run_cases(tmp_path, rules_file(), as_silent_tests(SILENCES))
 
 
 def left_out_by_the_page() -> str:
@@ -94,9 +94,8 @@ def test_groups_that_are_left_out_as_the_page_says_have_no_alert_and_all_others_
         left_out |= with_info(each.given, f"nightly-{number}")
     others = [replace(each, given=with_info(each.given, "orders")) for each in some_of(about_groups)]
     rules = {rule.name: rule for rule in RULES}
-    silent = as_silent_test(Silence("all groups that are left out", left_out | UP, 120))
-    tests = [silent, *(as_test(case, rules[case.alert]) for case in others)]
-    run_cases(tmp_path, left_out_by_the_page(), tests)
+    silent = as_silent_tests([Silence("all groups that are left out", left_out | UP, 120)])
+    run_cases(tmp_path, left_out_by_the_page(), [*silent, *as_tests(others, rules)])
 
 
 def alerts_about(kind: str, reason: str) -> set[str]:

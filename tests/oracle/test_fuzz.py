@@ -20,7 +20,7 @@ from tests.support.examples import example_count
 
 SEED = 4
 CASES = {**dict.fromkeys(CLIENT_FAMILIES, example_count(30)), **dict.fromkeys(BROKER_FAMILIES, example_count(15))}
-"""3,000 of each client's in CI, in ten seconds on two cores that have little else to do."""
+"""1,800 of each client's in CI. ``make fuzz`` and ``make test-long`` ask about 10,000."""
 MORE_CASES = {**dict.fromkeys(CLIENT_FAMILIES, 10_000), **dict.fromkeys(BROKER_FAMILIES, 4_000)}
 
 

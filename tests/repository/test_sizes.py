@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -51,6 +52,7 @@ def classes() -> tuple[tuple[str, ast.ClassDef], ...]:
     return tuple(
         (name, node)
         for name, source in modules().items()
+        if re.search(r"^\s*class ", source, re.MULTILINE)
         for node in ast.walk(ast.parse(source))
         if isinstance(node, ast.ClassDef)
     )

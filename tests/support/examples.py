@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, settings
 
 Case = TypeVar("Case")
 
-PROFILES: Final = {"quick": 30, "ci": 100, "nightly": 10_000}
+PROFILES: Final = {"quick": 30, "ci": 60, "nightly": 10_000}
 """By their names: ``pytest --hypothesis-profile=ci``."""
 
 

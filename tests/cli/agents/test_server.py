@@ -14,10 +14,12 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp_types import CallToolResult
 from msgspec.structs import replace
+from typer.testing import CliRunner
 
 from monitor.cli.agents.answers import Examine, JobAnswers
 from monitor.cli.agents.marking import NOTICE
 from monitor.cli.agents.server import create_server
+from monitor.cli.app import app
 from monitor.cli.http_client import OPEN_WAY
 from monitor.demo.servers.ports import free_ports
 from monitor.doctor.diagnosis import Diagnosis, NotJudged
@@ -364,15 +366,11 @@ def test_a_guarded_job_is_shown_the_token_of_the_file_as_it_is_now(tmp_path: Pat
         run_over_stdio(server.url, agent, "--token-file", str(own))
 
 
-def groupwatch_mcp(*options: str) -> tuple[int, str, str]:
-    """The command with a client that hangs up at once."""
-    command = [sys.executable, "-m", "monitor.cli", "mcp", *options]
-    ended = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, cwd=ROOT)
-    return ended.returncode, ended.stdout, ended.stderr
-
-
 def test_it_ends_with_its_client():
-    assert groupwatch_mcp() == (0, "", "")
+    """The command with a client that hangs up at once."""
+    command = [sys.executable, "-m", "monitor.cli", "mcp"]
+    ended = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, cwd=ROOT)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
 
 
 @pytest.mark.parametrize(
@@ -387,4 +385,5 @@ def test_it_ends_with_its_client():
     ],
 )
 def test_options_that_cannot_be_used_are_told_before_a_client_asks(options, sentence):
-    assert groupwatch_mcp(*options) == (2, "", f"groupwatch: {sentence}\n")
+    told = CliRunner().invoke(app, ["mcp", *options])
+    assert (told.exit_code, told.stdout, told.stderr) == (2, "", f"groupwatch: {sentence}\n")
