@@ -114,7 +114,7 @@ def test_each_target_installs_what_it_needs(tmp_path: Path, targets: list[str], 
     for name in ("pyproject.toml", "constraints.txt"):
         shutil.copy(ROOT / name, tmp_path)
     noting = tmp_path / "noting"
-    script(noting, f'[ "$2" != pip ] || echo "$7" >> {tmp_path}/asked')
+    script(noting, f'[ "$2" != pip ] || echo "$8" >> {tmp_path}/asked')
     script(tmp_path / "python", f'if [ "$2" = venv ]; then mkdir -p .venv/bin; cp {noting} .venv/bin/python; fi')
     script(tmp_path / "bin/java", "echo 'openjdk version \"17.0.15\" 2025-01-01' >&2")
     folder = tools(tmp_path / "tools")
