@@ -76,14 +76,16 @@ def brokers_with_placed_offsets() -> Iterator[tuple[EmbeddedKafka, EmbeddedKafka
 def await_leader(bootstrap: str, partition: int, topic: str = OFFSETS_TOPIC) -> None:
     """Have the only replica of a partition lead again, once its broker is back.
 
-    It was killed, so it may lack records, and brokers elect it only if they are told to (KIP-966).
+    One that was killed may lack records, and brokers elect it only if they are told to (KIP-966). One that has hung for
+    longer than its session is kept out until it has registered again.
     """
 
     def is_led() -> bool:
-        with admin(bootstrap) as client:
+        with suppress(UnknownBrokerIdError), admin(bootstrap) as client:
             client.elect_leaders(ElectionType.UNCLEAN, {topic: [partition]}, raise_errors=False)
             (found,) = client.describe_topics([topic])
-        return all(each["leader_id"] >= 0 for each in found["partitions"])
+            return all(each["leader_id"] >= 0 for each in found["partitions"])
+        return False
 
     eventually(is_led, f"a leader of partition {partition} of {topic}")
 
