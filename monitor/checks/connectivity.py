@@ -9,7 +9,7 @@ from typing import Final
 
 from monitor.checks.report import Connection
 from monitor.collectors.errors import CollectorError, NotYetReadable
-from monitor.collectors.kafka.preflight import ClusterFacts, check, check_carrier
+from monitor.collectors.kafka.preflight import ClusterFacts, check, check_carrier, check_reached
 from monitor.config import ClusterSettings, ConfigError, RocketMQSettings, Settings, System
 
 AT_ONCE: Final = 8
@@ -28,29 +28,41 @@ def connections(settings: Settings, *, for_job: bool, limit_s: float) -> tuple[C
         limit_s: how long one of them is waited for, in seconds.
     """
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        clusters = [pool.submit(_cluster, each, for_job, limit_s) for each in settings.clusters.values()]
+        clusters = [
+            pool.submit(_cluster, each, settings.carrier_of(each), for_job, limit_s)
+            for each in settings.clusters.values()
+        ]
         systems = [pool.submit(_system, each, limit_s) for each in settings.systems]
         return tuple(future.result() for future in (*clusters, *systems))
 
 
-def _cluster(cluster: ClusterSettings, for_job: bool, limit_s: float) -> Connection:
+def _cluster(cluster: ClusterSettings, carrier: ClusterSettings, for_job: bool, limit_s: float) -> Connection:
     place = f"clusters.{cluster.name}"
+    is_carried = carrier.name != cluster.name
     try:
         if for_job:
-            return Connection(place=place, is_fine=True, sentence=_cluster_facts(check(cluster, limit_s)))
-        check_carrier(cluster, limit_s)
+            facts = check(cluster, limit_s, carrier)
+            return Connection(
+                place=place, is_fine=True, sentence=_cluster_facts(facts, carrier if is_carried else None)
+            )
+        if is_carried:
+            check_reached(cluster, limit_s)
+        check_carrier(carrier, limit_s)
     except NotYetReadable as missing:
         return Connection(place=place, is_fine=True, sentence=f"{missing} A job waits for it.")
     except (CollectorError, ConfigError) as error:
         return Connection(place=place, is_fine=False, sentence=str(error))
-    return Connection(place=place, is_fine=True, sentence=f"reached; {cluster.events_topic} may be written.")
+    where = f" of {carrier.name}" if is_carried else ""
+    return Connection(place=place, is_fine=True, sentence=f"reached; {carrier.events_topic}{where} may be written.")
 
 
-def _cluster_facts(facts: ClusterFacts) -> str:
+def _cluster_facts(facts: ClusterFacts, carrier: ClusterSettings | None) -> str:
+    """What was found. ``carrier`` is the other cluster that has the events; None: this one has them."""
     brokers = f"{facts.brokers} broker{'' if facts.brokers == 1 else 's'}"
     log = f"; the offsets topic ({facts.offsets_partitions} partitions) may be read" if facts.offsets_partitions else ""
+    topic = "the events topic" if carrier is None else f"{carrier.events_topic} of {carrier.name}"
     events = "may be read and written" if facts.events_topic_exists else "may be created"
-    return f"reached, {brokers}{log}; the events topic {events}."
+    return f"reached, {brokers}{log}; {topic} {events}."
 
 
 def _system(system: System, limit_s: float) -> Connection:

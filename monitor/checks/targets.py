@@ -133,18 +133,19 @@ def _details(chosen: MetricsSettings) -> Iterator[Property]:
 
 
 def _cluster(cluster: ClusterSettings) -> Watched:
+    topics = f"topics {_by_whom(cluster.collect)}{_through(cluster.via)}"
     return Watched(
         place=f"clusters.{cluster.name}",
         kind="Kafka",
         addresses=cluster.addresses,
-        how=f"groups from {GROUPS_FROM[cluster.groups_from]}, topics {_by_whom(cluster.collect)}",
+        how=f"groups from {GROUPS_FROM[cluster.groups_from]}, {topics}",
         properties=tuple(Property(name=name, value=value) for name, value in cluster.client.shown().items()),
     )
 
 
 def _system(settings: Settings, system: System) -> Watched:
     carrier = settings.carrier_of(system).name
-    how = f"{_by_whom(system.collect)}, through {carrier}"
+    how = f"{_by_whom(system.collect)}{_through(carrier)}"
     if isinstance(system, RocketMQSettings):
         place, kind, addresses = system.place, "RocketMQ", system.addresses
         how = f"groups {system.groups}, {how}"
@@ -165,8 +166,12 @@ def _queries(settings: Settings, queries: SparkQueriesSettings) -> Watched:
         place=f"spark_queries.{queries.name}",
         kind="queries of Spark",
         addresses=tuple(map(_place, queries.checkpoints.values())),
-        how=f"as groups of {settings.carrier_of(queries).name}, {_by_whom(queries.collect)}",
+        how=f"as groups of {settings.cluster_of(queries).name}, {_by_whom(queries.collect)}",
     )
+
+
+def _through(carrier: str) -> str:
+    return f", through {carrier}" if carrier else ""
 
 
 def _by_whom(by_job: bool) -> str:

@@ -30,6 +30,7 @@ from monitor.model.findings import Finding, Severity
 from monitor.topics.unused import UNUSED_MS, Unused
 from monitor.web.api.types import ClusterCondition, OpenFinding
 from monitor.web.views.overview import lag_age
+from monitor.web.views.status import writing_sentence
 
 MAX_GROUPS: Final = 50
 """How many lines of groups the overview has, as on the page."""
@@ -63,6 +64,8 @@ def _clusters(clusters: Sequence[ClusterCondition]) -> Iterator[RenderableType]:
         yield Text(f"{name}: {escaped(each.sentence)}{_known_groups(each)}", style="" if is_well else _UNKNOWN)
         if each.warning is not None:
             yield Text(f"{name}: {escaped(each.warning)}", style=STYLES[Severity.WARNING])
+        if each.carrier is not None:
+            yield Text(f"{name}: {writing_sentence(each.carrier)}", style="dim")
 
 
 def _known_groups(cluster: ClusterCondition) -> str:

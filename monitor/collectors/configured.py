@@ -34,13 +34,15 @@ class ConfiguredCollectors:
 
     def topic_collector(self, cluster: ClusterSettings) -> KafkaCatalogCollector:
         """That of a Kafka cluster's topics."""
-        return KafkaCatalogCollector(cluster, self._clock)
+        carrier, own_topics = self._settings.carrier_of(cluster), self._settings.own_topics_at(cluster)
+        return KafkaCatalogCollector(cluster, self._clock, carrier=carrier, own_topics=own_topics)
 
     def group_collectors(self, cluster: ClusterSettings) -> tuple[PollingCollector, ...]:
         """That of a Kafka cluster's groups, if they are not read from its log."""
         if cluster.groups_from == "log":
             return ()
-        return (self._collector(cluster, cluster, cluster.name, cluster.collect_interval_s),)
+        carrier = self._settings.carrier_of(cluster)
+        return (self._collector(cluster, carrier, cluster.name, cluster.collect_interval_s),)
 
     def system_collector(self, system: System) -> PollingCollector:
         """That of a system."""
@@ -50,9 +52,9 @@ class ConfiguredCollectors:
 
     def query_collector(self, queries: SparkQueriesSettings) -> PollingCollector:
         """That of some queries of Spark, as groups of the Kafka cluster that they read."""
-        carrier = self._settings.carrier_of(queries)
-        named = queries.model_copy(update={"cluster": carrier.name})
-        return self._collector(named, carrier, carrier.name, queries.interval_s)
+        cluster = self._settings.cluster_of(queries)
+        named = queries.model_copy(update={"cluster": cluster.name})
+        return self._collector(named, self._settings.carrier_of(cluster), cluster.name, queries.interval_s)
 
     def _collector(self, read: Readable, carrier: ClusterSettings, cluster: str, interval_s: float) -> PollingCollector:
         collector = PollingCollector(cluster, self._readers(read), carrier, interval_s, self._clock)

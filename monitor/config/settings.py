@@ -41,6 +41,8 @@ SYSTEM_TABLES: Final = ("rocketmq", "zookeeper")
 NAMED_TABLES: Final = ("clusters", *SYSTEM_TABLES, "spark_queries")
 """The tables that hold one table for each watched system, under its name."""
 
+EVENTS_TOPIC: Final = "groupwatch.events"
+
 _SHARD: Final = re.compile(r"([1-9][0-9]{0,3})/([1-9][0-9]{0,3})")
 
 
@@ -71,11 +73,16 @@ class ClusterSettings(Section):
     """The value of the label `cluster`; in a file it is the name of the table."""
     bootstrap_servers: str = Field(min_length=1)
     """Bootstrap brokers: `host:port`, or several of them separated by commas."""
-    events_topic: str = Field(default="groupwatch.events", pattern=r"^[A-Za-z0-9._-]{1,249}$")
-    """The topic of this cluster to which collectors write their events. It is created if missing. A checkpoint keeps
-    it."""
+    via: str = ""
+    """Another cluster in `[clusters]`, the carrier: what groupwatch writes for this cluster goes to topics there. The
+    user then needs no permission to write here ([access.md](access.md#permissions-in-kafka)). `""`: to topics of this
+    cluster. A checkpoint keeps it."""
+    events_topic: str = Field(default=EVENTS_TOPIC, pattern=r"^[A-Za-z0-9._-]{1,249}$")
+    """The topic to which collectors write their events: of this cluster, or of the carrier (`via`), where
+    `groupwatch.events.NAME` is the default. It is created if missing. A checkpoint keeps it."""
     findings_topic: str = Field(default="groupwatch.findings", pattern=r"^[A-Za-z0-9._-]{0,249}$")
-    """The topic of this cluster to which findings are published as records ([findings.md](findings.md)); `""`: none."""
+    """The topic of this cluster to which findings are published as records ([findings.md](findings.md)); `""`: none.
+    With `via`, findings go to that of the carrier."""
     collect_interval_s: Interval = 10.0
     """Time between the starts of two polls of the topics and their end offsets."""
     offsets_isolation: Literal["read_uncommitted", "read_committed"] = "read_uncommitted"
@@ -98,6 +105,14 @@ class ClusterSettings(Section):
     `config.storage.topic`. They say which connectors and tasks should run; no group names its topic. groupwatch decodes
     only names, numbers of tasks, target states and `consumer.override.group.id`. A topic that is missing or may not be
     read is left out with a warning until the next start."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _name_events_at_the_carrier(cls, given: Any) -> Any:  # noqa: ANN401 - pydantic gives whatever was configured
+        """Clusters with one topic would read, and decode, each other's events."""
+        if isinstance(given, Mapping) and given.get("via") and "events_topic" not in given:
+            return {**given, "events_topic": f"{EVENTS_TOPIC}.{given.get('name', '')}"}
+        return given
 
     @field_validator("connect_configs")
     @classmethod
@@ -336,9 +351,32 @@ class Settings(BaseSettings):
         """The distance of micro-batches that the job keeps, in seconds: as chosen, or by the number of its queries."""
         return self.spark.trigger_s_for(len(self.watched_names))
 
-    def carrier_of(self, watched: System | SparkQueriesSettings) -> ClusterSettings:
-        """The Kafka cluster whose events topic carries what is read of this system."""
-        return self.clusters[watched.carrier] if watched.carrier else next(iter(self.clusters.values()))
+    def carrier_of(self, watched: ClusterSettings | System | SparkQueriesSettings) -> ClusterSettings:
+        """The Kafka cluster whose topics carry what groupwatch writes of this one, or of this system.
+
+        For a cluster that is not its own carrier, it has the events topic and the interval of that cluster.
+        """
+        if isinstance(watched, SparkQueriesSettings):
+            return self.carrier_of(self.cluster_of(watched))
+        if not isinstance(watched, ClusterSettings):
+            return self._named_or_only(watched.carrier)
+        if not watched.via:
+            return watched
+        own = {"events_topic": watched.events_topic, "collect_interval_s": watched.collect_interval_s}
+        return self.clusters[watched.via].model_copy(update=own)
+
+    def cluster_of(self, queries: SparkQueriesSettings) -> ClusterSettings:
+        """The Kafka cluster that queries of Spark read."""
+        return self._named_or_only(queries.carrier)
+
+    def _named_or_only(self, name: str) -> ClusterSettings:
+        return self.clusters[name] if name else next(iter(self.clusters.values()))
+
+    def own_topics_at(self, cluster: ClusterSettings) -> frozenset[str]:
+        """The topics of a Kafka cluster to which groupwatch writes."""
+        carriers = (self.carrier_of(each) for each in self.clusters.values())
+        here = [each for each in carriers if each.name == cluster.name]
+        return frozenset(topic for each in here for topic in (each.events_topic, each.findings_topic) if topic)
 
     @model_validator(mode="before")
     @classmethod
@@ -363,9 +401,30 @@ class Settings(BaseSettings):
         for table in SYSTEM_TABLES:
             for name, system in self.systems_in(table).items():
                 self._require_a_carrier(f"{table}.{name}", "via", system.carrier)
+                if self.carrier_of(system).via:
+                    raise _misplaced(f"{table}.{name}", "via should be the name of a cluster without via")
         for name, queries in self.spark_queries.items():
             self._require_a_carrier(f"spark_queries.{name}", "cluster", queries.carrier)
         return self
+
+    @model_validator(mode="after")
+    def _clusters_have_carriers(self) -> Self:
+        for name, cluster in self.clusters.items():
+            if cluster.via and (wrong := self._wrong_with_carrier(cluster)):
+                raise _misplaced(f"clusters.{name}", wrong)
+        return self
+
+    def _wrong_with_carrier(self, cluster: ClusterSettings) -> str | None:
+        carrier = self.clusters.get(cluster.via)
+        if carrier is None or carrier.via or carrier is cluster:
+            return "via should be the name of another of the clusters, one without via"
+        if "findings_topic" in cluster.model_fields_set:
+            return f"findings_topic should stand in clusters.{cluster.via}: with via, findings go there"
+        if cluster.events_topic in {carrier.findings_topic, *carrier.connect_configs.values()}:
+            return f"events_topic should be a topic of its own at {cluster.via}"
+        if cluster.connect_configs and cluster.groups_from == "admin":
+            return 'connect_configs needs groups_from = "log" or no via'
+        return None
 
     def _require_a_carrier(self, place: str, key: str, carrier: str) -> None:
         if carrier and carrier not in self.clusters:
@@ -380,7 +439,7 @@ class Settings(BaseSettings):
         """Each listing of a collector says that all groups of its source that it does not name are gone."""
         first: dict[str, str] = {}
         for name, queries in self.spark_queries.items():
-            cluster = self.carrier_of(queries).name
+            cluster = self.cluster_of(queries).name
             if cluster in first:
                 place, other = f"spark_queries.{name}", f"spark_queries.{first[cluster]}"
                 what = f"reads the cluster {cluster}, as {other} does: put all its checkpoints into one table"

@@ -195,7 +195,7 @@ class ClusterSnapshot(Value):
     says which partitions are not read though the others are; ``stalled`` says that the groups have not been evaluated
     for too long, whatever the reason. ``is_missing``: it was away before it was ever ready, and is not ready yet; the
     others do not wait for it. ``collectors`` are those that run in this process. ``findings`` are its own, worst first,
-    not those of its groups.
+    not those of its groups. ``carrier`` is the cluster that has what groupwatch writes for it; None: itself.
     """
 
     cluster: str
@@ -219,6 +219,7 @@ class ClusterSnapshot(Value):
     recording: RecordingHealth | None = None
     collectors: tuple[CollectorHealth, ...] = ()
     findings: tuple[ClusterFinding, ...] = ()
+    carrier: str | None = None
 
     @property
     def is_known(self) -> bool:

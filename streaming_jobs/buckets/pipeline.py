@@ -21,8 +21,8 @@ class Spread(Value):
 
     ``text_partitions``: the partitions of the cluster are texts, not numbers. ``source_id``: what collectors read has
     this id; None: it is not known.
-    ``config_topics`` are topics of configurations of Connect clusters among the events log. ``places`` says where in
-    the offsets topic groups are.
+    ``config_topics`` are topics of configurations of Connect clusters, among the events log or the log of groups.
+    ``places`` says where in the offsets topic groups are.
     """
 
     buckets: int
@@ -58,7 +58,14 @@ def decoded_rows(  # noqa: PLR0913, PLR0917 -- three of them have a default
     rows = events_log.mapInArrow(arrange(of_events), schema)
     if offsets_log is None:
         return rows
-    of_offsets = OffsetsLogDecoder(cluster, spread.buckets, shard=spread.shard, chunks=chunks, places=spread.places)
+    of_offsets = OffsetsLogDecoder(
+        cluster,
+        spread.buckets,
+        shard=spread.shard,
+        chunks=chunks,
+        places=spread.places,
+        config_topics=spread.config_topics,
+    )
     return offsets_log.mapInArrow(arrange(of_offsets), schema).unionAll(rows)
 
 

@@ -49,10 +49,10 @@ class Feed(Protocol):
 
 
 class FindingsOf(NamedTuple):
-    """Whose findings a topic has, by name: those of its cluster, and of the systems that this cluster carries."""
+    """Whose findings a topic has, by name: those of its cluster, and of what this cluster carries."""
 
     cluster: str
-    systems: tuple[str, ...] = ()
+    carried: tuple[str, ...] = ()
 
 
 class FindingsWebhook:
@@ -79,7 +79,7 @@ class FindingsWebhook:
         """
         self._external_url = external_url
         self._cluster = topic.cluster
-        self._names = frozenset({topic.cluster, *topic.systems})
+        self._names = frozenset({topic.cluster, *topic.carried})
         self._receiver = address_without_path(settings.url or "")
         self._webhook = Webhook(settings)
         self._feed = feed

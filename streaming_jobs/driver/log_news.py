@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any, Final
 
+import msgspec
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
@@ -29,6 +30,9 @@ the consumer had read to, so its answer is news, or comes as soon as there is an
 which more was fetched than read: news of that may wait for the end of the fetch."""
 
 CLOSE_LIMIT_MS: Final = 1_000
+
+EVENTS_SLICE_MS: Final = 20
+"""So long a wait for commits looks for events that another cluster carries: they are news for the next wait at most."""
 
 _OWN: Final = {
     "client.id": "groupwatch-news",
@@ -157,3 +161,24 @@ class LogNews:
         if consumer is not None:
             with suppress(Py4JJavaError, *JVM_GONE):
                 consumer.close(self._millis(CLOSE_LIMIT_MS))
+
+
+class CarriedNews:
+    """The same of two clusters, of which one has the log of groups, and the other the events of the collectors."""
+
+    def __init__(self, of_groups: LogNews, of_events: LogNews) -> None:
+        self._of_groups = of_groups
+        self._of_events = of_events
+
+    def await_beyond(self, position: LogPosition, limit_ms: int) -> Unread | None:
+        """See LogNews. Commits that come while it is looked for events wait for that."""
+        events = msgspec.structs.replace(position, read={}, share_read={})
+        begun = self._of_events.await_beyond(events, min(limit_ms, EVENTS_SLICE_MS))
+        left_ms = 0 if begun else max(0, limit_ms - EVENTS_SLICE_MS)
+        of_groups = self._of_groups.await_beyond(msgspec.structs.replace(position, events_read={}), left_ms)
+        return of_groups or begun
+
+    def close(self) -> None:
+        """Let go of the brokers of both."""
+        self._of_groups.close()
+        self._of_events.close()

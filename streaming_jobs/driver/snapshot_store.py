@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Protocol
 
 import msgspec
@@ -52,10 +52,12 @@ class SnapshotStore:
         shard: Shard = ALL_GROUPS,
         max_series: int | None = None,
         label: str = CLUSTER_LABEL,
+        carriers: Mapping[str, str] | None = None,
     ) -> None:
         """An empty store for these clusters. ``shard`` is the share of their groups that will be put in it.
 
         ``max_series`` is how many series the metrics may have (None: any number); ``label`` names the cluster in them.
+        ``carriers`` has the carriers of clusters to which groupwatch writes nothing.
         """
         self.process = ProcessMetrics(label)
         """What the process says of itself, beside the snapshot."""
@@ -63,7 +65,9 @@ class SnapshotStore:
         self._max_series = max_series
         self._label = label
         self._lock = threading.Lock()
-        self._clusters = {cluster: ClusterSnapshot(cluster=cluster) for cluster in clusters}
+        self._clusters = {
+            cluster: ClusterSnapshot(cluster=cluster, carrier=(carriers or {}).get(cluster)) for cluster in clusters
+        }
         self._judges: dict[str, VerdictSource] = {}
         self._histories = {cluster: LagHistory() for cluster in self._clusters}
         self._histories_lock = threading.Lock()
@@ -104,8 +108,9 @@ class SnapshotStore:
     def publish(self, cluster: ClusterSnapshot, judge: VerdictSource | None = None) -> None:
         """Replace what is shown of one cluster, and what judges its groups on request (None: as before)."""
         with self._lock:
-            collectors = self._clusters[cluster.cluster].collectors  # they report for themselves
-            self._clusters[cluster.cluster] = msgspec.structs.replace(cluster, collectors=collectors)
+            known = self._clusters[cluster.cluster]  # collectors report for themselves
+            shown = msgspec.structs.replace(cluster, collectors=known.collectors, carrier=known.carrier)
+            self._clusters[cluster.cluster] = shown
             if judge is not None:
                 self._judges[cluster.cluster] = judge
             self._snapshot = self._assemble()

@@ -240,22 +240,34 @@ class OffsetsLogDecoder(LogDecoder):
     the events of a group come in the order of the log.
 
     A record of a group counts only in the partition of the group (``places``).
+
+    So may records of ``config_topics``: topics of configurations of Connect clusters, whose events another cluster has.
     """
 
     source: str = OFFSETS_TOPIC
     places: LogPlaces = field(default_factory=LogPlaces)
+    config_topics: frozenset[str] = frozenset()
 
     def fill(self, chunk: EventChunk, batch: pa.RecordBatch) -> None:
         """Put what the records say into the chunk, runs of commits between the other records."""
         if "topic" in batch.schema.names:
-            is_share_state = pc.equal(batch.column("topic"), SHARE_STATE_TOPIC)
-            if pc.any(is_share_state).as_py():
-                for record in _records(batch.filter(is_share_state)):
-                    self._place_share_state(chunk, record)
-                batch = batch.filter(pc.invert(is_share_state))
+            batch = self._fill_from_others(chunk, batch)
         batch = select_placed_records(select_own_records(batch, self.shard), self.places)
         for part in parts_by_partition(batch) if self.places.before else (batch,):
             self._fill_with(chunk, part)
+
+    def _fill_from_others(self, chunk: EventChunk, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Put what the records of the other topics say into the chunk, and give those of the offsets topic."""
+        is_of_offsets = pc.equal(batch.column("topic"), OFFSETS_TOPIC)
+        if pc.all(is_of_offsets).as_py():
+            return batch
+        others = batch.filter(pc.invert(is_of_offsets))
+        for topic, record in zip(others.column("topic").to_pylist(), _records(others), strict=True):
+            if topic in self.config_topics:
+                place_config(chunk, topic, record, self.shard)
+            else:
+                self._place_share_state(chunk, record)
+        return batch.filter(is_of_offsets)
 
     def _fill_with(self, chunk: EventChunk, batch: pa.RecordBatch) -> None:
         if batch.num_rows and 0 < self.places.before <= batch.column("partition")[0].as_py():
@@ -325,32 +337,18 @@ class EventsDecoder(LogDecoder):
     config_topics: frozenset[str] = frozenset()
 
     def fill(self, chunk: EventChunk, batch: pa.RecordBatch) -> None:
-        """Put what the records say into the chunk, those of configurations of Connect apart from the rest.
-
-        These hold secrets: what monitor.protocol.kafka.connect_configs does not decode goes no further than this.
-        """
+        """Put what the records say into the chunk, those of configurations of Connect apart from the rest."""
         topics = batch.column("topic").to_pylist() if self.config_topics else repeat(None)
         newest: Record | None = None
         for topic, record in zip(topics, _records(batch), strict=False):
             if topic in self.config_topics:
-                self._place_config(chunk, topic, record)
+                place_config(chunk, topic, record, self.shard)
             else:
                 self.place_or_count(chunk, record)
                 newest = record
         if newest is not None:
             chunk.begin_record(newest)  # the counts have its time, and not that of another log
             chunk.flush_counts(newest.offset)
-
-    def _place_config(self, chunk: EventChunk, topic: str, record: Record) -> None:
-        chunk.begin_record(record)
-        try:
-            event = decode_connect_config(record.key, record.value, record.timestamp_ms)
-        except DecodeError as error:
-            if self.shard.is_first:
-                chunk.add(Entity.SOURCE, topic, record.offset, decode_failure(topic, error, record))
-            return
-        if event is not None:
-            chunk.add(Entity.CONNECT, topic, record.offset, event)
 
     def count(self, chunk: EventChunk, record: Record, error: DecodeError) -> None:
         """Put into the chunk that the record cannot be read, in the first shard, unless it names another cluster."""
@@ -392,6 +390,22 @@ class EventsDecoder(LogDecoder):
             listing = msgspec.structs.replace(event, groups=tuple(groups))
             chunk.add_to(bucket, Entity.LISTING, event.source, record.offset, listing)
         chunk.end_piece()
+
+
+def place_config(chunk: EventChunk, topic: str, record: Record, shard: Shard) -> None:
+    """Put into the chunk what a record of configurations of Connect says; that it cannot be read, in the first shard.
+
+    These hold secrets: what monitor.protocol.kafka.connect_configs does not decode goes no further than this.
+    """
+    chunk.begin_record(record)
+    try:
+        event = decode_connect_config(record.key, record.value, record.timestamp_ms)
+    except DecodeError as error:
+        if shard.is_first:
+            chunk.add(Entity.SOURCE, topic, record.offset, decode_failure(topic, error, record))
+        return
+    if event is not None:
+        chunk.add(Entity.CONNECT, topic, record.offset, event)
 
 
 def _record(batch: pa.RecordBatch, row: int) -> Record:

@@ -32,8 +32,9 @@ from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from monitor.collectors.errors import ConnectionFailed
+from monitor.collectors.kafka.carried_ends import QueryEnds
 from monitor.collectors.kafka.leader_table import Place
-from monitor.collectors.kafka.log_ends import Ends, LogEnds
+from monitor.collectors.kafka.log_ends import Ends
 
 log = logging.getLogger(__name__)
 
@@ -70,7 +71,9 @@ def ends_to_plan(read: Mapping[Place, int], found: Ends) -> dict[Place, int]:
     }
 
 
-def start_planned(writer: DataStreamWriter, name: str, ends: LogEnds, is_ending: Callable[[], bool]) -> StreamingQuery:
+def start_planned(
+    writer: DataStreamWriter, name: str, ends: QueryEnds, is_ending: Callable[[], bool]
+) -> StreamingQuery:
     """Start a query whose micro-batches are planned here, from the first one on.
 
     Spark's own reader must not get even one call: where a broker hangs it may never return. So its sources are made,
@@ -103,7 +106,7 @@ def start_planned(writer: DataStreamWriter, name: str, ends: LogEnds, is_ending:
 class _BeforeTheFirstRead(StreamingQueryListener):
     """Is called in the thread of a query that starts, which continues when the call returns."""
 
-    def __init__(self, spark: SparkSession, name: str, ends: LogEnds, is_ending: Callable[[], bool]) -> None:
+    def __init__(self, spark: SparkSession, name: str, ends: QueryEnds, is_ending: Callable[[], bool]) -> None:
         self._session: Any = spark._jsparkSession
         self._name = name
         self._ends = ends
@@ -131,7 +134,7 @@ class _BeforeTheFirstRead(StreamingQueryListener):
         """Do nothing: it is of another query, while this one starts."""
 
 
-def _set_reader(source: Any, ends: LogEnds, is_ending: Callable[[], bool]) -> None:  # noqa: ANN401 -- Py4J has no types
+def _set_reader(source: Any, ends: QueryEnds, is_ending: Callable[[], bool]) -> None:  # noqa: ANN401 -- Py4J has no types
     assigned = json.loads(str(_field(source, "options").get(source).get("assign")))
     places = [(topic, number) for topic, numbers in assigned.items() for number in numbers]
     planner = OffsetPlanner(source.kafkaOffsetReader(), places, ends, is_ending)
@@ -163,7 +166,7 @@ class OffsetPlanner:
         self,
         original: Any,  # noqa: ANN401 -- Py4J has no types
         places: list[Place],
-        ends: LogEnds,
+        ends: QueryEnds,
         is_ending: Callable[[], bool],
     ) -> None:
         """Prepare.

@@ -11,6 +11,7 @@ import msgspec
 from pyspark.sql.streaming.query import StreamingQuery
 
 from monitor.collectors.errors import CollectorError, PermissionMissing
+from monitor.collectors.kafka.carried_ends import CarriedEnds, QueryEnds
 from monitor.collectors.kafka.leader_table import Place
 from monitor.collectors.kafka.log_ends import LogEnds
 from monitor.collectors.kafka.preflight import LogBounds, require_readable, share_state_partitions
@@ -58,7 +59,8 @@ class ClusterLogs:
 
     def __init__(self, target: WatchTarget, checkpoint: Checkpoint, stall: StallWatch) -> None:
         self._target = target
-        self._cluster = target.carrier
+        self._cluster = target.cluster
+        self._events_topic = target.carrier.events_topic
         self._checkpoint = checkpoint
         self._stall = stall
         self.query: StreamingQuery | None = None
@@ -72,7 +74,7 @@ class ClusterLogs:
     @property
     def groups_topic(self) -> str:
         """The topic with the records of the groups: the warm-up is over when it has been read."""
-        return OFFSETS_TOPIC if self._target.reads_log else self._cluster.events_topic
+        return OFFSETS_TOPIC if self._target.reads_log else self._events_topic
 
     def begin(self) -> LogsAtStart:
         """See what there is to read, for a query that starts.
@@ -84,7 +86,7 @@ class ClusterLogs:
         self._planned_before = self._checkpoint.newest_plan()
         self.ends.accept_new_topics()
         are_events_new = self._checkpoint.layout.events_id is None
-        events = self.ends.bounds(self._cluster.events_topic)  # a first pass of this run is among them
+        events = self._events_bounds()  # a first pass of this run is among them
         log_bounds = self.ends.bounds(self.groups_topic) if self._target.reads_log else events
         self._checkpoint.require_logs(*{each.topic: each for each in (log_bounds, events)}.values())
         starts = {(events.topic, each.partition): each.begin for each in events.partitions} if are_events_new else {}
@@ -97,6 +99,11 @@ class ClusterLogs:
         self._share_partitions = self._count_share_partitions()
         self._partitions = self._log_partitions(log_bounds)
         return LogsAtStart(backlog, self._partitions, events.ends.get(0, 0), starts, places, connect_topics)
+
+    def _events_bounds(self) -> LogBounds:
+        """Where the events end; without the id of another cluster, which is not that of the checkpoint."""
+        found = self.ends.bounds(self._events_topic)
+        return msgspec.structs.replace(found, cluster_id=None) if self._target.is_carried else found
 
     def _log_places(self, log_bounds: LogBounds) -> LogPlaces:
         """Where in the offsets topic groups are: open as long as nothing is in the partitions that it has grown by."""
@@ -163,7 +170,7 @@ class ClusterLogs:
     @property
     def _read_counts(self) -> dict[str, int]:
         """How many partitions are read of each log, and of the collectors' events."""
-        return {**self._partitions, self._cluster.events_topic: 1}
+        return {**self._partitions, self._events_topic: 1}
 
     def _positions(self) -> dict[Place, int]:
         """Up to where the logs have been read that the query reads, and that of the collectors' events."""
@@ -201,7 +208,7 @@ class ClusterLogs:
         return LogPosition(
             read=planned_end(self.groups_topic, planned),
             before=reported_offsets(self.groups_topic, progress.sources) if progress is not None else None,
-            events_read=planned_end(self._cluster.events_topic, planned),
+            events_read=planned_end(self._events_topic, planned),
             share_read=planned_end(SHARE_STATE_TOPIC, planned) if self._share_partitions else {},
         )
 
@@ -230,15 +237,22 @@ class ClusterLogs:
         if self.source_id is None:
             self._checkpoint.keep_id(self._source_name, source_id)
 
-    def new_ends(self, starts: Mapping[Place, int] | None = None) -> LogEnds:
+    def new_ends(self, starts: Mapping[Place, int] | None = None) -> QueryEnds:
         """An object that gives where the logs of a query end: one for the live query, one for the recorder's.
 
         Args:
             starts: where logs start that were created again.
         """
-        topics = {self._cluster.events_topic, *self._cluster.connect_configs.values()}
-        logs = {OFFSETS_TOPIC, SHARE_STATE_TOPIC} if self._target.reads_log else set()
-        ends = LogEnds(self._cluster, topics | logs, now_ms, self._read_until_ms)
+        carrier, events = self._target.carrier, {self._events_topic}
+        logs = {*self._cluster.connect_configs.values()}
+        logs |= {OFFSETS_TOPIC, SHARE_STATE_TOPIC} if self._target.reads_log else set()
+        ends: QueryEnds
+        if self._target.reads_two:
+            of_groups = LogEnds(self._cluster, logs, now_ms, self._read_until_ms)
+            of_events = LogEnds(carrier, events, now_ms, self._read_until_ms)
+            ends = CarriedEnds(of_groups, of_events, self._events_topic)
+        else:
+            ends = LogEnds(carrier, events | logs, now_ms, self._read_until_ms)
         ends.restart_recreated(starts or {})
         return ends
 

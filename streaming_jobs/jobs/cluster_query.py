@@ -11,6 +11,7 @@ from typing import Final
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
+from monitor.collectors.kafka.carried_ends import CarriedEnds
 from monitor.config import SparkSettings
 from monitor.history.recorded import RecordedSettings
 from monitor.model import RecordingHealth
@@ -26,7 +27,7 @@ from streaming_jobs.buckets.processor import BucketProcessor
 from streaming_jobs.driver.batch_gate import BatchGate
 from streaming_jobs.driver.findings_publisher import FindingsPublisher
 from streaming_jobs.driver.groups_log import GroupsLog
-from streaming_jobs.driver.log_news import LogNews
+from streaming_jobs.driver.log_news import CarriedNews, LogNews
 from streaming_jobs.driver.publisher import MicroBatchPublisher
 from streaming_jobs.driver.shared import SharedEvaluation
 from streaming_jobs.driver.snapshot_store import SnapshotStore
@@ -34,7 +35,7 @@ from streaming_jobs.ingest.offset_planner import start_planned
 from streaming_jobs.ingest.sources import events_log, kafka_log, ticks
 from streaming_jobs.jobs.cluster_logs import ClusterLogs
 from streaming_jobs.jobs.reading_problems import ReadingProblems
-from streaming_jobs.jobs.source_options import SourceOptions
+from streaming_jobs.jobs.source_options import QueryOptions
 from streaming_jobs.jobs.watch_targets import WatchTarget
 from streaming_jobs.recording.recorder import RecordedLogs
 from streaming_jobs.recording.rows import recorded_rows
@@ -59,7 +60,7 @@ class ClusterQuery:
         settings: SparkSettings,
         shared: SharedEvaluation,
         checkpoint: Checkpoint,
-        options: SourceOptions,
+        options: QueryOptions,
         logs: ClusterLogs,
         problems: ReadingProblems,
     ) -> None:
@@ -71,7 +72,8 @@ class ClusterQuery:
         """
         self._spark = spark
         self._target = target
-        self._cluster = target.carrier
+        self._cluster = target.cluster
+        self._events_topic = target.carrier.events_topic
         self._settings = settings
         self._trigger_ms = int(settings.trigger_s_for(1) * 1000)
         self._shared = shared
@@ -131,7 +133,7 @@ class ClusterQuery:
             findings=findings,
             gate=self.gate,
             groups_log=GroupsLog(self._logs.groups_topic, self.at_start.places),
-            own_topics=frozenset({self._cluster.events_topic, self._cluster.findings_topic, OFFSETS_TOPIC}),
+            own_topics=self._target.own_topics | {OFFSETS_TOPIC},
             connect_topics=self.at_start.connect_topics,
             recording=recording,
         )
@@ -165,10 +167,14 @@ class ClusterQuery:
 
     def _log_rows(self) -> tuple[DataFrame | None, DataFrame]:
         """The log of groups, if they come by one, and the collectors' events."""
-        options = self._options.source_options(self._logs.ends.answering)
-        most, partitions = self._settings.max_records_per_batch, self.at_start.partitions
+        ends, most, configs = self._logs.ends, self._settings.max_records_per_batch, self._config_topics
+        options = of_events = self._options.log.source_options(ends.answering)
+        partitions = self.at_start.partitions
+        if isinstance(ends, CarriedEnds):  # a source reads one cluster: configurations come beside the log then
+            of_events = self._options.events.source_options(ends.carrier.answering)
+            partitions, configs = {**partitions, **dict.fromkeys(configs, 1)}, frozenset()
         offsets_log = kafka_log(self._spark, partitions, options | self._isolation(), most) if partitions else None
-        return offsets_log, events_log(self._spark, self._cluster.events_topic, options, most, self._config_topics)
+        return offsets_log, events_log(self._spark, self._events_topic, of_events, most, configs)
 
     @property
     def _config_topics(self) -> frozenset[str]:
@@ -202,10 +208,17 @@ class ClusterQuery:
         )
 
     def _new_gate(self) -> BatchGate:
-        options = self._options.client_options() | self._isolation()
-        news = LogNews(self._spark, options, self._logs.groups_topic, self._cluster.events_topic)
         schedule = BatchSchedule(self._trigger_ms, int(self._target.interval_s * 1000))
-        return BatchGate(schedule, news, self._problems.stall.evaluate, self._target.unchanged)
+        return BatchGate(schedule, self._news(), self._problems.stall.evaluate, self._target.unchanged)
+
+    def _news(self) -> LogNews | CarriedNews:
+        events = self._events_topic
+        of_log = LogNews(
+            self._spark, self._options.log.client_options() | self._isolation(), self._logs.groups_topic, events
+        )
+        if not self._target.reads_two:
+            return of_log
+        return CarriedNews(of_log, LogNews(self._spark, self._options.events.client_options(), events, events))
 
     def _isolation(self) -> dict[str, str]:
         return {"kafka.isolation.level": self._cluster.offsets_isolation}

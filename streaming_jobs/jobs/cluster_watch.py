@@ -30,7 +30,7 @@ from streaming_jobs.jobs.cluster_query import ClusterQuery
 from streaming_jobs.jobs.collector_log import CollectorLog
 from streaming_jobs.jobs.query_failures import QueryFailures
 from streaming_jobs.jobs.reading_problems import ReadingProblems, cluster_sentence
-from streaming_jobs.jobs.source_options import SourceOptions
+from streaming_jobs.jobs.source_options import query_options
 from streaming_jobs.jobs.unread_partitions import UnreadLog
 from streaming_jobs.jobs.watch_targets import WatchTarget
 from streaming_jobs.recording.recorder import Recorder
@@ -85,7 +85,7 @@ class ClusterWatch:
         self._stall_warnings = RepeatedWarning()
         self._checkpoint = Checkpoint(spark, settings.checkpoint or "", target.name)
         is_here = is_local(str(spark.sparkContext.master))
-        self._options = SourceOptions(target.carrier, serves_tokens=is_here)
+        self._options = query_options(target, serves_tokens=is_here)
         self._logs = ClusterLogs(target, self._checkpoint, self._problems.stall)
         self._problems.of_brokers = self._logs.problem
         self._failures = QueryFailures(target, self._checkpoint, self._logs, self._problems, self._show_problem)
@@ -105,8 +105,10 @@ class ClusterWatch:
         self._checkpoint.claim(layout_of(self._target, self._settings, self._shared.shard), rebuild=rebuild)
         known = self._checkpoint.layout
         for collector in self._target.awaited:
-            is_of_carrier = isinstance(collector, RemoteCollector) or not self._target.is_system
-            collector.source.expected = known.cluster_id if is_of_carrier else known.source_id
+            if self._target.is_carried and isinstance(collector, RemoteCollector):
+                continue  # it looks at the carrier, whose events topic has an id of its own
+            is_of_cluster = isinstance(collector, RemoteCollector) or not self._target.is_system
+            collector.source.expected = known.cluster_id if is_of_cluster else known.source_id
 
     def start(self) -> None:
         """Begin collecting and reading."""

@@ -31,11 +31,11 @@ def find_away(
     lifetime.go_on()
     clusters = tuple(settings.clusters.values())
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        reasons = tuple(pool.map(partial(_reason_away, limit_s=limit_s), clusters))
+        reasons = tuple(pool.map(partial(_reason_away, limit_s=limit_s), clusters, map(settings.carrier_of, clusters)))
     lifetime.go_on()
     away = {cluster.name: reason for cluster, reason in zip(clusters, reasons, strict=True) if reason is not None}
     if away and (strict or len(away) == len(clusters)):
-        raise ClusterAway(" ".join(away.values()))
+        raise ClusterAway(" ".join(dict.fromkeys(away.values())))
     for name, reason in away.items():
         log.warning("%s Starting without it; it is watched once it answers.", reason, extra={"cluster": name})
     return away
@@ -50,9 +50,9 @@ def show_away(settings: Settings, store: SnapshotStore, away: Mapping[str, str])
             store.report_problem(watched, away[carrier], is_away=True)
 
 
-def _reason_away(cluster: ClusterSettings, *, limit_s: float) -> str | None:
+def _reason_away(cluster: ClusterSettings, carrier: ClusterSettings, *, limit_s: float) -> str | None:
     try:
-        check(cluster, limit_s)
+        check(cluster, limit_s, carrier)
     except NotYetReadable as missing:
         log.warning("%s Waiting for it.", missing, extra={"cluster": cluster.name})
     except ClusterAway as error:

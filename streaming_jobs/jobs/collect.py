@@ -99,12 +99,12 @@ class Collectors:
         self._settings = settings
         self._make = ConfiguredCollectors(settings, now_ms, readers)
         self.carriers: tuple[ClusterSettings, ...] = ()
-        """The Kafka clusters that they write to."""
+        """The Kafka clusters that they write to, each with its events topic: several are one cluster's."""
         collectors: list[PassCounter] = []
-        carriers: dict[str, ClusterSettings] = {}
+        carriers: dict[tuple[str, str], ClusterSettings] = {}
         for kind in kinds:
             for carrier, made in self._create_collectors(kind):
-                carriers[carrier.name] = carrier
+                carriers[carrier.name, carrier.events_topic] = carrier
                 collectors.append(made)
         if not collectors:
             raise ConfigError(f"Nothing to collect: the configuration has no {' and no '.join(kinds)}.")
@@ -148,8 +148,9 @@ class Collectors:
         match kind:
             case "kafka":
                 for cluster in self._settings.clusters.values():
-                    yield cluster, self._make.topic_collector(cluster)
-                    yield from ((cluster, made) for made in self._make.group_collectors(cluster))
+                    carrier = self._settings.carrier_of(cluster)
+                    yield carrier, self._make.topic_collector(cluster)
+                    yield from ((carrier, made) for made in self._make.group_collectors(cluster))
             case "spark":
                 for queries in self._settings.spark_queries.values():
                     yield self._settings.carrier_of(queries), self._make.query_collector(queries)

@@ -133,7 +133,7 @@ class Job(Lifecycle):
         try:
             for watched in self._watch_list(self._spark):
                 self._lifetime.go_on()
-                if (sentence := self._away.get(watched.carrier.name)) is not None:
+                if (sentence := self._away.get(watched.cluster.name)) is not None:
                     watched.expect_problem(sentence)
                 watch = ClusterWatch(self._spark, watched, spark, shared, self._store)
                 self._watches.append(watch)

@@ -70,7 +70,11 @@ def _watch(settings: Settings, lifetime: Lifetime, *, rebuild: bool, strict: boo
     lifetime.at_cut_off(kill_jvm)
     require_startable(settings, for_job=True)
     store = SnapshotStore(
-        settings.watched_names, settings.shard, settings.metrics.max_series, settings.metrics.cluster_label
+        settings.watched_names,
+        settings.shard,
+        settings.metrics.max_series,
+        settings.metrics.cluster_label,
+        {each.name: each.via for each in settings.clusters.values() if each.via},
     )
     if not rebuild:
         serve_again(settings, store)

@@ -47,7 +47,8 @@ def _webhook(cluster: ClusterSettings, settings: Settings, process: ProcessMetri
 
 def carried_findings(cluster: ClusterSettings, settings: Settings) -> FindingsOf:
     """Whose findings the topic of a cluster has."""
-    carried = [system.name for system in settings.systems if settings.carrier_of(system).name == cluster.name]
+    watched = [*settings.clusters.values(), *settings.systems]
+    carried = [each.name for each in watched if each is not cluster and settings.carrier_of(each).name == cluster.name]
     return FindingsOf(cluster.name, tuple(carried))
 
 
@@ -58,7 +59,8 @@ def findings_delivery(store: SnapshotStore, settings: Settings) -> Iterator[None
     Of jobs that share the groups, only the first sends: all of them write to the same topics.
     """
     is_wanted = settings.webhook.is_on and settings.shard.is_first
-    wanted = [cluster for cluster in settings.clusters.values() if is_wanted and cluster.findings_topic]
+    carriers = [cluster for cluster in settings.clusters.values() if not cluster.via]
+    wanted = [cluster for cluster in carriers if is_wanted and cluster.findings_topic]
     webhooks = [_webhook(cluster, settings, store.process) for cluster in wanted]
     for webhook in webhooks:
         webhook.start()

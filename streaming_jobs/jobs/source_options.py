@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import uuid4
 
 from monitor.collectors.kafka_client.client_properties import spark_options
 from monitor.config import ClusterSettings
 from streaming_jobs.ingest.sources import FETCH_LIMIT_MS, LONGEST_FETCH_LIMIT_MS, fetch_limits
+from streaming_jobs.jobs.watch_targets import WatchTarget
 
 READER_GROUPS: Final = "groupwatch"
 """The prefix of the consumers' groups. They assign themselves, so no coordinator gets requests for them."""
@@ -55,3 +56,26 @@ class SourceOptions:
     def wait_longer(self) -> None:
         """Let fetches take twice as long: they took too long although all brokers answer, as by a slow line."""
         self._limit_ms = min(2 * self._limit_ms, LONGEST_FETCH_LIMIT_MS)
+
+
+class QueryOptions(NamedTuple):
+    """The options of all sources of a query: ``log`` for the log of groups, ``events`` for the collectors' topic.
+
+    Both are the same object if one cluster has both.
+    """
+
+    log: SourceOptions
+    events: SourceOptions
+
+    def wait_longer(self) -> None:
+        """See SourceOptions."""
+        for each in dict.fromkeys(self):
+            each.wait_longer()
+
+
+def query_options(target: WatchTarget, *, serves_tokens: bool) -> QueryOptions:
+    """The options for the queries of a target."""
+    of_events = SourceOptions(target.carrier, serves_tokens=serves_tokens)
+    if not target.reads_two:
+        return QueryOptions(of_events, of_events)
+    return QueryOptions(SourceOptions(target.cluster, serves_tokens=serves_tokens), of_events)

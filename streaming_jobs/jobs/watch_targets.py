@@ -24,22 +24,37 @@ TEXT_PARTITIONS: Final = kinds_with(lambda traits: traits.text_partitions)
 class WatchTarget:
     """What one query watches: a Kafka cluster, or a system whose events a Kafka cluster carries.
 
+    ``cluster`` is the Kafka cluster whose logs are read: of a system, that is its carrier. ``carrier`` has the events.
+    ``own_topics`` are those of ``cluster`` that groupwatch writes.
+
     ``groups_from`` is where its groups come from, in one word: "log" and "admin" are those of a Kafka cluster, the
     others are systems. ``awaited`` must have had a pass before anything is read, and their problems are the cluster's;
     those ``beside`` tell of more groups. ``interval_s`` is the time between the readings of its groups, in seconds.
     """
 
     name: str
+    cluster: ClusterSettings
     carrier: ClusterSettings
     groups_from: str
     interval_s: float
     awaited: tuple[PassCounter | RemoteCollector, ...]
     beside: tuple[PassCounter, ...] = ()
+    own_topics: frozenset[str] = frozenset()
 
     @property
     def reads_log(self) -> bool:
         """Whether its groups come by the offsets topic of the Kafka cluster."""
         return self.groups_from == "log"
+
+    @property
+    def is_carried(self) -> bool:
+        """Whether another Kafka cluster than the watched one has its events."""
+        return self.carrier.name != self.cluster.name
+
+    @property
+    def reads_two(self) -> bool:
+        """Whether its query reads two Kafka clusters: a log of groups, and events that another one has."""
+        return self.reads_log and self.is_carried
 
     @property
     def text_partitions(self) -> bool:
@@ -117,19 +132,22 @@ class WatchList:
 
     def cluster_target(self, cluster: ClusterSettings) -> WatchTarget:
         """A Kafka cluster, and the queries of Spark that read it."""
+        carrier = self.settings.carrier_of(cluster)
         awaited = self._unless_elsewhere(
             cluster,
-            cluster,
+            carrier,
             lambda: (self.collectors.topic_collector(cluster), *self.collectors.group_collectors(cluster)),
         )
-        queries = [each for each in self.settings.spark_queries.values() if self.settings.carrier_of(each) is cluster]
+        queries = [each for each in self.settings.spark_queries.values() if self.settings.cluster_of(each) is cluster]
         return WatchTarget(
             name=cluster.name,
-            carrier=cluster,
+            cluster=cluster,
+            carrier=carrier,
             groups_from=cluster.groups_from,
             interval_s=cluster.collect_interval_s,
             awaited=awaited,
             beside=tuple(self.collectors.query_collector(each) for each in queries if each.collect and self.first),
+            own_topics=self.settings.own_topics_at(cluster),
         )
 
     def system_target(self, system: System) -> WatchTarget:
@@ -137,10 +155,12 @@ class WatchList:
         carrier = self.settings.carrier_of(system)
         return WatchTarget(
             name=system.name,
+            cluster=carrier,
             carrier=carrier,
             groups_from=collector_kind(system),
             interval_s=system.interval_s,
             awaited=self._unless_elsewhere(system, carrier, lambda: (self.collectors.system_collector(system),)),
+            own_topics=self.settings.own_topics_at(carrier),
         )
 
     def _unless_elsewhere(

@@ -19,7 +19,7 @@ from pyspark.sql import functions as F  # noqa: N812 -- the name that Spark's ow
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
-from monitor.collectors.kafka.log_ends import LogEnds
+from monitor.collectors.kafka.carried_ends import QueryEnds
 from monitor.config import HistorySettings
 from monitor.history.identity import encode_ids, replaced_reason
 from monitor.history.portions import near_time, next_number
@@ -61,7 +61,7 @@ class RecordedLogs:
     rows: Callable[[], DataFrame]
     settings: RecordedSettings
     partitions: Mapping[str, int]
-    new_ends: Callable[[], LogEnds]
+    new_ends: Callable[[], QueryEnds]
     ids: Mapping[str, str]
     away: Callable[[], str | None] = lambda: None
 

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -107,6 +108,14 @@ def test_a_cluster_that_was_read_once_is_not_shown_as_healthy():
     assert first.startswith("main: No broker answers.\\x1b[2J Stale: 1 group, as evaluated ")
     assert headline == "1 group, no findings so far. Findings may be missing: 1 cluster stale."
     assert in_findings[-1] == "No findings so far: 1 cluster stale."
+
+
+def test_the_status_and_the_page_say_where_groupwatch_writes_if_not_to_the_cluster():
+    sentence = "groupwatch writes to topics of monitoring, and nothing to this cluster."
+    with job_with(Served(snapshot(replace(ready_cluster(offsets_only("g")), carrier="monitoring")))) as url:
+        assert lines(ask("status", "--url", url))[1] == f"main: {sentence}"
+        with urllib.request.urlopen(url, timeout=10) as page:
+            assert f">{sentence}<" in page.read().decode()
 
 
 def test_what_is_not_known_is_no_empty_list():

@@ -98,6 +98,24 @@ def test_a_secret_is_looked_up_when_needed_and_never_shown(file, monkeypatch):
     assert "tiger" not in str(orders)
 
 
+CARRIED = f'{TWO}via = "prod"\n'
+
+
+def test_a_carrier_has_the_events_and_findings_of_a_cluster(file):
+    text = f'{KAFKA}findings_topic = "found"\n[clusters.other]\nbootstrap_servers = "b2:9092"\nvia = "prod"\n'
+    settings = load(file(f'{text}collect_interval_s = 3\n[spark_queries.s]\ncluster = "other"\ncheckpoints.q = "/c"\n'))
+    prod, other = settings.clusters["prod"], settings.clusters["other"]
+    assert settings.carrier_of(prod) is prod
+    for watched in (other, settings.spark_queries["s"]):
+        carrier = settings.carrier_of(watched)
+        assert (carrier.name, carrier.bootstrap_servers) == ("prod", "b1:9092")
+        assert (carrier.events_topic, carrier.findings_topic) == ("groupwatch.events.other", "found")
+        assert carrier.collect_interval_s == 3
+    assert settings.cluster_of(settings.spark_queries["s"]) is other
+    assert settings.own_topics_at(prod) == {"groupwatch.events", "groupwatch.events.other", "found"}
+    assert settings.own_topics_at(other) == set()
+
+
 ROCKET = f'{KAFKA}[rocketmq.r]\nname_servers = "n:1"\n'
 ZOO = f'{KAFKA}[zookeeper.z]\nhosts = "h:1"\nsystem = "kafka"\n'
 
@@ -145,6 +163,30 @@ ZOO = f'{KAFKA}[zookeeper.z]\nhosts = "h:1"\nsystem = "kafka"\n'
         (
             f'{ROCKET}[zookeeper.r]\nhosts = "h:1"\nsystem = "metaq"',
             "zookeeper.r needs another name: there is a rocketmq.r.",
+        ),
+        (
+            f'{KAFKA}via = "prod"',
+            "clusters.prod via should be the name of another of the clusters, one without via.",
+        ),
+        (
+            f'{CARRIED}[clusters.third]\nbootstrap_servers = "b3:9092"\nvia = "other"',
+            "clusters.third via should be the name of another of the clusters, one without via.",
+        ),
+        (
+            f'{CARRIED}findings_topic = "f"',
+            "clusters.other findings_topic should stand in clusters.prod: with via, findings go there.",
+        ),
+        (
+            f'{KAFKA}findings_topic = "found"\n{CARRIED.removeprefix(KAFKA)}events_topic = "found"',
+            "clusters.other events_topic should be a topic of its own at prod.",
+        ),
+        (
+            f'{CARRIED}groups_from = "admin"\nconnect_configs.c = "configs"',
+            'clusters.other connect_configs needs groups_from = "log" or no via.',
+        ),
+        (
+            f'{CARRIED}[rocketmq.r]\nname_servers = "n:1"\nvia = "other"',
+            "rocketmq.r via should be the name of a cluster without via.",
         ),
         (f'{KAFKA}[zookeeper.z]\nhosts = "h:1"', "zookeeper.z.system is required."),
         (f'{KAFKA}[zookeeper.z]\nhosts = "h:1"\nsystem = "meta"', "zookeeper.z.system should be 'metaq' or 'kafka'."),

@@ -30,6 +30,7 @@ from pyspark import TaskContext
 from monitor.collectors.errors import ConnectionFailed
 from monitor.collectors.kafka.leader_table import Place
 from monitor.collectors.kafka_client.client_properties import kafka_python_arguments
+from monitor.config import ClusterSettings
 from monitor.model import RecordingHealth
 from monitor.protocol.kafka.share_state import SHARE_STATE_TOPIC
 from monitor.readiness.next_batch import BatchSchedule
@@ -211,28 +212,37 @@ _TASKS: Final = threading.Lock()
 
 @dataclass
 class Reader:
-    """Reads records of logs up to planned ends."""
+    """Reads records of logs up to planned ends: each topic by the consumer that is connected to its cluster."""
 
-    consumer: KafkaConsumer
+    consumers: tuple[KafkaConsumer, ...]
+    consumer_of: Callable[[str], KafkaConsumer]
 
     def read(self, begin: Mapping[Place, int], end: Mapping[Place, int]) -> pa.RecordBatch:
         """All records from one position to another; fails if the brokers do not give them in time."""
-        wanted = {TopicPartition(*place): to for place, to in end.items() if to > begin[place]}
-        self.consumer.assign([*wanted])
-        for place in wanted:
-            self.consumer.seek(place, begin[place.topic, place.partition])
         columns: list[list[Any]] = [[] for _ in _RECORDS]
-        deadline = time.monotonic() + READ_LIMIT_S
-        while left := [place for place, to in wanted.items() if self.consumer.position(place) < to]:
-            if time.monotonic() > deadline:
-                raise TimeoutError(f"no records of {left}")
-            for place, records in self.consumer.poll(timeout_ms=500).items():
-                deadline = time.monotonic() + READ_LIMIT_S
-                for each in records:
-                    if each.offset < wanted[place]:
-                        _append(columns, each)
+        for consumer in self.consumers:
+            of_it = {place: to for place, to in end.items() if self.consumer_of(place[0]) is consumer}
+            _read(consumer, columns, begin, of_it)
         arrays = [pa.array(column, type=kind.type) for column, kind in zip(columns, _RECORDS, strict=True)]
         return pa.RecordBatch.from_arrays(arrays, schema=_RECORDS)
+
+
+def _read(
+    consumer: KafkaConsumer, columns: list[list[Any]], begin: Mapping[Place, int], end: Mapping[Place, int]
+) -> None:
+    wanted = {TopicPartition(*place): to for place, to in end.items() if to > begin[place]}
+    consumer.assign([*wanted])
+    for place in wanted:
+        consumer.seek(place, begin[place.topic, place.partition])
+    deadline = time.monotonic() + READ_LIMIT_S
+    while left := [place for place, to in wanted.items() if consumer.position(place) < to]:
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"no records of {left}")
+        for place, records in consumer.poll(timeout_ms=500).items():
+            deadline = time.monotonic() + READ_LIMIT_S
+            for each in records:
+                if each.offset < wanted[place]:
+                    _append(columns, each)
 
 
 def _append(columns: list[list[Any]], record: Any) -> None:
@@ -371,7 +381,7 @@ class QueryOfCluster(ClusterQuery):
     """A query that reads, decodes and folds in this process."""
 
     def _new_gate(self) -> BatchGate:
-        news = News(self._logs, self._logs.groups_topic, self._cluster.events_topic)
+        news = News(self._logs, self._logs.groups_topic, self._events_topic)
         schedule = BatchSchedule(self._trigger_ms, int(self._target.interval_s * 1000))
         return BatchGate(schedule, news, self._problems.stall.evaluate, self._target.unchanged)
 
@@ -405,8 +415,18 @@ class QueryOfCluster(ClusterQuery):
 
     @contextmanager
     def _reader(self) -> Iterator[Reader]:
-        consumer = KafkaConsumer(
-            **kafka_python_arguments(self._cluster),
+        of_events = self._consumer(self._target.carrier)
+        of_groups = self._consumer(self._cluster) if self._target.reads_two else of_events
+        consumers = tuple(dict.fromkeys((of_groups, of_events)))
+        try:
+            yield Reader(consumers, lambda topic: of_events if topic == self._events_topic else of_groups)
+        finally:
+            for consumer in consumers:
+                consumer.close()
+
+    def _consumer(self, cluster: ClusterSettings) -> KafkaConsumer:
+        return KafkaConsumer(
+            **kafka_python_arguments(cluster),
             group_id=None,
             enable_auto_commit=False,
             auto_offset_reset="earliest",
@@ -414,14 +434,10 @@ class QueryOfCluster(ClusterQuery):
             allow_auto_create_topics=False,
             isolation_level=self._cluster.offsets_isolation,
         )
-        try:
-            yield Reader(consumer)
-        finally:
-            consumer.close()
 
     def _places(self) -> Iterator[Place]:
         """The partitions that this query reads."""
-        of_events = dict.fromkeys((self._cluster.events_topic, *self._config_topics), 1)
+        of_events = dict.fromkeys((self._events_topic, *self._config_topics), 1)
         return ((topic, n) for topic, count in (self.at_start.partitions | of_events).items() for n in range(count))
 
     def _newest(self) -> tuple[int, dict[Place, int]]:

@@ -54,7 +54,7 @@ RENEW_S: Final = 20.0
 
 
 class KafkaCatalogCollector(RetryingCollector):
-    """Watches the topics of one cluster and writes what it sees to the cluster's events topic.
+    """Watches the topics of one cluster and writes what it sees to the events topic of its carrier.
 
     ``run`` belongs to one thread.
     """
@@ -66,6 +66,9 @@ class KafkaCatalogCollector(RetryingCollector):
         cluster: ClusterSettings,
         clock: Callable[[], int] = wall_clock_ms,
         connect_limit_s: float = CONNECT_LIMIT_S,
+        *,
+        carrier: ClusterSettings | None = None,
+        own_topics: frozenset[str] | None = None,
     ) -> None:
         """Prepare a collector; it connects at the first pass.
 
@@ -73,9 +76,13 @@ class KafkaCatalogCollector(RetryingCollector):
             cluster: the cluster; its ``collect_interval_s`` is the time between the starts of two passes.
             clock: gives the time in milliseconds since the epoch.
             connect_limit_s: how long one attempt to connect may take.
+            carrier: the cluster that has the events topic; None: the watched one.
+            own_topics: the topics of the watched cluster that groupwatch writes; None: those that its settings name.
         """
         super().__init__(cluster.name, "kafka", cluster.name)
         self._cluster = cluster
+        self._carrier = cluster if carrier is None else carrier
+        self._own_topics = {cluster.events_topic, cluster.findings_topic} if own_topics is None else own_topics
         self._clock = clock
         self._connect_limit_s = connect_limit_s
         self._admin: KafkaAdminClient | None = None
@@ -130,7 +137,7 @@ class KafkaCatalogCollector(RetryingCollector):
             return
         try:
             for samples in self._states.ask(admin, self._clock):
-                send_samples(producer, self._cluster.events_topic, samples)
+                send_samples(producer, self._carrier.events_topic, samples)
                 if stop.is_set() or time.monotonic() >= due_s:
                     return
         except (KafkaError, OSError):
@@ -152,7 +159,7 @@ class KafkaCatalogCollector(RetryingCollector):
         cluster_id = cluster_id_of(admin)
         self.source.require(cluster_id)
         self._pass_ms = max(self._clock(), self._pass_ms + 1)
-        name, destination = self._cluster.name, self._cluster.events_topic
+        name, destination = self._cluster.name, self._carrier.events_topic
         poll, metadata = Poll(name, self._pass_ms, self._not_before_the_pass()), describe_all(admin)
         topics = poll_topics(admin, metadata.topics, self._stable, poll)
         written = write_topics(producer, destination, topics)
@@ -190,8 +197,7 @@ class KafkaCatalogCollector(RetryingCollector):
 
         The second of two equal polls is news: only then is a topic that both lack taken for deleted.
         """
-        own_topics = {self._cluster.events_topic, self._cluster.findings_topic}
-        others = (topic for topic in topics if topic.topic not in own_topics)
+        others = (topic for topic in topics if topic.topic not in self._own_topics)
         found = content_digest(others, completed.offsets_retention, completed.offsets_topic, completed.brokers)
         is_third = self._found == (found, found)
         self._found = (self._found[1], found)
@@ -230,9 +236,17 @@ class KafkaCatalogCollector(RetryingCollector):
             self._admin = open_admin(self._cluster, self._connect_limit_s, request_ms=POLL_REQUEST_MS)
             self.source.require(cluster_id_of(self._admin))  # before a topic is made there
         if self._producer is None:
-            self.has_made_topic |= ensure_events_topic(self._admin, self._cluster.events_topic)
-            self._producer = open_producer(self._cluster, self._connect_limit_s)
+            self._ensure_topic(self._admin)
+            self._producer = open_producer(self._carrier, self._connect_limit_s)
         return self._admin, self._producer
+
+    def _ensure_topic(self, watched: KafkaAdminClient) -> None:
+        topic = self._carrier.events_topic
+        if self._carrier.name == self._cluster.name:
+            self.has_made_topic |= ensure_events_topic(watched, topic)
+            return
+        with open_admin(self._carrier, self._connect_limit_s) as admin:
+            self.has_made_topic |= ensure_events_topic(admin, topic)
 
     def _renew_admin(self, old: KafkaAdminClient) -> None:
         """Take a new admin client; keep the old one if its bootstrap servers are those that are away."""

@@ -107,10 +107,13 @@ class LogBounds(Value, frozen=True):
         return sum(bounds.end - bounds.begin for bounds in self.partitions)
 
 
-def check(cluster: ClusterSettings, limit_s: float = CONNECT_LIMIT_S) -> ClusterFacts:
+def check(
+    cluster: ClusterSettings, limit_s: float = CONNECT_LIMIT_S, carrier: ClusterSettings | None = None
+) -> ClusterFacts:
     """Make sure that groupwatch can work with this cluster: reach it, read its offsets topic, write its events.
 
-    The offsets topic is not looked at if the groups come from elsewhere (``groups_from``).
+    The offsets topic is not looked at if the groups come from elsewhere (``groups_from``). The events topic is that of
+    the carrier; None: of this cluster.
 
     Raises:
         ConfigError: the client properties cannot be used.
@@ -118,22 +121,42 @@ def check(cluster: ClusterSettings, limit_s: float = CONNECT_LIMIT_S) -> Cluster
         PermissionMissing: names the first missing permission.
         OffsetsTopicMissing: no group has ever committed here.
     """
+    own_events = carrier is None or carrier.name == cluster.name
     with open_admin(cluster, limit_s) as admin, explain_request_errors(cluster):
         brokers = len(describe_cluster(admin)["brokers"])
-        wanted = [OFFSETS_TOPIC] if cluster.groups_from == "log" else []
-        described = {topic["name"]: topic for topic in admin.describe_topics([*wanted, cluster.events_topic])}
-        logs, events_topic = [described[topic] for topic in wanted], described[cluster.events_topic]
+        logs = admin.describe_topics([OFFSETS_TOPIC]) if cluster.groups_from == "log" else []
         missing = _offsets_topic_missing(cluster, logs[0]) if logs else None
-        exists = _check_events_topic(cluster, admin, events_topic)
-        if missing is not None:
-            raise missing
-        _check_readable(cluster, [*logs, events_topic] if exists else logs, limit_s)
+        events = _usable_events(cluster, admin) if own_events else []
+        if missing is None:
+            _check_readable(cluster, [*logs, *events], limit_s)
+    if carrier is not None and not own_events:
+        with open_admin(carrier, limit_s) as admin, explain_request_errors(carrier):
+            events = _usable_events(carrier, admin)
+            _check_readable(carrier, events, limit_s)
+    if missing is not None:
+        raise missing
     return ClusterFacts(
         cluster=cluster.name,
         brokers=brokers,
         offsets_partitions=sum(len(log["partitions"]) for log in logs),
-        events_topic_exists=exists,
+        events_topic_exists=bool(events),
     )
+
+
+def _usable_events(cluster: ClusterSettings, admin: KafkaAdminClient) -> list[Described]:
+    """The events topic, if it exists: the user may read and write it then, and else create it."""
+    described: list[Described] = admin.describe_topics([cluster.events_topic])
+    return described if _check_events_topic(cluster, admin, described[0]) else []
+
+
+def check_reached(cluster: ClusterSettings, limit_s: float = CONNECT_LIMIT_S) -> None:
+    """Make sure that a collector can poll this cluster, which another one carries: reach it.
+
+    Raises:
+        ConfigError, ConnectionFailed: as for ``check``.
+    """
+    with open_admin(cluster, limit_s) as admin, explain_request_errors(cluster):
+        describe_cluster(admin)
 
 
 def check_carrier(cluster: ClusterSettings, limit_s: float = CONNECT_LIMIT_S) -> None:
@@ -301,6 +324,8 @@ def _check_creatable(cluster: ClusterSettings, admin: KafkaAdminClient) -> None:
 
 def _check_readable(cluster: ClusterSettings, topics: Sequence[Described], limit_s: float) -> None:
     """Fetch from the end of every topic, as the job will: nothing less proves that reading works."""
+    if not topics:
+        return
     consumer = open_consumer(cluster, limit_s)
     try:
         for described in topics:

@@ -52,6 +52,7 @@ def condition(cluster: ClusterSnapshot, now_ms: int) -> ClusterCondition:
         collectors=cluster.collectors,
         findings=cluster.findings,
         alike=tuple(alike_groups(cluster.groups).values()) if cluster.is_known else (),
+        carrier=cluster.carrier,
     )
 
 

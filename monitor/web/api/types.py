@@ -80,6 +80,8 @@ class ClusterCondition(Value):
     """Its own findings, worst first; findings of groups that follow from one are not in the list of findings."""
     alike: tuple[AlikeGroups, ...] = ()
     """Groups that are alike in a finding, such as those that one process used once; the page has a line for all."""
+    carrier: str | None = None
+    """The cluster whose topics have its events and findings (`via`); absent: they are its own."""
 
 
 class OpenFinding(Value):

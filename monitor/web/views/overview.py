@@ -16,7 +16,7 @@ from monitor.model.cluster_findings import ClusterFinding
 from monitor.model.findings import Severity
 from monitor.web.views.addresses import PAGE, GroupAddress, finding_help, runbook_help
 from monitor.web.views.group_list import KindCount, Listing, Wish
-from monitor.web.views.status import cluster_sentence, shard_sentence
+from monitor.web.views.status import cluster_sentence, shard_sentence, writing_sentence
 
 SHOWN_GROUPS: Final = 50
 """How many groups the page lists, unless all are requested."""
@@ -39,6 +39,7 @@ class ClusterLine(Value):
     """A cluster in the head of the page. ``progress`` is in percent of the backlog, None when there is none to read.
 
     ``warning`` is what a person should know though the cluster is read and judged. ``findings`` are its own.
+    ``writing`` says where groupwatch writes, if not there.
     """
 
     name: str
@@ -51,6 +52,7 @@ class ClusterLine(Value):
     groups: int
     progress: int | None
     findings: tuple[ClusterFindingLine, ...] = ()
+    writing: str | None = None
 
 
 class FindingLine(Value):
@@ -210,6 +212,7 @@ def cluster_line(cluster: ClusterSnapshot, now_ms: int) -> ClusterLine:
         groups=len(cluster.groups),
         progress=_progress(cluster),
         findings=tuple(_cluster_finding_line(each, cluster.evaluated_ms or 0) for each in cluster.findings),
+        writing=None if cluster.carrier is None else writing_sentence(cluster.carrier),
     )
 
 

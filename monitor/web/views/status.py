@@ -27,6 +27,15 @@ def _still_to_do(cluster: ClusterSnapshot) -> str:
     return f"Reading the backlog: {remaining_text(cluster.warm_up)}."
 
 
+def writing_sentence(carrier: str) -> str:
+    """Where groupwatch writes, for a cluster to which it writes nothing.
+
+    >>> writing_sentence("monitoring")
+    'groupwatch writes to topics of monitoring, and nothing to this cluster.'
+    """
+    return f"groupwatch writes to topics of {visible(carrier)}, and nothing to this cluster."
+
+
 def readiness_text(snapshot: Snapshot) -> str:
     """The shard, if there are several; "ready" if the snapshot is; a line for each cluster that is not, or not read."""
     if not snapshot.clusters:

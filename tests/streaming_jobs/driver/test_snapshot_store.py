@@ -35,6 +35,13 @@ def test_a_group_whose_state_cannot_be_read_is_an_error_with_the_reason():
         inputs.inputs("g")
 
 
+def test_what_is_published_of_a_cluster_keeps_its_carrier():
+    """What was served before a restart has none."""
+    store = SnapshotStore(["c", "own"], carriers={"c": "monitoring"})
+    store.publish(ClusterSnapshot(cluster="c", ready=True))
+    assert {each.cluster: each.carrier for each in store.read().clusters} == {"c": "monitoring", "own": None}
+
+
 def test_the_lag_of_a_group_is_remembered_every_15_s_of_what_was_judged():
     store = SnapshotStore(["c"])
     judge = VerdictsOnDemand(

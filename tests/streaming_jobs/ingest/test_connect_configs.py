@@ -4,6 +4,7 @@ import json
 
 import msgspec
 import pyarrow as pa
+import pytest
 
 from monitor.model import (
     AnyEvent,
@@ -27,7 +28,7 @@ from monitor.model import (
 from monitor.protocol.events_topic import encode_event
 from streaming_jobs.buckets.bucket import Bucket, EventRow, unpack_entries
 from streaming_jobs.driver.cluster_view import ClusterView
-from streaming_jobs.ingest.decoding import EventsDecoder
+from streaming_jobs.ingest.decoding import EventsDecoder, OffsetsLogDecoder
 from streaming_jobs.ingest.schemas import BucketRow, RowKind
 
 CONFIGS = "connect-configs"
@@ -95,8 +96,14 @@ def events_of(out):
     return {(row["entity"], row["name"]): decode(row["payload"]) for row in out.to_pylist()}
 
 
-def test_names_counts_states_and_the_group_are_read():
-    (out,) = decoder()([secrets()])
+def decoder_of_the_log():
+    """Where another cluster carries the events, configurations come beside the log of groups."""
+    return OffsetsLogDecoder("c", 4, config_topics=frozenset({CONFIGS}))
+
+
+@pytest.mark.parametrize("made", [decoder, decoder_of_the_log])
+def test_names_counts_states_and_the_group_are_read(made):
+    (out,) = made()([secrets()])
     assert events_of(out)["connect", CONFIGS] == [
         ConnectorConfigured("s3", group_id="own-group", stored_ms=1_000),
         ConnectorTasksSet("s3", 2, stored_ms=1_000),

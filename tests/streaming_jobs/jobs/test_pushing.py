@@ -44,7 +44,7 @@ def test_without_an_endpoint_nothing_starts():
     assert isinstance(metrics_push(SnapshotStore(["prod"]), Settings(clusters=CLUSTERS)), nullcontext)
 
 
-def test_the_topic_of_a_cluster_has_its_findings_and_those_of_the_systems_it_carries():
+def test_the_topic_of_a_cluster_has_its_findings_and_those_of_what_it_carries():
     clusters = {name: ClusterSettings(name=name, bootstrap_servers=f"{name}:9092") for name in ("dev", "prod")}
     systems = {
         name: RocketMQSettings.model_validate({"name": name, "name_servers": "n:9876", "via": via})
@@ -52,6 +52,9 @@ def test_the_topic_of_a_cluster_has_its_findings_and_those_of_the_systems_it_car
     }
     settings = Settings(clusters=clusters, rocketmq=systems)
     assert carried_findings(clusters["prod"], settings) == FindingsOf("prod", ("orders",))
+    clusters["guarded"] = ClusterSettings(name="guarded", bootstrap_servers="guarded:9092", via="prod")
+    settings = Settings(clusters=clusters, rocketmq=systems)
+    assert carried_findings(clusters["prod"], settings) == FindingsOf("prod", ("guarded", "orders"))
     assert carried_findings(clusters["dev"], settings) == FindingsOf("dev", ("tests",))
 
 

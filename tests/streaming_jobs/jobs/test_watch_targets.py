@@ -25,6 +25,13 @@ groups_from = "admin"
 [clusters.far]
 bootstrap_servers = "localhost:3"
 collect = false
+[clusters.guarded]
+bootstrap_servers = "localhost:6"
+via = "main"
+[clusters.asked]
+bootstrap_servers = "localhost:7"
+groups_from = "admin"
+via = "main"
 [rocketmq.orders]
 name_servers = "localhost:4"
 via = "main"
@@ -90,14 +97,18 @@ def test_each_cluster_and_system_has_a_query_and_its_collectors(watch_list):
         "main": [("kafka", "main"), ("spark", "etl")],
         "managed": [("kafka", "managed"), ("kafka-admin", "managed")],
         "far": [],
+        "guarded": [("kafka", "guarded")],
+        "asked": [("kafka", "asked"), ("kafka-admin", "asked")],
         "orders": [("rocketmq", "orders")],
         "old": [("kafka-zk", "old")],
         "meta": [],
     }
-    assert {name for name, each in watched.items() if each.reads_log} == {"main", "far"}
+    assert {name for name, each in watched.items() if each.reads_log} == {"main", "far", "guarded"}
     assert {name for name, each in watched.items() if each.text_partitions} == {"orders", "meta"}
     assert {name for name, each in watched.items() if not each.collects} == {"far", "meta"}
     assert {name: each.carrier.name for name, each in watched.items() if each.carrier.name != name} == {
+        "guarded": "main",
+        "asked": "main",
         "orders": "main",
         "old": "managed",
         "meta": "main",
@@ -124,7 +135,7 @@ def test_of_jobs_that_share_the_groups_only_the_first_collects(watch_list, made:
     watched = watch_list(first=False)
     assert made == []
     assert all(isinstance(each.awaited[0], RemoteCollector) for each in watched.values())
-    assert [collectors(each) for each in watched.values()] == [[]] * 6
+    assert [collectors(each) for each in watched.values()] == [[]] * 8
 
 
 def test_a_reading_is_told_by_its_collector_or_by_what_the_job_reads_of_it(watch_list):
@@ -159,8 +170,21 @@ def test_a_checkpoint_remembers_what_is_read_and_by_whom_it_is_carried(watch_lis
         "main": ("log", None),
         "managed": ("admin", None),
         "far": ("log", None),
+        "guarded": ("log", "main"),
+        "asked": ("admin", "main"),
         "orders": ("rocketmq", "main"),
         "old": ("kafka-zk", "managed"),
         "meta": ("metaq", "main"),
     }
     assert layouts["orders"].events_topic == "seen"
+    assert layouts["guarded"].events_topic == "groupwatch.events.guarded"
+
+
+def test_only_a_query_of_a_log_reads_two_clusters(watch_list):
+    watched = watch_list()
+    assert {name for name, each in watched.items() if each.is_carried} == {"guarded", "asked"}
+    assert {name for name, each in watched.items() if each.reads_two} == {"guarded"}
+    assert {each.cluster.name for each in watched.values() if each.is_system} == {"main", "managed"}
+    assert watched["guarded"].own_topics == set()
+    events = {"seen", "groupwatch.events.guarded", "groupwatch.events.asked"}
+    assert watched["main"].own_topics == watched["orders"].own_topics == events | {"groupwatch.findings"}

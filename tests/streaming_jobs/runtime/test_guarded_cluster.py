@@ -52,10 +52,10 @@ def kafka() -> Iterator[EmbeddedKafka]:
         yield broker
 
 
-def grant(broker: EmbeddedKafka, *grants: tuple[Any, ...]) -> None:
+def grant(broker: EmbeddedKafka, *grants: tuple[Any, ...], user: str = "watcher") -> None:
     client = KafkaAdminClient(**broker.client_settings("admin"))
     acls = [
-        ACL("User:watcher", "*", ACLOperation[operation], ACLPermissionType.ALLOW, ResourcePattern(kind, name, pattern))
+        ACL(f"User:{user}", "*", ACLOperation[operation], ACLPermissionType.ALLOW, ResourcePattern(kind, name, pattern))
         for kind, name, pattern, operations in grants
         for operation in operations
     ]
@@ -64,12 +64,12 @@ def grant(broker: EmbeddedKafka, *grants: tuple[Any, ...]) -> None:
     assert answer["failed"] == []
 
 
-def clusters(broker: EmbeddedKafka, password: str) -> dict[str, dict[str, Any]]:
+def clusters(broker: EmbeddedKafka, password: str, user: str = "watcher") -> dict[str, dict[str, Any]]:
     login = "org.apache.kafka.common.security.plain.PlainLoginModule required"
     properties = {
         "security.protocol": "SASL_PLAINTEXT",
         "sasl.mechanism": "PLAIN",
-        "sasl.jaas.config": f'{login} username="watcher" password="{password}";',
+        "sasl.jaas.config": f'{login} username="{user}" password="{password}";',
     }
     return {
         "guarded": {
