@@ -15,6 +15,8 @@ from kafka import KafkaConsumer
 from kafka.coordinator.assignors.range import RangePartitionAssignor
 
 POISON = b"poison"
+MOST_RECORDS = 20
+"""Of one poll: on a busy machine so many more may come after the newest commit than ever between two."""
 
 
 def read(bootstrap: str, group: str, client: str, instance: str | None = None) -> None:
@@ -35,7 +37,7 @@ def read(bootstrap: str, group: str, client: str, instance: str | None = None) -
         auto_commit_interval_ms=500,
         session_timeout_ms=30_000 if instance else 10_000,
         heartbeat_interval_ms=500,
-        max_poll_records=20,
+        max_poll_records=MOST_RECORDS,
         partition_assignment_strategy=[RangePartitionAssignor],
     )
     while not ended:

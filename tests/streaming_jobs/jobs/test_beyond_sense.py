@@ -198,4 +198,4 @@ def test_an_offset_that_is_committed_again_and_again_is_no_progress(job: JobProc
     with admin(bootstrap) as client:
         client.delete_records({TopicPartition("read", 1): 8})
     repeat("retention", "records_lost", "lost records in 1 partition of read (1)")
-    assert job.metrics().value("groupwatch_group_lost_records", group="repeating") == 4
+    job.await_metric("groupwatch_group_lost_records", 4, group="repeating")
