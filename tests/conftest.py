@@ -24,7 +24,6 @@ from tests.support.beside import Beside
 from tests.support.delta_spark import DeltaSpark
 from tests.support.doctests import OnlyInFilesWithSome
 from tests.support.examples import register_profiles
-from tests.support.first_imports import FirstImports
 from tests.support.garbage import collect_garbage
 from tests.support.running_tests import RunningTests
 from tests.support.sharing_out import TwoWithSpark, chooses_jobs
@@ -147,9 +146,6 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(OnlyInFilesWithSome())
     if (limited := time_left()) is not None:
         config.pluginmanager.register(limited)
-    if IS_WORKER and not chooses_jobs(config):
-        worker, workers = os.environ["PYTEST_XDIST_WORKER"], int(os.environ["PYTEST_XDIST_WORKER_COUNT"])
-        config.pluginmanager.register(FirstImports(config, worker, workers))
     if not IS_WORKER and config.getoption("numprocesses", None):
         config.pluginmanager.register(RunningTests(config))
 
