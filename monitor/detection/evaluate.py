@@ -76,6 +76,13 @@ from monitor.model import (
 from monitor.model.commit_attempts import without_failed_attempts
 from monitor.model.findings import SubordinateFinding
 
+AGES_HOLD_MS: Final = 5_000
+"""How late an age may be shown in any case (ms)."""
+LONGEST_AGES_HOLD_MS: Final = 30_000
+"""How late the age of a long outage may be: as late as a job looks at a quiet fleet."""
+AGE_SHARE: Final = 20
+"""An age may be late by one part of so many of it: "10 min" says the same for half a minute."""
+
 _OK: Final = LagStatus.OK
 _REWIND: Final = LagStatus.REWIND
 _GONE: Final = Phase.GONE
@@ -110,14 +117,6 @@ class Judged(Value):
     def has_ages(self) -> bool:
         """Whether it has an age, or may change with the next poll alone."""
         return self.ages_hold_ms is not None
-
-
-AGES_HOLD_MS: Final = 5_000
-"""How late an age may be shown in any case (ms)."""
-LONGEST_AGES_HOLD_MS: Final = 30_000
-"""How late the age of a long outage may be: as late as a job looks at a quiet fleet."""
-AGE_SHARE: Final = 20
-"""An age may be late by one part of so many of it: "10 min" says the same for half a minute."""
 
 
 def judge(
