@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+import time
 from collections.abc import Sequence
+from functools import wraps
 from itertools import cycle, product
 from typing import Final
 
@@ -15,6 +17,8 @@ from tests.support.clients import create_topic
 from tests.support.crowd import Crowd
 
 MOST_GROUPS: Final = 4
+PATIENCE_S: Final = 60.0
+"""A topic that is awaited longer is created before anything else is done."""
 EARLY: Final = "late.early"
 PARTITIONS: Final = 6
 """One to three members have equally many partitions of several topics then, also with the range assignor."""
@@ -31,7 +35,7 @@ class LateTopics(MemberGroups):
     def __init__(self, bootstrap: str, crowd: Crowd, load: Load) -> None:
         super().__init__("late-topics", {EARLY: PARTITIONS}, [])
         self._bootstrap, self._crowd, self._load = bootstrap, crowd, load
-        self._without_topic: list[Members] = []
+        self._without_topic: list[tuple[Members, float]] = []
         self._forms = cycle(product((RANGE_ASSIGNOR, COOPERATIVE_ASSIGNOR, KIP_848), (False, True)))
         self._begun = 0
 
@@ -41,7 +45,19 @@ class LateTopics(MemberGroups):
         self._create()
 
     def actions(self, chance: random.Random) -> Sequence[Action]:
-        return [*super().actions(chance), self._begin, self._begin, self._create, self._delete]
+        every = [*super().actions(chance), self._begin, self._begin, self._create, self._delete]
+        return [self._once_nobody_is_overdue(action) for action in every]
+
+    def _once_nobody_is_overdue(self, action: Action) -> Action:
+        """The same action. Chance alone lets a group wait for minutes now and then."""
+
+        @wraps(action)
+        def act() -> bool:
+            if self._without_topic and time.monotonic() - self._without_topic[0][1] > PATIENCE_S:
+                self._create()
+            return action()
+
+        return act
 
     def _begin(self) -> bool:
         if len(self.groups) + len(self._without_topic) >= MOST_GROUPS:
@@ -50,7 +66,7 @@ class LateTopics(MemberGroups):
         props, both = next(self._forms)
         name = f"late-{self._begun}"
         group = Members(self._crowd, name, props, {"topics": [f"late.{self._begun}", *([EARLY] if both else [])]})
-        self._without_topic.append(group)
+        self._without_topic.append((group, time.monotonic()))
         group.join()
         group.join()
         return True
@@ -59,7 +75,7 @@ class LateTopics(MemberGroups):
         """The topic that is awaited longest."""
         if not self._without_topic:
             return False
-        group = self._without_topic.pop(0)
+        group, _ = self._without_topic.pop(0)
         (topic, *_) = group.how["topics"]
         create_topic(self._bootstrap, topic, PARTITIONS)
         self._load.add(topic)

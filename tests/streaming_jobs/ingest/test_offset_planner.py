@@ -63,6 +63,8 @@ class Reader:
         self.spark = spark
         self.bootstrap = bootstrap
         self.folder = folder
+        # Asked once: Spark refuses to read with other limits from a cached consumer that has these.
+        self.limits = fetch_limits(round(FETCH_LIMIT_MS * crowding()))
         self.seen: list[tuple[int, int]] = []
         self.query: StreamingQuery
 
@@ -86,8 +88,7 @@ class Reader:
 
     def _log(self, topic: str, partitions: int) -> DataFrame:
         options = {"kafka.bootstrap.servers": self.bootstrap, "kafka.group.id": f"r-{topic}"}
-        limits = fetch_limits(round(FETCH_LIMIT_MS * crowding()))
-        return kafka_log(self.spark, {topic: partitions}, limits | options, 1000)
+        return kafka_log(self.spark, {topic: partitions}, self.limits | options, 1000)
 
     @contextmanager
     def _running(self, rows: DataFrame, ends: LogEnds) -> Iterator[None]:
