@@ -95,6 +95,8 @@ def run(kinds: Sequence[str], minutes: float, seed: int, folder: Path) -> dict[s
             churns = [each.result() for each in begun]
         say(f"all groups are there; {minutes:g} minutes begin")
         time.sleep(minutes * 60)
+        # On a machine that is busy, one action of Streams may take longer than half a minute.
+        eventually(lambda: all(each.done or each.error for each in churns), "an action of each kind")
         passes = watch.passes
         eventually(lambda: watch.error or watch.passes > passes + 1, "two more passes")
         return {
