@@ -13,6 +13,7 @@ from typing import Final
 
 from monitor.checks.config_checks import require_spark
 from monitor.config import Settings, load
+from monitor.config.history import HistorySettings
 from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.demo.workload.run import DemoWorkload
 from monitor.java_runtime.errors import last_lines
@@ -133,8 +134,9 @@ def _await_evaluations(store: SnapshotStore, job: Job, lifetime: Lifetime) -> No
 
 
 def _trial_of(settings: Settings, bootstrap_servers: str, folder: Path, written: Path) -> Settings:
-    """The demo's settings with the deployment's Spark properties, and a JVM that archives its classes."""
+    """The demo's settings without its recording, the deployment's Spark properties, and a JVM that archives classes."""
     trial = settings_of(DemoOptions(port=0), bootstrap_servers, folder)
     conf = settings.spark.conf
     archiving = {DRIVER_OPTIONS: to_write(drivers_jvm(conf), written)}
-    return trial.model_copy(update={"spark": trial.spark.model_copy(update={"conf": conf | archiving})})
+    spark = trial.spark.model_copy(update={"conf": conf | archiving})
+    return trial.model_copy(update={"spark": spark, "history": HistorySettings()})

@@ -86,14 +86,16 @@ def run(folder: Path) -> dict[str, Any]:
     options = ("--duration", str(WATCHED_S), "--json-summary", str(summary), "--with", "prometheus")
     with (
         running_demo(port, log, *options) as process,
-        ThreadPoolExecutor(1) as beside,
+        ThreadPoolExecutor(2) as beside,
         watched_listeners(process.pid, LISTENERS_PAUSE_S) as listeners,
     ):
         asked = beside.submit(questions, process, port, folder)
+        past = beside.submit(answers_of_the_past, process, log)
         orphans = orphans_shown(process, port, alerting)
     assert process.returncode == 0, log.read_text(errors="replace")[-3000:]
     told: dict[str, Any] = json.loads(summary.read_text())
     seen = {"orphans_on_metrics": orphans, "alerting": alerting.report(), "asked": asked.result()}
+    seen["past"] = past.result()
     seen |= {
         "open": [str(each) for each in listeners if each.is_open],
         "programs": sorted({each.program for each in listeners}),
@@ -165,19 +167,36 @@ def questions(process: subprocess.Popen[bytes], port: int, folder: Path) -> dict
     """What the commands answer about a group of the demo, asked of the job and of what it saved."""
     await_ready(process, port)
     url, saved = ["--url", f"http://127.0.0.1:{port}"], folder / "saved.jsonl"
-    saved.write_bytes(answer("snapshot", *url))
+    saved.write_text(answer("snapshot", *url))
     offline = ["--snapshot", str(saved)]
     return {
-        "explain": answer("explain", "demo", "payments", *url).decode(),
-        "partition": answer("explain", "demo", "payments", "payments", "0", *offline).decode(),
+        "explain": answer("explain", "demo", "payments", *url),
+        "partition": answer("explain", "demo", "payments", "payments", "0", *offline),
         "what_if": json.loads(answer("what-if", "demo", "payments", "--members", "3", "--json", *offline)),
     }
 
 
-def answer(*words: str) -> bytes:
+def answers_of_the_past(process: subprocess.Popen[bytes], log: Path) -> dict[str, str]:
+    """What the commands print that the demo says to try, by their names."""
+    eventually(lambda: commands_in(log) or process.poll() is not None, "the commands about the past", 300)
+    return {words[1]: printed_by(words) for words in commands_in(log)}
+
+
+def commands_in(log: Path) -> list[list[str]]:
+    """The words of the commands that a demo has printed, once it has printed three."""
+    lines = map(str.split, log.read_text(errors="replace").splitlines())
+    found = [words for words in lines if words and Path(words[0]).name == "groupwatch"]
+    return found if len(found) == 3 else []
+
+
+def printed_by(words: list[str]) -> str:
+    """What a command prints; it has to end with 0."""
+    return subprocess.run(words, cwd=ROOT, stdout=subprocess.PIPE, check=True, timeout=120, text=True).stdout
+
+
+def answer(*words: str) -> str:
     """What groupwatch prints for these words."""
-    command = [sys.executable, "-m", "monitor.cli", *words]
-    return subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=True, timeout=120).stdout
+    return printed_by([sys.executable, "-m", "monitor.cli", *words])
 
 
 def marked(mark: str) -> list[Path]:

@@ -141,6 +141,16 @@ def test_a_running_job_explains_its_groups_and_what_they_would_be(demo_run):
     assert asked["what_if"]["members"][2]["member_id"] == "new-1"
 
 
+def test_the_commands_about_the_past_answer_for_the_finding_that_was_seen(demo_run):
+    """They are run as they are printed: explain and report ask the job, backtest reads the recording."""
+    past = demo_run["past"]
+    assert past.keys() == {"explain", "report", "backtest"}
+    assert re.search(r"3 partitions of orders \(4-6\) have no owner", past["explain"])
+    assert past["report"].startswith("# Incident report: group orders of cluster demo")
+    assert "have no owner" in past["report"]
+    assert "Their owner, reports-worker-0 at /127.0.0.1, has committed no offset" in past["backtest"]
+
+
 def test_a_taken_port_is_told_at_once():
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]

@@ -12,6 +12,7 @@ import msgspec
 from rich.console import Console
 
 from monitor.config import Settings
+from monitor.config.history import HistorySettings
 from monitor.config.http import HttpSettings
 from monitor.config.metrics import MetricsSettings
 from monitor.config.settings import ClusterSettings, DetectionOptions, SparkSettings
@@ -23,12 +24,13 @@ from monitor.demo.workload.performer import Happening
 from monitor.demo.workload.run import DemoWorkload
 from monitor.demo.workload.systems import KAFKA_ROOT, OF_ITS_KAFKA, DemoSystem, DemoSystems, broker_properties
 from monitor.java_runtime.find_java import find_java
-from monitor.java_runtime.jars import kafka_jars, spark_kafka_jars
+from monitor.java_runtime.jars import job_jars, kafka_jars
 from monitor.model import ALL_GROUPS, Value
 from monitor.web.server import HttpServer
 from monitor.web.views.status import cluster_sentence
 from streaming_jobs.driver.snapshot_store import SnapshotStore
 from streaming_jobs.jobs.demo.alerting import DemoAlerting
+from streaming_jobs.jobs.demo.past import RECORD_EVERY_S, PastCommands
 from streaming_jobs.jobs.demo.transcript import GroupSeen, TranscriptRecorder
 from streaming_jobs.jobs.job import Job
 from streaming_jobs.jobs.serving import http_server
@@ -38,6 +40,8 @@ from streaming_jobs.runtime.session import kill_jvm
 
 CLUSTER: Final = "demo"
 POLL_S: Final = 0.5
+HISTORY: Final = "history"
+"""The folder of the recording, within that of the run: it goes with the demo."""
 SYSTEM_INTERVAL_S: Final = 2.0
 """Between two readings of a system beside Kafka."""
 
@@ -77,6 +81,7 @@ class WatchedDemo:
     workload: DemoWorkload
     systems: DemoSystems
     alerting: DemoAlerting
+    past: PastCommands
 
 
 class Demo:
@@ -110,9 +115,9 @@ class Demo:
             settings = settings_of(self._options, kafka.bootstrap_servers, folder, systems)
             store = SnapshotStore(settings.watched_names)
             # The port is taken first: a port that is not free is reported before anything slow begins.
-            self._server = running.enter_context(http_server(store, settings.http))
+            self._server = running.enter_context(http_server(store, settings.http, history=settings.history))
             kafka_jars(self._tell)
-            jars = spark_kafka_jars(self._tell)
+            jars = job_jars(self._tell, is_recorded=True)
             running.enter_context(kafka)
             self._tell(f"Kafka listens on {kafka.bootstrap_servers}; starting producers and consumers")
             workload = running.enter_context(DemoWorkload(kafka.bootstrap_servers, folder / "workload.log"))
@@ -121,7 +126,8 @@ class Demo:
             self._started_s = time.monotonic() - self._began
             self._tell("Starting Spark")
             job = running.enter_context(Job(settings, store, jars, folder / "spark.log", lifetime=lifetime))
-            self._watch(WatchedDemo(store, job, workload, systems, alerting))
+            past = PastCommands(self._server.url, folder / HISTORY)
+            self._watch(WatchedDemo(store, job, workload, systems, alerting, past))
             self._summarise((*workload.timeline, *systems.timeline))
             self._print("Stopping")
         self._print("Everything has ended.")
@@ -143,6 +149,7 @@ class Demo:
                 continue
             watched_s = self._watched_s()
             self._observer.take(snapshot, watched_s)
+            self._show(watched.past.look(next(each for each in snapshot.clusters if each.cluster == CLUSTER)))
             if self._options.duration_s is not None and watched_s >= self._options.duration_s:
                 return
 
@@ -158,6 +165,13 @@ class Demo:
         places = [("Page", f"{url}/"), ("Metrics", f"{url}/metrics"), ("API", f"{url}/api/v1/groups")]
         lines = "".join(f"  {name:10}  {address}\n" for name, address in (*places, *watched.alerting.addresses))
         self._console.print(f"\n{lines}\n  Ctrl-C stops everything.\n", highlight=False)
+
+    def _show(self, commands: tuple[str, ...]) -> None:
+        """What to try now, if there is something."""
+        if commands:
+            self._tell("The recording has the first finding. Try in another terminal, while the demo runs:")
+            lines = "".join(f"  {command}\n" for command in commands)
+            self._console.print(f"\n{lines}", markup=False, highlight=False, soft_wrap=True)
 
     def _watched_s(self) -> float:
         return 0.0 if self._ready_s is None else time.monotonic() - self._began - self._started_s - self._ready_s
@@ -216,6 +230,7 @@ def settings_of(
         rocketmq=_rocketmq(systems),
         zookeeper=_zookeeper(options.systems, systems),
         http=HttpSettings(port=options.port),
+        history=HistorySettings(folder=str(folder / HISTORY), every_s=RECORD_EVERY_S),
         metrics=MetricsSettings(member_info=True, owner_info=True),  # few groups, and who owns what is the demo's story
         spark=SparkSettings(
             master="local[2]",
