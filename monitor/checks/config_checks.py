@@ -24,7 +24,7 @@ from monitor.checks.checkpoint_place import (
     unusable_recording,
 )
 from monitor.checks.intervals import seldom_judged, seldom_read
-from monitor.checks.machine import absent_programs, java, no_temporary_folder, rather_few_files, too_few_files
+from monitor.checks.machine import absent_programs, java, no_spark, no_temporary_folder, rather_few_files, too_few_files
 from monitor.checks.spark_properties import (
     is_master,
     not_of_spark,
@@ -465,6 +465,7 @@ PROBLEMS: Final[tuple[Look, ...]] = (
 PROBLEMS_OF_SPARK: Final[tuple[Look, ...]] = (
     _usable_conf,
     wrong_properties,
+    no_spark,
     java,
     absent_programs,
     no_temporary_folder,

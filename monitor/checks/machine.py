@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import resource
 import shutil
@@ -13,6 +14,7 @@ from typing import Final
 from monitor.config import Settings
 from monitor.java_runtime.errors import JavaNotFound
 from monitor.java_runtime.find_java import find_java
+from monitor.model.installing import how_to_install
 
 FEWEST_FILES: Final = 1024
 """The JVM alone has 400 files open when it watches one small cluster; more with every cluster and partition."""
@@ -26,6 +28,16 @@ def java(_: Settings) -> Iterator[str]:
         find_java()
     except JavaNotFound as error:
         yield f"{error}."
+
+
+def no_spark(_: Settings) -> Iterator[str]:
+    """The packages of the job are an extra: an installation for collectors has none."""
+    try:
+        is_missing = importlib.util.find_spec("pyspark") is None
+    except ModuleNotFoundError:
+        is_missing = True
+    if is_missing:
+        yield f"groupwatch run needs PySpark, which is not installed here: {how_to_install('job')}."
 
 
 def too_few_files(_: Settings) -> Iterator[str]:

@@ -27,7 +27,7 @@ def main() -> None:
     except ModuleNotFoundError as error:
         from monitor.cli.extras import missing_extra  # noqa: PLC0415 -- see above
 
-        sentence = missing_extra(error.name)
+        sentence = missing_extra(error.name, "".join(sys.argv[1:2]))
         if sentence is None:
             raise
         sys.stderr.write(f"groupwatch: {sentence}\n")

@@ -2,51 +2,55 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from monitor.model.installing import how_to_install
 
-JOB_MODULES: Final = frozenset(
-    {
-        "pyspark",
-        "py4j",
-        "prometheus_client",
-        "uvicorn",
-        "pyarrow",
-        "pandas",
-        "google.protobuf",
-        "kazoo",
-        "bcrypt",
-        "yaml",
-        "deltalake",
-        "cryptography",
-    }
+
+class Extra(NamedTuple):
+    """An extra: who needs it, and the modules that groupwatch imports from its distributions."""
+
+    name: str
+    needed: str
+    modules: frozenset[str]
+
+
+JOB: Final = Extra("job", "This command needs the packages of the job", frozenset({"pyspark", "py4j", "pandas"}))
+COLLECT: Final = Extra(
+    "collect",
+    "This command needs the packages of the collectors",
+    frozenset({"prometheus_client", "uvicorn", "google.protobuf", "kazoo", "bcrypt", "yaml", "cryptography"}),
 )
-"""The modules that groupwatch imports from the distributions of the extra ``job``."""
+HISTORY: Final = Extra(
+    "history", "A recording is read by packages of its own", frozenset({"pyarrow", "deltalake", "arro3"})
+)
+MCP: Final = Extra("mcp", "This command needs the official SDK of MCP", frozenset({"mcp", "mcp_types"}))
+OTLP: Final = Extra(
+    "otlp",
+    "A push needs the exporters of OpenTelemetry",
+    frozenset({"opentelemetry.sdk", "opentelemetry.exporter", "grpc", "requests"}),
+)
+EXTRAS: Final = (JOB, COLLECT, HISTORY, MCP, OTLP)
 
-MCP_MODULES: Final = frozenset({"mcp", "mcp_types"})
-"""Likewise of the extra ``mcp``."""
-
-OTLP_MODULES: Final = frozenset({"opentelemetry.sdk", "opentelemetry.exporter", "grpc", "requests"})
-"""Likewise of the extra ``otlp``."""
+_INCLUDED: Final = (COLLECT, HISTORY)
+"""The extra of the job has these, too."""
+_COMMANDS_OF_THE_JOB: Final = frozenset({"run", "prepare", "demo"})
 
 
-def missing_extra(module: str | None) -> str | None:
-    """The sentence for a module that cannot be imported; None: no extra would install it.
+def missing_extra(module: str | None, command: str = "") -> str | None:
+    """The sentence for a module that a command cannot import; None: no extra would install it.
 
-    >>> missing_extra("pyspark.sql")
+    >>> missing_extra("kazoo.client", "collect")
+    "This command needs the packages of the collectors: run pip install '.[collect]' in a clone of groupwatch, or use \
+its image."
+    >>> missing_extra("kazoo.client", "run")
     "This command needs the packages of the job: run pip install '.[job]' in a clone of groupwatch, or use its image."
-    >>> missing_extra("mcp.server")
-    "This command needs the official SDK of MCP: run pip install '.[mcp]' in a clone of groupwatch."
     >>> missing_extra("monitor.nothing") is None
     True
     """
     parts = (module or "").split(".")
     names = {".".join(parts[:length]) for length in range(1, len(parts) + 1)}
-    if names & MCP_MODULES:
-        return f"This command needs the official SDK of MCP: {how_to_install('mcp')}."
-    if names & OTLP_MODULES:
-        return f"A push needs the exporters of OpenTelemetry: {how_to_install('otlp')}."
-    if names & JOB_MODULES or names == {"google"}:
-        return f"This command needs the packages of the job: {how_to_install('job')}."
-    return None
+    found = COLLECT if names == {"google"} else next((each for each in EXTRAS if names & each.modules), None)
+    if found in _INCLUDED and command in _COMMANDS_OF_THE_JOB:
+        found = JOB
+    return None if found is None else f"{found.needed}: {how_to_install(found.name)}."

@@ -16,14 +16,16 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from monitor.cli.extras import JOB_MODULES, MCP_MODULES, OTLP_MODULES, missing_extra
+from monitor.cli.extras import EXTRAS as KNOWN_EXTRAS
+from monitor.cli.extras import Extra, missing_extra
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 EXTRAS = PROJECT["optional-dependencies"]
 OWN_EXTRA = "groupwatch[job,mcp,otlp,iam]"
+"""What the suite has."""
 ALL = [*PROJECT["dependencies"], *(each for extra in EXTRAS.values() for each in extra)]
-DEPENDENCIES = [each for each in ALL if each != OWN_EXTRA]
+DEPENDENCIES = [each for each in ALL if not each.startswith("groupwatch[")]
 BUILT_HERE = frozenset({"gssapi"})
 """Distributions that need more than pip, so that they may be absent; the names of what they need are pinned, too."""
 
@@ -86,15 +88,32 @@ def test_the_suite_has_the_job_and_the_doctor_does_not():
         if name not in reached:
             reached.add(name)
             waiting += wanted_here(importlib.metadata.requires(name) or [])
-    assert reached & {canonicalize_name(Requirement(each).name) for each in EXTRAS["job"]} == set()
+    assert reached & {name for extra in ("job", "collect", "history") for name in named_in(extra)} == set()
 
 
-@pytest.mark.parametrize(("extra", "modules"), [("job", JOB_MODULES), ("mcp", MCP_MODULES), ("otlp", OTLP_MODULES)])
-def test_a_missing_module_of_an_extra_is_explained(extra: str, modules: frozenset[str]):
+def test_collectors_and_readers_of_a_recording_do_without_spark():
+    assert "groupwatch[collect,history]" in EXTRAS["job"]
+    assert {"pyspark", "pandas"} <= named_in("job")
+    waiting, reached = wanted_here([*EXTRAS["collect"], *EXTRAS["history"]]), set[str]()
+    while waiting:
+        name = canonicalize_name(waiting.pop().name)
+        if name not in reached:
+            reached.add(name)
+            waiting += wanted_here(importlib.metadata.requires(name) or [])
+    assert reached & named_in("job") == set()
+
+
+def named_in(extra: str) -> set[str]:
+    """The distributions that an extra names, without those of the extras that it has."""
+    return {canonicalize_name(Requirement(each).name) for each in EXTRAS[extra]} - {"groupwatch"}
+
+
+@pytest.mark.parametrize("extra", KNOWN_EXTRAS, ids=lambda each: each.name)
+def test_a_missing_module_of_an_extra_is_explained(extra: Extra):
     """Each distribution of the extra has a module that the sentence knows."""
     distributions = importlib.metadata.packages_distributions()
-    named = {canonicalize_name(name) for each in modules for name in distributions[each.split(".")[0]]}
-    assert named >= {canonicalize_name(Requirement(each).name) for each in EXTRAS[extra]}
+    named = {canonicalize_name(name) for each in extra.modules for name in distributions[each.split(".")[0]]}
+    assert named >= named_in(extra.name)
     thin = {each for module in ("kafka", "msgspec", "numpy", "typer") for each in [missing_extra(module)]}
     assert thin == {None}
 

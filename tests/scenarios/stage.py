@@ -5,10 +5,12 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import Any, Final
 
 from kafka import KafkaProducer
 from kafka.admin import ConfigResource, ConfigResourceType, KafkaAdminClient, NewTopic
+from kafka.errors import KafkaTimeoutError
 
 from tests.scenarios.scenario import (
     AnyAction,
@@ -62,7 +64,8 @@ class Load(Background):
 
     def __exit__(self, *_: object) -> None:
         super().__exit__()
-        self._producer.close(timeout=5)
+        with suppress(KafkaTimeoutError):  # of records for a broker that has been killed
+            self._producer.close(timeout=5)
 
     def add(self, *topics: str) -> None:
         """Write into these, too. They exist."""
