@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from typing import Final
 
 from monitor.assignors.dialects import DialectRow, Exactness
@@ -29,7 +30,7 @@ from monitor.explain.statements import (
 from monitor.explain.tasks import task_assignor_sentence, tasks_told, unchecked_reasons
 from monitor.explain.unjudged import explain_unjudged
 from monitor.messages.client_libraries import REMARKS, library_name, project_name
-from monitor.messages.formatting import NO_OWN_LAG, age, counted, lasted
+from monitor.messages.formatting import NO_OWN_LAG, age, counted, grouped, lasted
 from monitor.messages.names import era, ranges, shown, shown_group
 from monitor.messages.rebalances import cause_words, delay_sentence, moved_words, took_ms
 from monitor.messages.units import unit_of
@@ -50,6 +51,7 @@ from monitor.model import (
     TopicPartition,
     traits_of,
 )
+from monitor.tracking.rebalances.history import stopped_members
 
 
 def costs_so_far(group: GroupState) -> Iterator[str]:
@@ -275,10 +277,19 @@ def _rebalances(known: Judged) -> Iterator[Statement]:
     if not known.group.history:
         yield Statement(about=About.REBALANCE, sentence="groupwatch has not observed a complete rebalance.")
         return
-    last = known.group.history[-1]
     if KINDS[known.group.kind].is_self_assigned:
-        yield from _changes_seen(known, last)
+        yield from _changes_seen(known, known.group.history[-1])
         return
+    rebalances = [each for each in known.group.history if stopped_members(each)]
+    restarts = tuple(takewhile(lambda each: not stopped_members(each), reversed(known.group.history)))
+    if restarts:
+        yield _static_restarts(known, restarts)
+    if rebalances:
+        yield from _last_of(known, rebalances)
+
+
+def _last_of(known: Judged, rebalances: Sequence[Rebalance]) -> Iterator[Statement]:
+    *earlier, last = rebalances
     word = KINDS[known.group.kind].era
     duration_ms = took_ms(last, known.group.kind)
     took = "" if duration_ms is None else f" and took {lasted(duration_ms)}"
@@ -287,9 +298,17 @@ def _rebalances(known: Judged) -> Iterator[Statement]:
         about=About.REBALANCE,
         sentence=f"The last rebalance led to {word} {last.generation} {ago} ago{took}: {_why(last)}.",
         since_ms=last.ended_ms or last.started_ms,
-        evidence=tuple(_earlier(known, word)),
+        evidence=tuple(_earlier(known, word, earlier)),
     )
     yield Statement(about=About.REBALANCE, sentence=_cost(known, last), evidence=tuple(costs_so_far(known.group)))
+
+
+def _static_restarts(known: Judged, restarts: Sequence[Rebalance]) -> Statement:
+    """Static members that took their places again, newest first: no rebalance, as nobody had to stop (KIP-345)."""
+    last_ms = restarts[0].ended_ms or restarts[0].started_ms
+    often = "once" if len(restarts) == 1 else f"{grouped(len(restarts))} times"
+    sentence = f"Static members restarted {often} without a rebalance, the last time {known.age_of(last_ms)} ago."
+    return Statement(about=About.REBALANCE, sentence=sentence, since_ms=last_ms)
 
 
 def _changes_seen(known: Judged, last: Rebalance) -> Iterator[Statement]:
@@ -300,7 +319,7 @@ def _changes_seen(known: Judged, last: Rebalance) -> Iterator[Statement]:
         about=About.REBALANCE,
         sentence=f"groupwatch last detected a change of its assignment {ago} ago{why}. {_cost(known, last)}",
         since_ms=last.ended_ms or last.started_ms,
-        evidence=tuple(_earlier(known, "change")),
+        evidence=tuple(_earlier(known, "change", known.group.history[:-1])),
     )
 
 
@@ -313,8 +332,7 @@ def _cost(known: Judged, last: Rebalance) -> str:
     return f"It {moved_words(last.moved, last.avoidable)}. {delay}".rstrip()
 
 
-def _earlier(known: Judged, word: str) -> Iterator[str]:
-    earlier = known.group.history[:-1]
+def _earlier(known: Judged, word: str, earlier: Sequence[Rebalance]) -> Iterator[str]:
     for rebalance in reversed(earlier):
         ago = known.age_of(rebalance.ended_ms or rebalance.started_ms)
         yield f"{word} {rebalance.generation}, {ago} ago: {_why(rebalance)}"

@@ -93,13 +93,13 @@ _NO_PROGRESS: Final = (
 )
 
 _STUCK_RECORD: Final = (
-    "Look at that record and at the log of a consumer that has left. To skip it, stop the group and set the offset of "
-    "this one partition behind it (kafka-consumer-groups.sh --reset-offsets --topic TOPIC:PARTITION)."
+    "Look at that record and at the log of a consumer that left. To skip it, stop the group and set this partition to "
+    "the next offset (kafka-consumer-groups.sh --reset-offsets --topic TOPIC:PARTITION --to-offset OFFSET)."
 )
 
 _NOT_SYNCED: Final = (
-    "If no group has a new checkpoint, check the checkpoint connector (sync.group.offsets.enabled). Else check the "
-    "group's consumers in the other cluster. A failover now would make the group read these records again."
+    "Do not fail over now: the group would read these records again. If no group gets new checkpoints, check the "
+    "checkpoint connector (sync.group.offsets.enabled). Else check the group's consumers in the other cluster."
 )
 
 ROWS: Final = (
@@ -311,7 +311,7 @@ class NotSynced(Evidence):
 
 @sentence.register
 def _not_synced(evidence: NotSynced, found: Observation, group: GroupState) -> str:
-    others = "goes on with other groups" if evidence.is_written else "has written no checkpoint of any group since"
+    others = "goes on with other groups" if evidence.is_written else "has written no checkpoint of any group since then"
     return (
         f"{places_with_lag(found.partitions)}, and records come without a new commit there. "
         f"{_copies_sentence(evidence.checkpoints)} It {others}."

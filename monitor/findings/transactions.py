@@ -19,7 +19,7 @@ ROWS: Final = (
         "uncommitted",
         Rank.IN_TRANSACTIONS,
         advice=(
-            "The application's log says why it aborts its transactions. Mostly it cannot process a record: fix that, "
+            "The application's log says why it aborts its transactions. Usually it cannot process a record: fix that, "
             "or let it skip the record."
         ),
         mark="transactions are not committed",

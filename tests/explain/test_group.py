@@ -149,6 +149,46 @@ def test_a_healthy_group_is_told_whole():
 
 
 @pytest.mark.parametrize(
+    ("history", "sentences"),
+    [
+        pytest.param(
+            [
+                (2, RebalanceCause.JOIN, 90),
+                (2, RebalanceCause.STATIC_RESTART, 40),
+                (2, RebalanceCause.STATIC_RESTART, 6),
+            ],
+            [
+                "Static members restarted 2 times without a rebalance, the last time 6 s ago.",
+                "The last rebalance led to generation 2 1 min 30 s ago: 1 member joined.",
+                "It moved no partitions.",
+            ],
+            id="they are counted since the last rebalance, which is told as such",
+        ),
+        pytest.param(
+            [(2, RebalanceCause.STATIC_RESTART, 6)],
+            ["Static members restarted once without a rebalance, the last time 6 s ago."],
+            id="no rebalance is remembered",
+        ),
+        pytest.param(
+            [(2, RebalanceCause.STATIC_RESTART, 90), (3, RebalanceCause.JOIN, 6)],
+            ["The last rebalance led to generation 3 6 s ago: 1 member joined.", "It moved no partitions."],
+            id="what came before a rebalance is over",
+        ),
+    ],
+)
+def test_a_static_member_that_takes_its_place_again_is_no_rebalance(history, sentences):
+    """KIP-345: nobody stops for it, and the generation stays. ``history``: generation, cause, and how long ago (s)."""
+    rebalances = tuple(
+        Rebalance(generation, NOW - 1000 * ago, NOW - 1000 * ago, (cause,), joined=int(cause is RebalanceCause.JOIN))
+        for generation, cause, ago in history
+    )
+    explanation = of_group(replace(RANGE, history=rebalances, rebalances=1))
+    told = [each for each in explanation.statements if each.about is About.REBALANCE]
+    assert [each.sentence for each in told] == sentences
+    assert [line for each in told for line in each.evidence if line.startswith("generation")] == []
+
+
+@pytest.mark.parametrize(
     ("known", "words"),
     [
         pytest.param(

@@ -83,7 +83,7 @@ def test_where_information_ends_and_a_warning_begins(partition, now_s, reason):
 @pytest.mark.parametrize(
     ("checkpoints", "end"),
     [
-        (STANDS, "It has written no checkpoint of any group since."),
+        (STANDS, "It has written no checkpoint of any group since then."),
         (GROWS, "It goes on with other groups."),
     ],
 )
@@ -169,7 +169,7 @@ def test_mirror_maker_stopped_for_all_groups_while_records_go_on():
     own = kept(copied(480, 540, 600, name="kafka-src.x"))
     found = sentences(own, topic("kafka-src.x", GOING_ON), replace(STANDS, topic="kafka-src.checkpoints.internal"))
     assert list(found) == ["not_synced"]
-    assert found["not_synced"].endswith("It has written no checkpoint of any group since.")
+    assert found["not_synced"].endswith("It has written no checkpoint of any group since then.")
 
 
 def test_half_of_the_groups_are_not_translated():
