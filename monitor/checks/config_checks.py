@@ -7,7 +7,6 @@ A problem keeps the command from starting, on this machine and as this user. A w
 from __future__ import annotations
 
 import contextlib
-import importlib.util
 import os
 import ssl
 import stat
@@ -48,7 +47,7 @@ from monitor.collectors.kafka_client.tokens import TokenError, read_token
 from monitor.config import NAMED_TABLES, ClusterSettings, ConfigError, HttpSettings, Settings, load
 from monitor.config.client import is_secret
 from monitor.config.client_words import IDENTIFICATION
-from monitor.model.installing import how_to_install
+from monitor.model.installing import how_to_install, is_installed
 from monitor.web.http.access_errors import AccessError
 from monitor.web.http.access_files import AccessFiles, read_access
 from monitor.web.server import ListenError, require_own
@@ -160,7 +159,7 @@ def _usable_push(settings: Settings) -> Iterator[str]:
     otlp = settings.otlp
     if not otlp.is_on:
         return
-    if not _has_exporters():
+    if not is_installed("opentelemetry.exporter.otlp.proto"):
         yield f"otlp.endpoint needs the exporters of OpenTelemetry: {how_to_install('otlp')}."
     try:
         otlp.resolved_headers()
@@ -182,13 +181,6 @@ def _usable_webhook(settings: Settings) -> Iterator[str]:
             yield from error.problems
     if webhook.ca_file is not None:
         yield from _unusable_ca(webhook.ca_file, "webhook.ca_file")
-
-
-def _has_exporters() -> bool:
-    try:
-        return importlib.util.find_spec("opentelemetry.exporter.otlp.proto") is not None
-    except ModuleNotFoundError:
-        return False
 
 
 def _usable_access(settings: Settings) -> Iterator[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import resource
 import shutil
@@ -14,7 +13,7 @@ from typing import Final
 from monitor.config import Settings
 from monitor.java_runtime.errors import JavaNotFound
 from monitor.java_runtime.find_java import find_java
-from monitor.model.installing import how_to_install
+from monitor.model.installing import how_to_install, is_installed
 
 FEWEST_FILES: Final = 1024
 """The JVM alone has 400 files open when it watches one small cluster; more with every cluster and partition."""
@@ -32,11 +31,7 @@ def java(_: Settings) -> Iterator[str]:
 
 def no_spark(_: Settings) -> Iterator[str]:
     """The packages of the job are an extra: an installation for collectors has none."""
-    try:
-        is_missing = importlib.util.find_spec("pyspark") is None
-    except ModuleNotFoundError:
-        is_missing = True
-    if is_missing:
+    if not is_installed("pyspark"):
         yield f"groupwatch run needs PySpark, which is not installed here: {how_to_install('job')}."
 
 

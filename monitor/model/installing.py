@@ -1,7 +1,8 @@
-"""How to install an extra of groupwatch. It is on no index of packages, where its name may be another's."""
+"""Whether a package is installed, and how to install an extra. groupwatch is on no index: its name may be another's."""
 
 from __future__ import annotations
 
+import importlib.util
 from typing import Final
 
 NOT_IN_THE_IMAGE: Final = frozenset({"mcp"})
@@ -17,3 +18,15 @@ def how_to_install(extra: str) -> str:
     """
     clone = f"run pip install '.[{extra}]' in a clone of groupwatch"
     return clone if extra in NOT_IN_THE_IMAGE else f"{clone}, or use its image"
+
+
+def is_installed(module: str) -> bool:
+    """Whether a module can be imported. It is not; packages that it is in are.
+
+    >>> is_installed("json.decoder"), is_installed("no_such.module")
+    (True, False)
+    """
+    try:
+        return importlib.util.find_spec(module) is not None
+    except ModuleNotFoundError:  # a package that it is in
+        return False

@@ -82,25 +82,26 @@ def test_what_the_dependencies_need_is_pinned_too():
 def test_the_suite_has_the_job_and_the_doctor_does_not():
     """Nothing of Spark comes with the distribution itself, by no detour."""
     assert OWN_EXTRA in EXTRAS["dev"]
-    waiting, reached = wanted_here(PROJECT["dependencies"]), set[str]()
-    while waiting:
-        name = canonicalize_name(waiting.pop().name)
-        if name not in reached:
-            reached.add(name)
-            waiting += wanted_here(importlib.metadata.requires(name) or [])
+    reached = installed_with(PROJECT["dependencies"])
     assert reached & {name for extra in ("job", "collect", "history") for name in named_in(extra)} == set()
 
 
 def test_collectors_and_readers_of_a_recording_do_without_spark():
     assert "groupwatch[collect,history]" in EXTRAS["job"]
     assert {"pyspark", "pandas"} <= named_in("job")
-    waiting, reached = wanted_here([*EXTRAS["collect"], *EXTRAS["history"]]), set[str]()
+    reached = installed_with([*EXTRAS["collect"], *EXTRAS["history"]])
+    assert reached & named_in("job") == set()
+
+
+def installed_with(dependencies: list[str]) -> set[str]:
+    """The distributions that these bring, by whatever detour."""
+    waiting, reached = wanted_here(dependencies), set[str]()
     while waiting:
         name = canonicalize_name(waiting.pop().name)
         if name not in reached:
             reached.add(name)
             waiting += wanted_here(importlib.metadata.requires(name) or [])
-    assert reached & named_in("job") == set()
+    return reached
 
 
 def named_in(extra: str) -> set[str]:

@@ -255,6 +255,11 @@ class JobProcess:
         answer: dict[str, Any] = json.loads(self.get(f"/api/v1/groups/{cluster}/{group}"))
         return answer
 
+    def alike_groups(self, field: str, wanted: str) -> int:
+        """How many groups the lines of alike groups with this reason or pattern have together; it has one cluster."""
+        (own,) = json.loads(self.get_any("/api/v1/clusters"))
+        return sum(each["groups"] for each in own.get("alike", ()) if each[field] == wanted)
+
     def log(self) -> str:
         """Everything it wrote."""
         return self.log_file.read_text(encoding="utf-8", errors="replace")

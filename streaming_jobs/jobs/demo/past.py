@@ -74,8 +74,9 @@ class PastCommands:
         since = instant_text((seen.since_ms - BEFORE_MS) // 1_000 * 1_000)
         asked_by_default = f"http://127.0.0.1:{HttpSettings().port}"
         url = [] if self._url == asked_by_default else ["--url", self._url]
+        program = _program()
         return tuple(
-            shlex.join([_program(), *words])
+            shlex.join([program, *words])
             for words in (
                 ["explain", cluster, seen.group, "--at", at, *url],
                 ["report", cluster, seen.group, "--since", since, *url],

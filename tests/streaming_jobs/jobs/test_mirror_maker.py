@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections import defaultdict
 from contextlib import ExitStack
@@ -69,8 +68,7 @@ def copied(job: JobProcess, group: str) -> float:
 
 def not_synced(job: JobProcess) -> int:
     """How many groups are alike in that finding: more than three have one line, and one record."""
-    (cluster,) = json.loads(job.get_any("/api/v1/clusters"))
-    return sum(each["groups"] for each in cluster.get("alike", ()) if each["reason"] == NOT_SYNCED[1])
+    return job.alike_groups("reason", NOT_SYNCED[1])
 
 
 @pytest.mark.timeout(900)

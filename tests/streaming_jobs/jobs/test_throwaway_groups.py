@@ -61,8 +61,7 @@ def digests(receiver: Receiver) -> list[dict[str, Any]]:
 
 def number_in_line(job: JobProcess) -> int:
     """How many groups the line of the page has together."""
-    (own,) = json.loads(job.get_any("/api/v1/clusters"))
-    return sum(each["groups"] for each in own.get("alike", ()) if each["pattern"] == PATTERN)
+    return job.alike_groups("pattern", PATTERN)
 
 
 def read_by_processes(bootstrap: str, topic: str, names: list[str]) -> None:
