@@ -20,8 +20,8 @@ VENV := .venv
 RUN := $(VENV)/bin/python
 CREATED := $(VENV)/.created
 INSTALLED := $(VENV)/.installed
-# What a job needs, and no tools: the demo starts with a third less.
-JOB_INSTALLED := $(VENV)/.installed-job
+# What the demo needs, and no tools: it starts with a third less.
+DEMO_INSTALLED := $(VENV)/.installed-demo
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-jobs test-long test-systems test-clients test-kafka-versions chaos hostile churn churn-kinds incidents skips breaks fuzz fuzz-decoder lint format bench bench-decoding bench-assignors clean java
@@ -29,7 +29,7 @@ JOB_INSTALLED := $(VENV)/.installed-job
 help: ## Show what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 28
 
-demo: java $(JOB_INSTALLED) ## Start a real Kafka, consumers that go wrong, and groupwatch (ARGS="--port 9500" for another port)
+demo: java $(DEMO_INSTALLED) ## Start a real Kafka, consumers that go wrong, and groupwatch (ARGS="--port 9500" for another port)
 	@exec $(RUN) -m monitor.cli demo $(ARGS)
 
 test: java $(INSTALLED) ## Run the test suite: with a real broker and a real job (eight minutes)
@@ -125,12 +125,12 @@ $(CREATED):
 	@touch $@
 
 # Not compiled: Python does that with what is imported, and most of it never is.
-$(JOB_INSTALLED): pyproject.toml constraints.txt | $(CREATED)
+$(DEMO_INSTALLED): pyproject.toml constraints.txt | $(CREATED)
 	@echo "Installing groupwatch into $(VENV): about a minute, 1.0 GB, of which 0.5 GB is PySpark"
-	$(RUN) -m pip install --no-compile --constraint constraints.txt --editable '.[job]'
+	$(RUN) -m pip install --no-compile --constraint constraints.txt --editable '.[demo]'
 	@touch $@
 
 $(INSTALLED): pyproject.toml constraints.txt | $(CREATED)
 	@echo "Installing groupwatch with its tools into $(VENV): one to two minutes, 1.6 GB, of which 0.5 GB is PySpark"
 	$(RUN) -m pip install --no-compile --constraint constraints.txt --editable '.[$(TOOLS)]'
-	@touch $(JOB_INSTALLED) $@
+	@touch $(DEMO_INSTALLED) $@

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 from typing import Final
 
-NOT_IN_THE_IMAGE: Final = frozenset({"mcp"})
+NOT_IN_THE_IMAGE: Final = frozenset({"mcp", "demo"})
 
 
 def how_to_install(extra: str) -> str:

@@ -172,6 +172,7 @@ def questions(process: subprocess.Popen[bytes], port: int, folder: Path) -> dict
     return {
         "explain": answer("explain", "demo", "payments", *url),
         "partition": answer("explain", "demo", "payments", "payments", "0", *offline),
+        "census": json.loads(answer("census", "--json", *offline)),
         "what_if": json.loads(answer("what-if", "demo", "payments", "--members", "3", "--json", *offline)),
     }
 

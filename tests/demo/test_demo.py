@@ -101,7 +101,7 @@ def test_the_healthy_group_and_groupwatch_itself_have_no_alert(alerting):
     fired = [tuple(each) for each in alerting["asked"]["fired"]]
     assert ("orders", "GroupwatchPartitionOrphaned") in fired
     assert ("reports", "GroupwatchPartitionStopped") in fired
-    assert [name for group, name in fired if group in ("", "payments")] == []
+    assert [name for group, name in fired if group in ("", "payments", "fraud-checks")] == []
 
 
 def test_every_query_of_the_dashboards_gives_data_with_the_labels_that_are_shown(alerting):
@@ -139,6 +139,12 @@ def test_a_running_job_explains_its_groups_and_what_they_would_be(demo_run):
     sizes = [(each["partitions_before"], each["partitions_after"]) for each in asked["what_if"]["members"][:2]]
     assert sizes == [(3, 2), (3, 2)]
     assert asked["what_if"]["members"][2]["member_id"] == "new-1"
+
+
+def test_the_census_names_the_libraries_of_the_group_that_has_two(demo_run):
+    counted = {tuple(each["libraries"]): each["members"] for each in demo_run["asked"]["census"]}
+    assert counted[("java",)] == 1
+    assert counted[("librdkafka",)] == 1
 
 
 def test_the_commands_about_the_past_answer_for_the_finding_that_was_seen(demo_run):

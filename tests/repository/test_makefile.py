@@ -104,9 +104,9 @@ def test_help_names_every_target_that_a_person_types():
 @pytest.mark.parametrize(
     ("targets", "extras"),
     [
-        pytest.param(["demo"], [".[job]"], id="the demo needs no tools"),
+        pytest.param(["demo"], [".[demo]"], id="the demo needs no tools"),
         pytest.param(["test", "demo"], [".[dev]"], id="with the tools, nothing is left for the demo"),
-        pytest.param(["demo", "test"], [".[job]", ".[dev]"], id="the tools come when they are asked for"),
+        pytest.param(["demo", "test"], [".[demo]", ".[dev]"], id="the tools come when they are asked for"),
     ],
 )
 def test_each_target_installs_what_it_needs(tmp_path: Path, targets: list[str], extras: list[str]):

@@ -22,7 +22,7 @@ from monitor.cli.extras import Extra, missing_extra
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 EXTRAS = PROJECT["optional-dependencies"]
-OWN_EXTRA = "groupwatch[job,mcp,otlp,iam]"
+OWN_EXTRA = "groupwatch[demo,mcp,otlp,iam]"
 """What the suite has."""
 ALL = [*PROJECT["dependencies"], *(each for extra in EXTRAS.values() for each in extra)]
 DEPENDENCIES = [each for each in ALL if not each.startswith("groupwatch[")]

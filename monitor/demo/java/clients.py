@@ -1,7 +1,7 @@
-"""Real consumers and producers of systems whose clients exist only in Java: a JVM that obeys orders.
+"""Real consumers and producers of Java's client libraries: a JVM that obeys orders.
 
 The orders are those of ``programs/Orders.java``. What belongs to a system, its jars and the arguments of its program,
-is in the three functions that start one.
+is in the functions that start one.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from types import TracebackType
 from typing import Final, Self
 
 from monitor.demo.servers.kafka010 import EmbeddedKafka010, kafka010_jars
+from monitor.demo.servers.kafka_applications import client_jars
 from monitor.demo.servers.log4j import log4j1_properties
 from monitor.demo.servers.metaq import ROOT, metaq_jars
 from monitor.demo.servers.rocketmq import EmbeddedRocketMQ, rocketmq_jars
@@ -238,6 +239,15 @@ def rocketmq_clients(servers: EmbeddedRocketMQ, progress: Progress = quiet) -> J
     masters = [broker.address for broker in servers.brokers]
     jars = rocketmq_jars(servers.version, progress)
     return JavaClients("RocketMQClients", [servers.name_servers, *masters], jars)
+
+
+def kafka_clients(bootstrap_servers: str, progress: Progress = quiet) -> JavaClients:
+    """Consumers of Kafka's own client; see ``KafkaConsumers.java``.
+
+    Raises:
+        ClientsFailed, JarsNotResolved, JavaNotFound: They did not start.
+    """
+    return JavaClients("KafkaConsumers", [bootstrap_servers], client_jars(progress=progress))
 
 
 def kafka010_clients(broker: EmbeddedKafka010, session_ms: int = SESSION_MS, progress: Progress = quiet) -> JavaClients:

@@ -17,6 +17,7 @@ from monitor.demo.servers.metaq import EmbeddedMetaQ
 from monitor.demo.servers.rocketmq import EmbeddedRocketMQ
 from monitor.demo.servers.zookeeper import EmbeddedZooKeeper
 from monitor.demo.workload.kafka_scenes import BROKER_LIMITS, CONNECT, ConnectScene, ShareScene, StreamsScene
+from monitor.demo.workload.libraries_scene import LibrariesScene
 from monitor.demo.workload.loss_scene import LossScene
 from monitor.demo.workload.performer import Happening
 from monitor.demo.workload.scene import Scene, SceneStep
@@ -37,7 +38,7 @@ _PER_SECOND: Final = 8
 
 
 class DemoSystem(StrEnum):
-    """What the demo can show beside its four groups: another system, or another kind of group of its Kafka."""
+    """What the demo can show beside its five groups: another system, or another kind of group of its Kafka."""
 
     ROCKETMQ = "rocketmq"
     ZOOKEEPER = "zookeeper"
@@ -158,14 +159,17 @@ class MetaQScene:
 
 
 class DemoSystems(Lifecycle):
-    """The wanted systems for the time of a ``with`` block. Healthy, but for ``emails``, until ``begin()``."""
+    """Consumers of Java and librdkafka, and the wanted systems, for the time of a ``with`` block.
+
+    They are healthy, but for ``emails``, until ``begin()``.
+    """
 
     def __init__(self, wanted: frozenset[DemoSystem], bootstrap_servers: str = "", progress: Progress = quiet) -> None:
         """Prepare them; nothing starts yet.
 
         Args:
             wanted: what to start.
-            bootstrap_servers: of the demo's Kafka, for what is one of its groups.
+            bootstrap_servers: of the demo's Kafka, which gets a group of two client libraries; "": there is none.
             progress: is told what goes on.
         """
         self._wanted = wanted
@@ -177,7 +181,9 @@ class DemoSystems(Lifecycle):
         in_zookeeper = wanted & {DemoSystem.ZOOKEEPER, DemoSystem.METAQ}
         self._zookeeper = EmbeddedZooKeeper(progress=progress) if in_zookeeper else None
         self._rocketmq = RocketMQScene(progress) if DemoSystem.ROCKETMQ in wanted else None
-        self._scenes: list[Scene] = [self._rocketmq] if self._rocketmq else []
+        self._scenes: list[Scene] = [LibrariesScene(bootstrap_servers, progress)] if bootstrap_servers else []
+        if self._rocketmq:
+            self._scenes.append(self._rocketmq)
         if self._zookeeper and DemoSystem.ZOOKEEPER in wanted:
             self._scenes.append(KafkaScene(self._zookeeper, progress))
         if self._zookeeper and DemoSystem.METAQ in wanted:

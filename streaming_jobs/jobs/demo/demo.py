@@ -49,7 +49,7 @@ SYSTEM_INTERVAL_S: Final = 2.0
 class DemoOptions(Value):
     """What a person chose. ``duration_s`` None: until Ctrl-C; else seconds from the moment groupwatch is ready.
 
-    ``systems`` are shown beside its four groups. ``rules`` are the alert rules for a Prometheus; None: there is none.
+    ``systems`` are shown beside its five groups. ``rules`` are the alert rules for a Prometheus; None: there is none.
     """
 
     port: int

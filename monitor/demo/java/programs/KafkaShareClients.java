@@ -5,13 +5,9 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Properties;
 
-import org.apache.kafka.clients.admin.AdminClient;
-import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.consumer.AcknowledgeType;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaShareConsumer;
-import org.apache.kafka.clients.producer.KafkaProducer;
-import org.apache.kafka.clients.producer.ProducerRecord;
 
 /**
  * Consumers of share groups, and a producer. Argument: the address of a broker. The client id of a consumer is its name.
@@ -23,16 +19,11 @@ import org.apache.kafka.clients.producer.ProducerRecord;
  * deliveries NAME: the highest delivery count that it has seen, and how many records it was given
  * poison TOPIC: send one poison record
  */
-public class KafkaShareClients extends Orders {
-    private static final String SERIALIZER = "org.apache.kafka.common.serialization.StringSerializer";
-    private static final String DESERIALIZER = "org.apache.kafka.common.serialization.StringDeserializer";
+public class KafkaShareClients extends KafkaOrders {
     private static final String POISON = "poison";
-    private final String bootstrap;
-    private KafkaProducer producer;
-    private long sent;
 
     KafkaShareClients(String bootstrap) {
-        this.bootstrap = bootstrap;
+        super(bootstrap);
     }
 
     public static void main(String[] args) {
@@ -41,22 +32,6 @@ public class KafkaShareClients extends Orders {
 
     Consumer consumer(String name, String group, String[] topics, String strategy, String how) throws Exception {
         return new Member(name, group, topics, Long.parseLong(how));
-    }
-
-    void createTopic(String topic, int partitions) throws Exception {
-        AdminClient admin = AdminClient.create(settings());
-        try {
-            admin.createTopics(Collections.singleton(new NewTopic(topic, partitions, (short) 1))).all().get();
-        } finally {
-            admin.close();
-        }
-    }
-
-    synchronized void send(String topic, int count) throws Exception {
-        for (int i = 0; i < count; i++) {
-            write(topic, "record " + sent);
-        }
-        producer.flush();
     }
 
     String obeyedHere(String[] words) throws Exception {
@@ -68,31 +43,11 @@ public class KafkaShareClients extends Orders {
             Member member = (Member) named(words[1]);
             return "\t" + member.deliveries + "\t" + member.received;
         } else if (words[0].equals("poison")) {
-            synchronized (this) {
-                write(words[1], POISON);
-                producer.flush();
-            }
+            sendOne(words[1], POISON);
         } else {
             return super.obeyedHere(words);
         }
         return "";
-    }
-
-    private void write(String topic, String value) {
-        if (producer == null) {
-            Properties settings = settings();
-            settings.put("key.serializer", SERIALIZER);
-            settings.put("value.serializer", SERIALIZER);
-            producer = new KafkaProducer(settings);
-        }
-        int partition = (int) (sent++ % producer.partitionsFor(topic).size());
-        producer.send(new ProducerRecord(topic, Integer.valueOf(partition), null, value));
-    }
-
-    private Properties settings() {
-        Properties settings = new Properties();
-        settings.put("bootstrap.servers", bootstrap);
-        return settings;
     }
 
     /** A consumer with a thread of its own. */
@@ -107,12 +62,8 @@ public class KafkaShareClients extends Orders {
         private final Thread thread;
 
         Member(String name, String group, String[] topics, long holdsMs) {
-            Properties settings = settings();
-            settings.put("group.id", group);
-            settings.put("client.id", name);
+            Properties settings = consumerSettings(name, group);
             settings.put("share.acknowledgement.mode", "explicit");
-            settings.put("key.deserializer", DESERIALIZER);
-            settings.put("value.deserializer", DESERIALIZER);
             client = new KafkaShareConsumer(settings);
             client.subscribe(Arrays.asList(topics));
             this.holdsMs = holdsMs;
