@@ -2,6 +2,7 @@
 
 A real broker, the job as a process of its own, commits at random moments; each is awaited by reading /metrics. The
 time includes everything: the coordinator's append, the trigger, the micro-batch, the scrape. The value is the median.
+With ``carried``, the job writes nothing to that broker: its events are in another one, which it watches, too.
 """
 
 from __future__ import annotations
@@ -12,9 +13,11 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 
 from kafka import OffsetAndMetadata, TopicPartition
 
+from monitor.demo.servers.broker import EmbeddedKafka
 from tests.benchmarks.measured import cpu_s, quantile, report
 from tests.benchmarks.offsets_log import Crowd, broker_with_topics, loaded_job
 from tests.benchmarks.scrape import asked
@@ -32,17 +35,19 @@ PAUSES_S = (0.0, 1.5)
 
 def main() -> None:
     """Measure and report; seconds."""
-    commits = int(sys.argv[1]) if len(sys.argv) > 1 else 60
-    with broker_with_topics(CROWD) as kafka:
+    commits = next((int(word) for word in sys.argv[1:] if word.isdecimal()), 60)
+    is_carried = "carried" in sys.argv
+    with broker_with_topics(CROWD) as kafka, EmbeddedKafka() if is_carried else nullcontext() as carrier:
         bootstrap = kafka.bootstrap_servers
         create_topic(bootstrap, GROUP, 1)
         commit(bootstrap, GROUP, GROUP, {0: 0})
-        with loaded_job(kafka, CROWD, COMMITS_S, collect_interval_s=5.0) as job:
+        address = None if carrier is None else carrier.bootstrap_servers
+        with loaded_job(kafka, CROWD, COMMITS_S, collect_interval_s=5.0, carrier=address) as job:
             began, before = time.perf_counter(), cpu_s(job.session)
             times_s = measure(bootstrap, job, GROUP, commits, pauses_s=PAUSES_S, is_shown=is_in_text)
             cpu, took_s = cpu_s(job.session) - before, time.perf_counter() - began
     report(
-        "latency",
+        "latency-carried" if is_carried else "latency",
         statistics.median(times_s),
         "s",
         MEDIAN_GOAL_S,

@@ -113,16 +113,21 @@ def loaded_job(
     rounds: int = 1,
     apart_s: int = 0,
     is_recorded: bool = False,
+    carrier: str | None = None,
     **cluster: object,
 ) -> Iterator[JobProcess]:
     """A job that is ready and follows so many commits a second for the time of the block.
 
     Before it starts, every partition has ``rounds`` commits that say to be ``apart_s`` seconds apart. ``cluster``:
     further settings of its cluster. ``is_recorded``: it has a recording in the folder RECORDING of its own.
+    ``carrier``: the brokers of another cluster, without groups, to which the job writes in place of this one.
     """
     fill(kafka, crowd, rounds, apart_s)
     with tempfile.TemporaryDirectory() as folder:
         clusters = {"bench": {"bootstrap_servers": kafka.bootstrap_servers, **cluster}}
+        if carrier is not None:
+            clusters["bench"]["via"] = "carrier"
+            clusters["carrier"] = {"bootstrap_servers": carrier, "groups_from": "admin"}
         spark = {"trigger_s": trigger_s, "buckets": 8}
         more = {"history": {"folder": str(Path(folder) / RECORDING)}} if is_recorded else {}
         with (
