@@ -61,7 +61,7 @@ def explain(
     inputs = wait_for(lambda: source.inputs(GroupAddress(cluster, group), options.at_instant), options.source_name)
     topic, partition = place or (None, None)
     found = explained(inputs, topic, partition)
-    tell_answer(found, options.as_json, lambda: explanation_shown(found))
+    tell_answer(found, options.as_json, lambda: explanation_shown(found, source.page_url(cluster, group)))
 
 
 @source_command("snapshot", "at", "tz", "history", "as_json")

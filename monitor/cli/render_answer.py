@@ -30,6 +30,7 @@ from monitor.messages.formatting import age, counted, grouped, lag_range, until
 from monitor.messages.names import owner, shown, shown_group
 from monitor.messages.notification import utc
 from monitor.model import LibraryUse
+from monitor.model.escaping import escaped
 
 UNFOLDED: Final = 100_000
 """The width of what does not go to a terminal: a sentence is a line there, and the same on every machine."""
@@ -54,9 +55,10 @@ def tell(answer: RenderableType) -> None:
         typer.echo(line.rstrip())
 
 
-def explanation_shown(explanation: Explanation) -> RenderableType:
-    """The statements, each with its evidence indented."""
-    return Group(*(part for statement in explanation.statements for part in _statement(statement, explanation)))
+def explanation_shown(explanation: Explanation, page: str | None = None) -> RenderableType:
+    """The statements, each with its evidence indented; at last the address of the page, if it is known."""
+    parts = [part for statement in explanation.statements for part in _statement(statement, explanation)]
+    return Group(*parts, *([] if page is None else [_labelled("page", "bold", escaped(page))]))
 
 
 def _statement(statement: Statement, explanation: Explanation) -> list[RenderableType]:
@@ -67,12 +69,17 @@ def _statement(statement: Statement, explanation: Explanation) -> list[Renderabl
         ago = f" This has lasted {age(explanation.evaluated_ms - since)}, since {utc(since)}."
     if until_ms is not None:
         ago += f" It is settling: its alert waits for {until(until_ms - explanation.evaluated_ms)} more."
+    style = "bold red" if is_finding and until_ms is None else "bold"
+    first = _labelled(statement.about.value, style, f"{statement.sentence}{ago}")
+    return [first, *(_evidence(each) for each in statement.evidence)]
+
+
+def _labelled(label: str, style: str, text: str) -> Table:
     grid = Table.grid(padding=0)
     grid.add_column(width=LABEL_WIDTH, no_wrap=True)
     grid.add_column(overflow="fold")
-    label = Text(statement.about.value, style="bold red" if is_finding and until_ms is None else "bold")
-    grid.add_row(label, Text(f"{statement.sentence}{ago}"))
-    return [grid, *(_evidence(each) for each in statement.evidence)]
+    grid.add_row(Text(label, style=style), Text(text))
+    return grid
 
 
 def _evidence(text: str) -> RenderableType:

@@ -61,19 +61,20 @@ def report(
         found = source.report(cluster, group, span, _progress())
     else:
         found = wait_for(lambda: source.report(cluster, group, span, None), options.source_name)
-    sys.stdout.buffer.write(report_bytes(found, format_))
+    page = None if format_ is Format.JSON else source.page_url(cluster, group or "")
+    sys.stdout.buffer.write(report_bytes(found, format_, page))
     sys.stdout.buffer.flush()
 
 
-def report_bytes(report: IncidentReport | ClusterReport, format_: Format) -> bytes:
-    """The report in a format."""
+def report_bytes(report: IncidentReport | ClusterReport, format_: Format, page: str | None = None) -> bytes:
+    """The report in a format; ``page`` is the address of the page of its group or cluster, if it is known."""
     from monitor.history.report.document import document_of  # noqa: PLC0415 -- as above
     from monitor.history.report.markdown import write_markdown  # noqa: PLC0415 -- as above
     from monitor.history.report_html import write_html  # noqa: PLC0415 -- as above
 
     if format_ is Format.JSON:
         return msgspec.json.format(msgspec.json.encode(report)) + b"\n"
-    document = document_of(report)
+    document = document_of(report, page)
     return (write_markdown(document) if format_ is Format.MARKDOWN else write_html(document)).encode()
 
 

@@ -13,7 +13,7 @@ from markupsafe import Markup
 from msgspec.structs import asdict
 
 from monitor.charts.style import STYLE as CHART_STYLE
-from monitor.history.report.document import Document
+from monitor.history.report.document import PAGE_NOW, Document
 from monitor.model.escaping import escaped
 
 STYLE: Final = files("monitor.history").joinpath("templates", "report.css").read_text(encoding="utf-8") + CHART_STYLE
@@ -27,6 +27,8 @@ def write_html(document: Document) -> str:
     return _template().render(
         title=document.title,
         span=document.span,
+        page=document.page,
+        page_now=PAGE_NOW,
         summary=document.summary,
         sections=sections,
         style=Markup(STYLE),

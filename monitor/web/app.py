@@ -36,11 +36,12 @@ def create_app(
     now_ms: Callable[[], int] | None = None,
     process: ProcessMetrics | None = None,
     past: Past | None = None,
+    external_url: str | None = None,
 ) -> Starlette:
     """The app over whatever snapshot is the newest.
 
     ``now_ms`` is the clock for the age of the page, ``process`` the metrics of the process itself, ``past`` the
-    recording (None: there is none).
+    recording (None: there is none). ``external_url`` is the address under which people open the page, if it is known.
     """
     pages, clock, turns = Pages(), now_ms or _system_ms, AllTurns(Turns(), PastTurns())
     listings = TopicListings(source)
@@ -49,10 +50,10 @@ def create_app(
     routes = [
         *page_routes(source, pages, clock, turns, reader),
         *topic_routes(source, listings, pages, clock, turns.now),
-        *report_routes(reader, turns.past),
+        *report_routes(reader, turns.past, external_url),
         *help_routes(pages),
         *metrics,
-        *api_routes(source, listings, clock, turns, reader),
+        *api_routes(source, listings, clock, turns, reader, external_url),
     ]
     return exact_app(routes, {HTTPException: _Refusal(pages)})
 

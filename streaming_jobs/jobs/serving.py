@@ -21,11 +21,15 @@ def http_server(
 ) -> HttpServer:
     """Serve this as the settings say; ``port`` goes before theirs. ``history`` says where the recording is."""
     past = None if history is None else _past(history)
-    app = create_app(source, process=source.process, past=past) if isinstance(source, SnapshotStore) else source
+    app = source if isinstance(source, Starlette) else _app(source, past, settings.external_url)
     files = AccessFiles(web_config_file=settings.web_config_file, token_file=settings.token_file)
     at_stop = (lambda: None) if past is None else past.close
     chosen = settings.port if port is None else port
     return HttpServer(app, settings.bind, chosen, files, path=settings.external_path, at_stop=at_stop)
+
+
+def _app(store: SnapshotStore, past: PastProcess | None, external_url: str | None) -> Starlette:
+    return create_app(store, process=store.process, past=past, external_url=external_url)
 
 
 def _past(history: HistorySettings) -> PastProcess | None:

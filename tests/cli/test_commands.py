@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from monitor.cli.app import app
 from monitor.model import ClusterSnapshot
+from monitor.web.app import create_app
 from monitor.web.server import HttpServer
 from tests.support.builders import NOW, catalog, commit, group, member, topic
 from tests.web.examples import Served, offsets_only, ready_cluster, snapshot
@@ -88,6 +89,14 @@ def test_explain_tells_a_partition_from_a_job(job):
         "rule       range divides partitions 0-2 of b among 2 members, sorted by member id (instance id first). "
         "C0 is 1st and gets 0-1."
     ) in answer.stdout.splitlines()
+
+
+def test_explain_ends_with_the_page_of_the_group_if_the_job_knows_its_address(job):
+    shown = Served(snapshot(ready_cluster(offsets_only("g", "c"), cluster="c")), {"c": SAVED})
+    with HttpServer(create_app(shown, external_url="https://ops.example.com/groupwatch"), port=0) as server:
+        told = ask("explain", "c", "g", "--url", server.url).stdout.splitlines()
+    assert told[-1] == "page       https://ops.example.com/groupwatch/groups/c/g"
+    assert told[:-1] == ask("explain", "c", "g", "--url", job).stdout.splitlines()
 
 
 def test_what_if_shows_a_table_of_members_and_moves(saved):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, Literal, NamedTuple
 
+import msgspec
 from msgspec.structs import replace
 
 from monitor.cli.agents.marking import FROM_CLUSTER, marked_rows, marked_value
@@ -94,7 +95,7 @@ class JobAnswers:
         self, address: GroupAddress, topic: str | None, partition: str | None, at: str | None
     ) -> dict[str, Any]:
         """The owners of a group, or of one partition, with reasons, and its findings with what to do."""
-        return marked_value(explained(self._job.inputs(address, at), topic, partition))
+        return self._linked(address, explained(self._job.inputs(address, at), topic, partition))
 
     def simulation(self, address: GroupAddress, change: Change, at: str | None) -> dict[str, Any]:
         """The assignment of a group after a change."""
@@ -107,7 +108,13 @@ class JobAnswers:
     def report(self, address: GroupAddress, span: Span) -> dict[str, Any]:
         """The report on an incident, without the points of its diagrams."""
         found = self._job.group_report(address, span)
-        return marked_value(replace(found, points=(), owners=(), offsets=(), instants=(), alike=()))
+        return self._linked(address, replace(found, points=(), owners=(), offsets=(), instants=(), alike=()))
+
+    def _linked(self, address: GroupAddress, answer: msgspec.Struct) -> dict[str, Any]:
+        """An answer about a group with the address of its page, which has the names of cluster and group in it."""
+        marked, page = marked_value(answer), self._job.page_url(address.cluster, address.group)
+        data = marked.get(FROM_CLUSTER, {}) | ({} if page is None else {"page_url": page})
+        return {**marked, FROM_CLUSTER: data}
 
     def _rows(self, path: str, query: list[tuple[str, str]], kind: type[Row]) -> JobList[Row]:
         return self._job.api.rows(f"{path}?{query_text(query)}", kind)

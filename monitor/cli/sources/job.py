@@ -17,13 +17,29 @@ from monitor.history.report.facts import IncidentReport
 from monitor.history.story import GroupStory
 from monitor.model import LibraryUse, Value
 from monitor.snapshot_file import SnapshotFileError, find_inputs, read_lines
-from monitor.web.views.addresses import API, LIBRARIES_API, REPORT_API, SAVED, STORY, GroupAddress, query_text
+from monitor.web.views.addresses import (
+    API,
+    LIBRARIES_API,
+    REPORT_API,
+    ROOT,
+    SAVED,
+    STORY,
+    GroupAddress,
+    page_url,
+    query_text,
+)
 
 
 class _Named(Value):
     """A cluster in the list of the API."""
 
     cluster: str
+
+
+class _Index(Value):
+    """The answer at the API's own address."""
+
+    external_url: str | None = None
 
 
 class _Listed(Value):
@@ -41,6 +57,11 @@ class Job(NamedTuple):
     def clusters(self) -> tuple[str, ...]:
         """The names of the watched clusters."""
         return tuple([each.cluster for each in self.api.value(CLUSTERS_API, tuple[_Named, ...])])
+
+    def page_url(self, cluster: str, group: str = "") -> str | None:
+        """Where people open the page of a group, or of a cluster's groups; None: the job was not told its address."""
+        address = self.api.value(ROOT, _Index).external_url
+        return None if address is None else page_url(address, cluster, group)
 
     def group_names(self, cluster: str, part: str, limit: int) -> tuple[str, ...]:
         """The names of groups of a cluster that contain this part, at most so many."""

@@ -35,6 +35,9 @@ class Recording(NamedTuple):
         with answering():
             return tuple(DeltaRecording(self.folder).clusters())
 
+    def page_url(self, cluster: str, group: str = "") -> str | None:
+        """It does not know where a page is."""
+
     def inputs(self, address: GroupAddress, at: str | None) -> GroupInputs:
         """What the verdict on a group was made of; None: now."""
         with self._past() as past:

@@ -27,6 +27,9 @@ class SavedFile(NamedTuple):
         with self._lines() as lines:
             return cluster_names(lines)
 
+    def page_url(self, cluster: str, group: str = "") -> str | None:
+        """It does not know where a page is."""
+
     def inputs(self, address: GroupAddress, at: str | None) -> GroupInputs:
         """See GroupSource; there is no other instant than that of the snapshot."""
         if at is not None:

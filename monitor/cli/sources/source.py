@@ -49,6 +49,9 @@ class ClusterSource(Protocol):
 class GroupSource(ClusterSource, Protocol):
     """Answers for one group at an instant."""
 
+    def page_url(self, cluster: str, group: str = "") -> str | None:
+        """Where people open the page of a group, or of a cluster's groups; None: this source does not know it."""
+
     def inputs(self, address: GroupAddress, at: str | None) -> GroupInputs:
         """What the verdict on a group is made of, or was at that instant."""
 

@@ -32,6 +32,9 @@ ARROW: Final = " → "
 NOT_THERE: Final = "n/a"
 """A value of a partition at an instant at which the group did not have it."""
 
+PAGE_NOW: Final = "The current state"
+"""What a report calls the page that it links."""
+
 MOST_ALIKE: Final = 3
 """How many findings of the same kind and reason are listed."""
 
@@ -59,26 +62,28 @@ class Section(Value):
 
 
 class Document(Value):
-    """A report as it is read from top to bottom."""
+    """A report as it is read from top to bottom. ``page`` is the address of what it is about, as it is now."""
 
     title: str
     span: str
     summary: tuple[str, ...]
     sections: tuple[Section, ...]
+    page: str | None = None
 
 
-def document_of(report: IncidentReport | ClusterReport) -> Document:
-    """The report on a group or on a cluster."""
-    return cluster_document(report) if isinstance(report, ClusterReport) else report_document(report)
+def document_of(report: IncidentReport | ClusterReport, page: str | None = None) -> Document:
+    """The report on a group or on a cluster. ``page``: the address of its page; None: it is not known."""
+    return cluster_document(report, page) if isinstance(report, ClusterReport) else report_document(report, page)
 
 
-def report_document(report: IncidentReport) -> Document:
+def report_document(report: IncidentReport, page: str | None = None) -> Document:
     """The report on a group."""
     return Document(
         title=f"Incident report: group {shown_group(report.group)} of cluster {shown(report.cluster)}",
         span=Clock(report.since_ms, report.until_ms).head(),
         summary=report.summary,
         sections=tuple(_sections(report)),
+        page=page,
     )
 
 
@@ -294,13 +299,14 @@ def _actions(report: IncidentReport) -> Iterator[Section]:
 # --- a whole cluster --------------------------------------------------------------------------------------------------
 
 
-def cluster_document(report: ClusterReport) -> Document:
+def cluster_document(report: ClusterReport, page: str | None = None) -> Document:
     """The report on a cluster."""
     return Document(
         title=f"Incident report: cluster {shown(report.cluster)}",
         span=Clock(report.since_ms, report.until_ms).head(),
         summary=tuple(_cluster_summary(report)),
         sections=tuple(_cluster_sections(report)),
+        page=page,
     )
 
 

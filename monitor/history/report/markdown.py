@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from monitor.history.report.document import Document, Section
+from monitor.history.report.document import PAGE_NOW, Document, Section
 from monitor.model.escaping import escaped
 
 _MARKUP: Final = re.compile(r"([\\`*_\[\]<>#|~&$])")
@@ -52,6 +52,7 @@ def write_markdown(document: Document) -> str:
     blocks = [
         f"# {markdown_text(document.title)}",
         document.span,
+        *([] if document.page is None else [f"{PAGE_NOW}: <{document.page}>"]),
         _list(document.summary),
         *(block for section in document.sections for block in _section(section)),
     ]

@@ -15,12 +15,20 @@ from monitor.topics.detail import TopicDetail
 from monitor.topics.unused import Unused
 from monitor.web.api.lists import Order
 from monitor.web.api.types import ApiIndex, ClusterCondition, GroupHistory, OpenFinding
-from monitor.web.views.addresses import API, LIBRARIES_API, REPORT_API, SAVED, STORY, TOPICS_API, UNUSED_API
+from monitor.web.views.addresses import (
+    API,
+    LIBRARIES_API,
+    REPORT_API,
+    ROOT,
+    SAVED,
+    STORY,
+    TOPICS_API,
+    UNUSED_API,
+)
 from monitor.web.views.query import Parameter
 from monitor.web.views.summary import ToldVerdict
 from monitor.web.views.topic_list import TopicSummary
 
-ROOT: Final = "/api/v1/"
 GROUP: Final = "{cluster}/{group}"
 TOPIC: Final = "{cluster}/{topic}"
 EXPLAIN: Final = "/api/v1/explain/"

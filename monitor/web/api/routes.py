@@ -24,7 +24,7 @@ from monitor.model import GroupKind, Phase, Snapshot
 from monitor.snapshot_file import Evaluated, all_lines, group_lines
 from monitor.web.api.cache import KeptLists, Listed
 from monitor.web.api.chosen_clusters import chosen_clusters
-from monitor.web.api.endpoints import ADDRESSES, EXPLAIN, GROUP, HISTORY, ROOT, TOPIC, WHAT_IF, Address
+from monitor.web.api.endpoints import ADDRESSES, EXPLAIN, GROUP, HISTORY, TOPIC, WHAT_IF, Address
 from monitor.web.api.lists import Order, Wanted, condition
 from monitor.web.api.openapi import openapi_document
 from monitor.web.api.paging import page_response, read_wanted
@@ -32,7 +32,7 @@ from monitor.web.api.response import JSON, JsonAnswer
 from monitor.web.api.topic_routes import topic_handlers
 from monitor.web.api.types import ApiAddress, ApiIndex, GroupHistory
 from monitor.web.http.concurrency import AllTurns
-from monitor.web.views.addresses import API, REPORT_API, SAVED, STORY
+from monitor.web.views.addresses import API, REPORT_API, ROOT, SAVED, STORY
 from monitor.web.views.past import PastReader, has_instant, verdict_then
 from monitor.web.views.query import Query
 from monitor.web.views.snapshot_source import GroupFinder, Source, address_of
@@ -53,15 +53,20 @@ _OF_THE_PAST: Final = frozenset({"story", "report"})
 """These are about the past only; some others are if they name an instant."""
 
 
-def api_routes(
-    source: Source, listings: TopicListings, now_ms: Callable[[], int], turns: AllTurns, past: PastReader
+def api_routes(  # noqa: PLR0913, PLR0917 -- each is a part of the app
+    source: Source,
+    listings: TopicListings,
+    now_ms: Callable[[], int],
+    turns: AllTurns,
+    past: PastReader,
+    external_url: str | None = None,
 ) -> list[Route]:
     """Everything under ``/api/``. ``now_ms`` is the clock for the age of an evaluation.
 
-    ``listings`` are those of ``source``.
+    ``listings`` are those of ``source``. ``external_url`` is the address of the page; None: it is not known.
     """
     handlers = {
-        **_Listing(source, now_ms).handlers(),
+        **_Listing(source, now_ms, external_url).handlers(),
         **_OfGroups(source, past).handlers(),
         **topic_handlers(source, listings, now_ms),
     }
@@ -107,9 +112,10 @@ def _runner(address: Address, request: Request, turns: AllTurns) -> Runner:
 class _Listing:
     """The addresses about all groups, or about none."""
 
-    def __init__(self, source: Source, now_ms: Callable[[], int]) -> None:
+    def __init__(self, source: Source, now_ms: Callable[[], int], external_url: str | None) -> None:
         self._source = source
         self._now_ms = now_ms
+        self._external_url = external_url
         self._lists = KeptLists()
 
     def handlers(self) -> Mapping[str, Handler]:
@@ -129,7 +135,12 @@ class _Listing:
             ApiAddress(address=each.path, meaning=each.meaning, parameters=tuple(own.name for own in each.parameters))
             for each in ADDRESSES
         )
-        index = ApiIndex(version=installed_version(), shard=str(self._source.read().shard), addresses=addresses)
+        index = ApiIndex(
+            version=installed_version(),
+            shard=str(self._source.read().shard),
+            addresses=addresses,
+            external_url=self._external_url,
+        )
         return _json_answer(index).to(request)
 
     def _clusters(self, request: Request, _: Query) -> Response:

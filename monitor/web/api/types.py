@@ -36,6 +36,8 @@ class ApiIndex(Value):
     """The share of the groups that this job watches: 1/1 is all, 2/3 is the second of three."""
     addresses: tuple[ApiAddress, ...]
     """The addresses of the API."""
+    external_url: str | None = None
+    """The address under which people open the page (`external_url` of `[http]`); absent: it is not set."""
 
 
 class ClusterCondition(Value):

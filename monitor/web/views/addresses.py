@@ -19,6 +19,8 @@ from starlette.convertors import Convertor, register_url_convertor
 
 PAGE: Final = "/groups/"
 TIMELINE: Final = "/timeline/"
+ROOT: Final = "/api/v1/"
+"""The API's own address."""
 API: Final = "/api/v1/groups/"
 LIBRARIES_PAGE: Final = "/libraries"
 LIBRARIES_API: Final = "/api/v1/libraries"

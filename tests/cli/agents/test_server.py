@@ -97,6 +97,19 @@ async def refusal(client: Client, tool: str, **arguments: object) -> str:
     return content_of(result)["error"]["from_cluster"]["sentence"]
 
 
+def test_explanations_and_reports_have_the_page_of_their_group():
+    """Among what comes from the cluster: names are in it."""
+
+    async def agent(client: Client) -> None:
+        for tool in ("explain_group", "incident_report"):
+            found = await answer(client, tool, cluster="main", group="orders")
+            assert found["from_cluster"]["page_url"] == "https://ops.example.com/groups/main/orders"
+
+    app = create_app(example(), lambda: NOW_MS, past=Recorded(), external_url="https://ops.example.com")
+    with HttpServer(app, port=0) as server:
+        run_in_process(server.url, agent)
+
+
 def test_an_agent_that_asks_why_orders_is_behind_gets_the_explanation(job):
     async def agent(client: Client) -> None:
         assert "list_findings, then explain_group" in (client.instructions or "")

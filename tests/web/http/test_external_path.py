@@ -89,6 +89,17 @@ def test_charts_and_reports_of_the_past_link_below_the_prefix():
     assert {link for link in found if not link.startswith((f"{PREFIX}/", "?"))} == set()
 
 
+def test_a_report_links_to_the_page_of_its_group_where_people_open_it():
+    url = f"https://ops.example.com{PREFIX}"
+    shown = Served(snapshot(ready_cluster(orders())))
+    client = TestClient(create_app(shown, lambda: PAST_NOW_MS, past=MemoryPast(), external_url=url))
+    assert f'<a href="{url}/groups/c/g">' in client.get("/report/c/g").text
+    assert f"\nThe current state: <{url}/groups/c/g>\n" in client.get("/report/c/g?format=md").text
+    assert client.get("/api/v1/").json()["external_url"] == url
+    unknown = TestClient(create_app(shown, lambda: PAST_NOW_MS, past=MemoryPast()))
+    assert "The current state" not in unknown.get("/report/c/g").text
+
+
 def test_the_job_serves_under_the_path_of_its_external_address():
     settings = HttpSettings(port=0, external_url=f"https://ops.example.com{PREFIX}")
     with http_server(SnapshotStore(("main",)), settings) as running:
