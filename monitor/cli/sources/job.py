@@ -59,7 +59,7 @@ class Job(NamedTuple):
         return tuple([each.cluster for each in self.api.value(CLUSTERS_API, tuple[_Named, ...])])
 
     def page_url(self, cluster: str, group: str = "") -> str | None:
-        """Where people open the page of a group, or of a cluster's groups; None: the job was not told its address."""
+        """Where people open the page of a group, or of a cluster's groups; None: ``external_url`` is not set."""
         address = self.api.value(ROOT, _Index).external_url
         return None if address is None else page_url(address, cluster, group)
 
