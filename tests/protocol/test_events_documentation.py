@@ -57,11 +57,19 @@ NAMED = {
 
 SIMPLE = {
     inspect.IntType: "number",
-    inspect.BoolType: "true or false",
+    inspect.BoolType: "boolean",
     inspect.StrType: "text",
     inspect.EnumType: "text",
     inspect.BytesType: "base64",
 }
+PARTITION = ["number", "text"]
+"""The types of what the page calls a partition."""
+
+OF_EVERY_EVENT = [("cluster", "text"), ("version?", "number = 1")]
+"""What the page has once, above the events."""
+
+SMALL = dict(re.findall(r"^\| `(\w+)`(?:, array)? \| (`.*) \|$", PAGE.split("### Small values\n")[1], re.MULTILINE))
+"""The values whose fields are one row."""
 
 
 def told(kind: inspect.Type) -> str:
@@ -76,38 +84,64 @@ def told(kind: inspect.Type) -> str:
             one = told(kind.item_type)
             return f"list of ({one})" if " or " in one else f"list of {one}"
         case inspect.UnionType():
-            texts = [told(each) for each in kind.types if not isinstance(each, inspect.NoneType)]
-            return " or ".join(sorted(texts)) + (" or null" if kind.includes_none else "")
+            texts = sorted(told(each) for each in kind.types if not isinstance(each, inspect.NoneType))
+            one = "partition" if texts == PARTITION else " or ".join(texts)
+            return one + (" or null" if kind.includes_none else "")
     raise AssertionError(kind)
 
 
-def fields(struct: type[msgspec.Struct]) -> list[tuple[str, str, str]]:
+def fields(struct: type[msgspec.Struct]) -> list[tuple[str, str]]:
+    """The names of the fields, with a question mark if they may be left out, and their types with their defaults."""
     kind = inspect.type_info(struct)
     assert isinstance(kind, inspect.StructType)
     return [
-        (each.encode_name, told(each.type), "" if each.required else msgspec.json.encode(each.default).decode())
-        for each in kind.fields
+        (each.encode_name + ("" if each.required else "?"), told(each.type) + default(each)) for each in kind.fields
     ]
 
 
-def rows(section: str) -> list[tuple[str, ...]]:
-    found = re.findall(r"^\| `(\w+)` \| (.*?) \| (.*?) \| .*\|$", section, re.MULTILINE)
-    return [(name, kind, default.strip("` ")) for name, kind, default in found]
+def default(field: inspect.Field) -> str:
+    """What the page has behind the type: nothing for null and for an empty list."""
+    if field.required or field.default is None or field.default == ():
+        return ""
+    return f" = {msgspec.json.encode(field.default).decode()}"
 
 
-def test_every_event_and_every_value_in_one_has_a_section_and_nothing_else():
-    tags = {inspect.type_info(event).tag for event in EVENTS}
-    assert SECTIONS.keys() == tags | NAMED
+def rows(section: str) -> list[tuple[str, str]]:
+    found = re.findall(r"^\| `(\w+)`(\??) \| (.*?) \| .*\|$", section, re.MULTILINE)
+    return [(name + optional, without_quotes(kind)) for name, optional, kind in found]
+
+
+def fields_of_row(row: str) -> list[tuple[str, str]]:
+    found = [re.fullmatch(r"`(\w+)`(\??) ([^:]*)(?:: .*)?", each) for each in row.split("; ")]
+    return [(each[1] + each[2], without_quotes(each[3])) for each in found if each]
+
+
+def without_quotes(kind: str) -> str:
+    """A type whose default is not marked as code."""
+    return re.sub(r" = `(.*)`$", r" = \1", kind)
+
+
+def is_array(name: str) -> bool:
+    return bool(re.search(rf"^\| `{name}`, array \|", PAGE, re.MULTILINE) or "An array." in SECTIONS.get(name, ""))
+
+
+def test_every_event_and_every_value_in_one_is_there_once_and_nothing_else():
+    tags = [inspect.type_info(event).tag for event in EVENTS]
+    assert sorted([*SECTIONS, *SMALL]) == sorted([*tags, *NAMED])
 
 
 @pytest.mark.parametrize("event", EVENTS, ids=lambda event: event.__name__)
 def test_the_fields_of_an_event_are_those_of_the_code(event: type[msgspec.Struct]):
-    assert rows(SECTIONS[str(inspect.type_info(event).tag)]) == fields(event)
+    own = rows(SECTIONS[str(inspect.type_info(event).tag)])
+    assert own == [field for field in fields(event) if field not in OF_EVERY_EVENT]
+    assert len(own) == len(fields(event)) - len(OF_EVERY_EVENT)
 
 
 @pytest.mark.parametrize("name", sorted(NAMED))
 def test_the_fields_of_a_value_are_those_of_the_code(name: str):
-    assert rows(SECTIONS[name]) == fields(getattr(model, name))
+    own = fields_of_row(SMALL[name]) if name in SMALL else rows(SECTIONS[name])
+    assert own == fields(getattr(model, name))
+    assert is_array(name) == getattr(model, name).__struct_config__.array_like
 
 
 def test_the_values_of_texts_from_a_list_are_all_told():
