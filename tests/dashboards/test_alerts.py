@@ -173,7 +173,9 @@ def test_every_rule_has_a_runbook_that_says_what_to_do_and_every_runbook_a_rule(
     assert [name for name, _ in sections if name != missing.name] == [rule.name for rule in RULES]
     assert missing.name in dict(sections)
     for name, section in sections:
-        assert re.findall(r"^\*\*(\w+)\.\*\* \S", section, re.MULTILINE) == ["Means", "Causes", "Look", "Do"], name
+        parts = re.findall(r"^\*\*(\w+)\.\*\* \S", section, re.MULTILINE)
+        assert [each for each in ("Means", "Causes", "Look", "Do") if each in parts] == parts, name
+        assert {"Means", "Do"} <= set(parts), name
     assert all(rule.runbook() == f"docs/runbooks.md#{rule.name.lower()}" for rule in RULES)
 
 
