@@ -23,12 +23,27 @@ def with_table(page: str, rules: Iterable[AlertRule]) -> str:
 
 
 def alert_table(rules: Iterable[AlertRule]) -> str:
-    """A line for each rule: name, severity, how long it holds and stays, and its condition."""
-    head = "| alert | severity | holds for | stays for | condition |\n|---|---|---|---|---|\n"
+    """A line for each rule: name, severity, how long it holds, and its condition."""
+    head = "| alert | severity | holds for | condition |\n|---|---|---|---|\n"
     return head + "".join(_line(rule) for rule in rules)
 
 
+def main_condition(expr: str) -> str:
+    """The part of a rule's expression that says what it is about; its exceptions are an ellipsis.
+
+    >>> main_condition('max by (cluster, kind) (age{kind="brokers"}) >= 0')
+    'age{kind="brokers"} >= 0'
+    >>> main_condition("(errors - before > 0 unless on (job) ready == 0) or new")
+    'errors - before > 0 …'
+    """
+    line = re.sub(r"^max by \([^)]*\) \((.*)\)( >= \S+)$", r"\1\2", re.sub(r"\s+", " ", expr))
+    main = re.split(r" (?:unless|and) on ", line)[0]
+    if main.count("(") > main.count(")"):
+        main = main.removeprefix("(")
+    return main if main == line else f"{main} …"
+
+
 def _line(rule: AlertRule) -> str:
-    condition = re.sub(r"\s+", " ", rule.expr).replace("|", "\\|")
-    times = f"{duration(rule.hold_s)} | {duration(rule.keep_s)}"
-    return f"| [{rule.name}](runbooks.md#{rule.name.lower()}) | {rule.severity} | {times} | `{condition}` |\n"
+    condition = main_condition(rule.expr).replace("|", "\\|")
+    name = f"[{rule.name}](runbooks.md#{rule.name.lower()})"
+    return f"| {name} | {rule.severity} | {duration(rule.hold_s)} | `{condition}` |\n"

@@ -2,7 +2,8 @@
 
 The fields of a struct are the table's columns, in their order. A field that a value of the history names otherwise has
 the column's name as its ``name``. A field without a text means what that column means in the first table with it. A new
-column of a table may be null: the rows that are there have none.
+column of a table may be null: the rows that are there have none. Fields in ``_ms`` are milliseconds since the epoch,
+except the durations ``lag_ms`` and ``pause_ms``.
 """
 
 from __future__ import annotations
@@ -93,16 +94,16 @@ class Place(Value):
     cluster: str
     """The cluster's name in the configuration."""
     day: str
-    """The UTC date of recorded_ms, as 2026-11-22."""
+    """The UTC date of recorded_ms, or else of the row's first instant, as 2026-11-22."""
     recorded_ms: int
-    """The number of the recording, which only grows: its time (ms since the epoch), unless the clock was wrong."""
+    """The number of the recording, which only grows: its time, unless the clock was wrong."""
 
 
 class EventsRow(Place):
     """Everything that groupwatch read of a group or topic between two recordings, a minute apart."""
 
     clock_ms: int | None
-    """The machine's clock at the recording (ms since the epoch); null: of an older groupwatch."""
+    """The machine's clock at the recording; null: of an older groupwatch."""
     entity: str
     """What the row is about: group, topic, pass, listing or connect."""
     name: str
@@ -110,9 +111,9 @@ class EventsRow(Place):
     position: int
     """Orders the rows of one entity that were recorded together."""
     first_ms: int
-    """The time of the first of these events (ms since the epoch)."""
+    """When the first of these events happened."""
     last_ms: int
-    """The time of the last of these events (ms since the epoch)."""
+    """When the last of these events happened."""
     version: Int
     """The version of the events."""
     events: bytes
@@ -143,16 +144,14 @@ class ReachRow(Place):
     """How far the recording reaches from then on; written when a backlog begins to be read, and when it is read."""
 
     until_ms: int | None
-    """What happened later may be missing (ms since the epoch); null: the newest events."""
+    """What happened later may be missing; null: the newest events."""
 
 
 class DayRow(Value):
     """What a row that follows from the recorded ones begins with."""
 
     cluster: str
-    """The cluster's name in the configuration."""
     day: str
-    """The UTC date of the first instant in the row, as 2026-11-22."""
 
 
 class GroupRow(DayRow):
@@ -174,9 +173,9 @@ class FindingRow(GroupRow):
     severity: Severity
     """Critical, warning or info."""
     from_ms: int
-    """Since when the finding was like this (ms since the epoch)."""
+    """Since when the finding was like this."""
     until_ms: int
-    """Until when (ms since the epoch)."""
+    """Until when."""
 
 
 class FindingsRow(FindingRow):
@@ -187,7 +186,7 @@ class FindingsRow(FindingRow):
     is_closed: bool
     """Whether the finding closed at until_ms."""
     since_ms: int
-    """When the finding began (ms since the epoch)."""
+    """When the finding began."""
     partition_count: Int = field(name="partitions")
     """The number of its partitions."""
     member_count: Int = field(name="members")
@@ -212,7 +211,7 @@ class FindingMembersRow(FindingRow):
     host: str
     """The host, as the broker knows it."""
     library: str
-    """The client library, as far as it is known."""
+    """The client library, if it is known."""
 
 
 class RebalancesRow(GroupRow):
@@ -221,11 +220,11 @@ class RebalancesRow(GroupRow):
     kind: GroupKind = field(name="group_kind")
     """The kind of the group."""
     generation: int
-    """The generation (or epoch, or change) that it led to."""
+    """The generation, epoch or change; of a rebalance, the one that it led to."""
     started_ms: int
-    """When it began, as far as the log shows (ms since the epoch)."""
+    """When it began, as far as the log shows."""
     ended_ms: int
-    """When it ended (ms since the epoch)."""
+    """When it ended."""
     causes: str
     """Its causes, separated by commas."""
     joined: Int = field(name="joined_members")
@@ -250,11 +249,10 @@ class MemberChangesRow(GroupRow):
     """A member that joined or left a group."""
 
     at_ms: int
-    """The time of the record (ms since the epoch)."""
+    """The time of the record, or the minute."""
     change: str
     """Joined or left."""
     generation: int
-    """The generation (or epoch, or change) with which it did."""
     member_id: str
     instance_id: str | None
     client_id: str
@@ -270,7 +268,6 @@ class RewindsRow(GroupRow):
     partition: str = field(name="partition_id")
     """The partition."""
     at_ms: int
-    """When it was committed (ms since the epoch)."""
     before: int = field(name="before_offset")
     """The committed offset before."""
     after: int = field(name="after_offset")
@@ -295,23 +292,19 @@ class SkipsRow(GroupRow):
     at_most: int
     """So many of the records between were not read, at most."""
     owner: str | None
-    """The member id of the owner then; null: not known."""
+    """The member id of the owner then, with its client id and host; null: not known."""
     client_id: str | None
-    """Its client id; null: not known."""
     host: str | None
-    """Its host; null: not known."""
 
 
 class GroupMinutesRow(GroupRow):
     """A group at a full minute."""
 
     at_ms: int
-    """The minute (ms since the epoch)."""
     kind: GroupKind = field(name="group_kind")
     phase: Phase = field(name="state")
     """The state of the group."""
     generation: int
-    """The generation, epoch or change."""
     members: Int
     """The number of members."""
     partitions: Int
@@ -334,7 +327,6 @@ class PartitionMinutesRow(GroupRow, gc=False):
     topic: str
     partition: str = field(name="partition_id")
     at_ms: int
-    """The minute (ms since the epoch)."""
     committed: int | None = field(name="committed_offset")
     """The committed offset; null: none."""
     end: int | None = field(name="end_offset")
@@ -351,9 +343,9 @@ class EvaluatedRow(DayRow):
     """Ten minutes of which the tables have all rows. It is written last."""
 
     since_ms: int
-    """The first instant (ms since the epoch)."""
+    """The first instant."""
     until_ms: int
-    """The last instant (ms since the epoch)."""
+    """The last instant."""
     groups: Int
     """The number of groups that were evaluated."""
     failed_groups: Int

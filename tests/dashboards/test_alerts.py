@@ -69,9 +69,7 @@ def test_no_rule_fires_for_what_is_normal(tmp_path: Path):
 
 def left_out_by_the_page() -> str:
     """The rules, those about groups with what the page says to put behind their expressions."""
-    (recipe,) = re.findall(
-        r"^  `(unless on .+)` to the rule's expression", PAGE.read_text(encoding="utf-8"), re.MULTILINE
-    )
+    (recipe,) = re.findall(r"append `(unless on [^`]+)` to the rule\b", PAGE.read_text(encoding="utf-8"))
     file = yaml.safe_load(rules_file())
     for rule in (rule for group in file["groups"] for rule in group["rules"]):
         if "groupwatch_group_" in rule["expr"]:
@@ -173,7 +171,9 @@ def test_every_rule_has_a_runbook_that_says_what_to_do_and_every_runbook_a_rule(
     assert [name for name, _ in sections if name != missing.name] == [rule.name for rule in RULES]
     assert missing.name in dict(sections)
     for name, section in sections:
-        assert re.findall(r"^\*\*(\w+)\.\*\* \S", section, re.MULTILINE) == ["Means", "Causes", "Look", "Do"], name
+        parts = re.findall(r"^\*\*(\w+)\.\*\* \S", section, re.MULTILINE)
+        assert [each for each in ("Means", "Causes", "Look", "Do") if each in parts] == parts, name
+        assert {"Means", "Do"} <= set(parts), name
     assert all(rule.runbook() == f"docs/runbooks.md#{rule.name.lower()}" for rule in RULES)
 
 

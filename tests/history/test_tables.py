@@ -1,8 +1,12 @@
-"""docs/history.md has every column of every table; ``python -m tests.history.test_tables`` writes them there."""
+"""docs/history.md has every column of every table; ``python -m tests.history.test_tables`` writes them there.
+
+A column that means the same in several tables has its row once, and its name in each of them.
+"""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import Path
 from typing import Final
 
@@ -65,25 +69,55 @@ STORED: Final = {
 """What recordings have on disks: a table may get another column at its end, and no other change."""
 
 
-def rows_of(table: Table) -> list[str]:
-    return [f"| `{each.name}` | {each.type} | {each.meaning} |" for each in table.columns]
+SEVERAL: Final = "### Columns of several tables\n\n"
+HEAD: Final = "| column | type | meaning |\n|---|---|---|\n"
+ROWS: Final = Counter((each.name, each.type, each.meaning) for table in TABLES for each in table.columns)
+"""How many tables have a column of this name, type and meaning."""
+
+
+def row(name: str, kind: str, meaning: str) -> str:
+    return f"| `{name}` | {kind} | {meaning} |\n"
+
+
+def columns_text(table: Table) -> str:
+    """The names of the columns that other tables have as well, and a row for each of the others."""
+    columns = [(each.name, each.type, each.meaning) for each in table.columns]
+    shared = ", ".join(f"`{name}`" for name, kind, meaning in columns if ROWS[name, kind, meaning] > 1)
+    own = "".join(row(*each) for each in columns if ROWS[each] == 1)
+    return f"Has {shared}" + (f", and:\n\n{HEAD}{own}" if own else ".\n")
 
 
 def written_page(page: str) -> str:
-    """The page with the columns of now below the heads of their tables."""
-    for table in TABLES:
-        old = re.compile(rf"(### `{table.name}`\n.*?\|---\|\n)(\| `[^\n]*\n)*", re.DOTALL)
-        page = old.sub(lambda found: found[1] + "".join(f"{row}\n" for row in rows_of(table)), page)  # noqa: B023
-    return page
+    """The page with the columns of now: those of several tables, and those of each."""
+    before, _, rest = page.partition(SEVERAL)
+    parts = f"\n{rest}".split("\n### ")
+    written = [HEAD + "".join(row(*each) for each, count in ROWS.items() if count > 1)]
+    for table, part in zip(TABLES, parts[1:], strict=True):
+        text, _, _ = part.partition("\nHas `")
+        written.append(f"{text}\n{columns_text(table)}")
+    return before + SEVERAL + "\n### ".join(written)
+
+
+def shown_columns(text: str) -> dict[str, tuple[str, str]]:
+    """The type and meaning of each column that has a row."""
+    return {
+        name: (kind, meaning) for name, kind, meaning in re.findall(r"^\| `(\w+)` \| (\w+) \| (.*) \|$", text, re.M)
+    }
 
 
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
 def test_the_page_has_its_columns_in_their_order(table: Table):
-    _, _, rest = PAGE.read_text(encoding="utf-8").partition(f"### `{table.name}`\n")
-    part = rest.partition("\n### ")[0]
+    page = PAGE.read_text(encoding="utf-8")
+    several = shown_columns(page.partition(SEVERAL)[2].partition("\n### ")[0])
+    part = page.partition(f"### `{table.name}`\n")[2].partition("\n### ")[0]
     assert table.row in part.replace("\n", " ")
-    rows = [line for line in part.splitlines() if line.startswith("| `")]
-    assert rows == rows_of(table)
+    (listed,) = re.findall(r"^Has (`.*)$", part, re.MULTILINE)
+    shared, own = re.findall(r"`(\w+)`", listed), shown_columns(part)
+    names = [each.name for each in table.columns]
+    assert shared == [name for name in names if name in shared]
+    assert list(own) == [name for name in names if name not in shared]
+    found = {name: own.get(name) or several[name] for name in names}
+    assert found == {each.name: (each.type, each.meaning) for each in table.columns}
 
 
 def test_the_stored_columns_stay_as_they_are():
