@@ -23,7 +23,8 @@ _ROW: Final = re.compile(r"`(\w+)(?:`, `|/)(\w+)`")
 class Passage(Value):
     """A paragraph, a row of a table, a block of code, or a heading itself: then ``text`` is "".
 
-    ``anchor`` is the nearest id at or above it, and ``heading`` the nearest heading, both "" above the first one.
+    ``anchor`` is the nearest id at or above it, and ``heading`` the nearest heading, both "" above the first one. The
+    heading of a finding's row ends with its kind and reason.
     """
 
     heading: str
@@ -100,7 +101,7 @@ def _identify_rows(tokens: Sequence[Token]) -> None:
 
 def _passages(tokens: Sequence[Token]) -> Iterator[Passage]:
     """The passages in their order. The cells of a row are one, since a word of each may be sought together."""
-    heading = anchor = ""
+    heading = anchor = row = ""
     cells: list[str] | None = None
     for place, token in enumerate(tokens):
         anchor = str(token.attrs.get("id", anchor))
@@ -108,9 +109,10 @@ def _passages(tokens: Sequence[Token]) -> Iterator[Passage]:
             heading = _words(tokens[place + 1])
             yield Passage(heading, anchor, "")
         elif token.type == "tr_open":
-            cells = []
-        elif token.type == "tr_close" and cells:
-            yield Passage(heading, anchor, ", ".join(cells))
+            cells, row = [], f": {anchor.replace('-', ' ')}" if "id" in token.attrs else ""
+        elif token.type == "tr_close":
+            if cells:
+                yield Passage(f"{heading}{row}", anchor, ", ".join(cells))
             cells = None
         elif token.type == "fence":
             yield Passage(heading, anchor, " ".join(token.content.split()))

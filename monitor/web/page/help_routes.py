@@ -9,7 +9,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from monitor.web.page.help_page import help_page
-from monitor.web.page.help_search import found_in_help
+from monitor.web.page.help_search import help_hits
 from monitor.web.page.render import Pages
 from monitor.web.views.addresses import HELP, HELP_PAGES, HELP_SEARCH
 
@@ -18,7 +18,7 @@ def help_routes(pages: Pages) -> list[Route]:
     """The search with a list of all pages, and each page. They are rendered in threads, like other pages."""
 
     def search(request: Request) -> Response:
-        found = found_in_help(request.query_params.get("q", ""))
+        found = help_hits(request.query_params.get("q", ""))
         return HTMLResponse(pages.help_search(found, [help_page(name) for name in HELP_PAGES]))
 
     addresses = (HELP, HELP.rstrip("/"), HELP_SEARCH)

@@ -30,7 +30,7 @@ class Hit(Value):
     excerpt: tuple[str, ...]
 
 
-class Found(Value):
+class HelpHits(Value):
     """The answer to a query. ``query`` is what was sought. ``hits`` are the first SHOWN_HITS of ``total`` places."""
 
     query: str
@@ -47,7 +47,7 @@ class _Entry(Value):
     text: str
 
 
-def found_in_help(query: str) -> Found:
+def help_hits(query: str) -> HelpHits:
     """The places that have all words of the query, also within longer words. Small and capital letters are alike.
 
     Headings come first, then passages that have all words themselves, then those that have some only in their heading.
@@ -59,7 +59,7 @@ def found_in_help(query: str) -> Found:
     for _, entry in sorted(_matches(words), key=lambda match: match[0]):
         places.setdefault((entry.page.name, entry.passage.anchor), entry)
     hits = tuple(_hit(entry, words) for entry in list(places.values())[:SHOWN_HITS])
-    return Found(query=sought, hits=hits, total=len(places))
+    return HelpHits(query=sought, hits=hits, total=len(places))
 
 
 @cache

@@ -24,7 +24,7 @@ from monitor.web.page.assignor_names import short, words
 from monitor.web.page.delivery_lines import WORDS
 from monitor.web.page.group import GroupPage
 from monitor.web.page.help_page import HelpPage
-from monitor.web.page.help_search import LONGEST_QUERY, Found
+from monitor.web.page.help_search import LONGEST_QUERY, HelpHits
 from monitor.web.page.on_demand import Asked
 from monitor.web.page.options import AT, PageOptions
 from monitor.web.page.timeline import TimelinePage
@@ -124,7 +124,7 @@ class Pages:
         """A page of help."""
         return self._render("help.html", page=page)
 
-    def help_search(self, found: Found, pages: Sequence[HelpPage]) -> str:
+    def help_search(self, found: HelpHits, pages: Sequence[HelpPage]) -> str:
         """What a search in the help found, above a list of all its pages."""
         return self._render("help_search.html", found=found, pages=pages)
 

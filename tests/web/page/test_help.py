@@ -156,14 +156,14 @@ def test_the_line_of_a_clusters_finding_leads_there():
 
 
 def test_passages_have_their_headings_and_places():
-    table = "|a|b|\n|-|-|\n|`lag`, `slow`|c|\n"
+    table = "|a|b|\n|-|-|\n|`lag`, `slow`|c|\n| | |\n"
     text = f"Above\nall.\n\n# One\n\nSome `code`.\n\n{table}\n## Two\n\n- x\n\n```sh\nrun  it\n```\n"
     assert rendered_page("x", text).passages == (
         Passage("", "", "Above all."),
         Passage("One", "one", ""),
         Passage("One", "one", "Some code."),
         Passage("One", "one", "a, b"),
-        Passage("One", "lag-slow", "lag, slow, c"),
+        Passage("One: lag slow", "lag-slow", "lag, slow, c"),
         Passage("Two", "two", ""),
         Passage("Two", "two", "x"),
         Passage("Two", "two", "run it"),
