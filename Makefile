@@ -22,12 +22,23 @@ CREATED := $(VENV)/.created
 INSTALLED := $(VENV)/.installed
 # What the demo needs, and no tools: it starts with a third less.
 DEMO_INSTALLED := $(VENV)/.installed-demo
+# What doctor needs, and the commands that query a job.
+BASE_INSTALLED := $(VENV)/.installed-base
+# What builds the site of the documentation, and the files to which its pages link.
+SITE_INSTALLED := $(VENV)/.installed-site
+SITE_SOURCE := build/site-source
+SITE_FILES := README.md CHANGELOG.md CONTRIBUTING.md LICENSE groupwatch.example.toml docs deploy/helm/groupwatch/README.md \
+	deploy/helm/groupwatch/values.yaml deploy/systemd tests/detection/told.txt monitor/detection/lag/commit_order.py
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-jobs test-long test-systems test-clients test-kafka-versions chaos hostile churn churn-kinds incidents skips breaks fuzz fuzz-decoder lint format bench bench-decoding bench-assignors clean java
+.PHONY: help doctor demo docs test test-jobs test-long test-systems test-clients test-kafka-versions chaos hostile churn churn-kinds incidents skips breaks fuzz fuzz-decoder lint format bench bench-decoding bench-assignors clean java
 
 help: ## Show what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 28
+
+# A finding (1) is an answer, and no failure of make.
+doctor: $(BASE_INSTALLED) ## Look at the groups of your cluster once, and write nothing (ARGS="--bootstrap-server broker1:9092")
+	@$(VENV)/bin/groupwatch doctor $(ARGS) || [ $$? -eq 1 ]
 
 demo: java $(DEMO_INSTALLED) ## Start a real Kafka, consumers that go wrong, and groupwatch (ARGS="--port 9500" for another port)
 	@exec $(RUN) -m monitor.cli demo $(ARGS)
@@ -103,6 +114,13 @@ bench-decoding: $(INSTALLED) ## Measure the decoding of the offsets topic (half 
 bench-assignors: java $(INSTALLED) ## Measure the assignors beside the originals (six minutes); prints JSON
 	$(RUN) -m tests.benchmarks.assignors $(ARGS)
 
+# In a copy of its files, so that links which leave docs/ lead somewhere. A link that leads nowhere fails.
+docs: $(SITE_INSTALLED) ## Build a site of the documentation, with a search, into build/site
+	@rm -rf $(SITE_SOURCE) && mkdir -p $(SITE_SOURCE)
+	@tar -cf - $(SITE_FILES) | tar -xf - -C $(SITE_SOURCE)
+	$(RUN) -m properdocs build --strict --config-file properdocs.yml
+	@echo "Read it with its search: python3 -m http.server --directory build/site"
+
 clean: ## Remove what make installed here (downloaded jars stay in the user's cache)
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 
@@ -125,12 +143,22 @@ $(CREATED):
 	@touch $@
 
 # Not compiled: Python does that with what is imported, and most of it never is.
+$(BASE_INSTALLED): pyproject.toml constraints.txt | $(CREATED)
+	@echo "Installing groupwatch without extras into $(VENV): half a minute, 155 MB"
+	$(RUN) -m pip install --no-compile --constraint constraints.txt --editable .
+	@touch $@
+
+$(SITE_INSTALLED): pyproject.toml constraints.txt | $(CREATED)
+	@echo "Installing what builds the site into $(VENV): half a minute, 50 MB beside groupwatch"
+	$(RUN) -m pip install --no-compile --constraint constraints.txt --editable '.[docs]'
+	@touch $(BASE_INSTALLED) $@
+
 $(DEMO_INSTALLED): pyproject.toml constraints.txt | $(CREATED)
 	@echo "Installing groupwatch into $(VENV): about a minute, 1.0 GB, of which 0.5 GB is PySpark"
 	$(RUN) -m pip install --no-compile --constraint constraints.txt --editable '.[demo]'
-	@touch $@
+	@touch $(BASE_INSTALLED) $@
 
 $(INSTALLED): pyproject.toml constraints.txt | $(CREATED)
 	@echo "Installing groupwatch with its tools into $(VENV): one to two minutes, 1.6 GB, of which 0.5 GB is PySpark"
 	$(RUN) -m pip install --no-compile --constraint constraints.txt --editable '.[$(TOOLS)]'
-	@touch $(DEMO_INSTALLED) $@
+	@touch $(BASE_INSTALLED) $(DEMO_INSTALLED) $@

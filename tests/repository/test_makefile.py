@@ -95,8 +95,9 @@ def test_help_names_every_target_that_a_person_types():
     run = subprocess.run([MAKE, "-s"], cwd=ROOT, capture_output=True, text=True, check=True)
     named = {line.split()[1] for line in run.stdout.splitlines()}
     typed = (
-        "help demo test test-jobs test-long test-systems test-clients test-kafka-versions chaos hostile churn "
-        "churn-kinds incidents skips breaks fuzz fuzz-decoder lint format bench bench-decoding bench-assignors clean"
+        "help doctor demo docs test test-jobs test-long test-systems test-clients test-kafka-versions chaos hostile "
+        "churn churn-kinds incidents skips breaks fuzz fuzz-decoder lint format bench bench-decoding bench-assignors "
+        "clean"
     )
     assert named == set(typed.split())
 
@@ -104,6 +105,8 @@ def test_help_names_every_target_that_a_person_types():
 @pytest.mark.parametrize(
     ("targets", "extras"),
     [
+        pytest.param(["doctor"], ["."], id="the doctor needs no Spark"),
+        pytest.param(["doctor", "demo", "doctor"], [".", ".[demo]"], id="the demo has what the doctor needs"),
         pytest.param(["demo"], [".[demo]"], id="the demo needs no tools"),
         pytest.param(["test", "demo"], [".[dev]"], id="with the tools, nothing is left for the demo"),
         pytest.param(["demo", "test"], [".[demo]", ".[dev]"], id="the tools come when they are asked for"),
@@ -115,7 +118,8 @@ def test_each_target_installs_what_it_needs(tmp_path: Path, targets: list[str], 
         shutil.copy(ROOT / name, tmp_path)
     noting = tmp_path / "noting"
     script(noting, f'[ "$2" != pip ] || echo "$8" >> {tmp_path}/asked')
-    script(tmp_path / "python", f'if [ "$2" = venv ]; then mkdir -p .venv/bin; cp {noting} .venv/bin/python; fi')
+    made = f"mkdir -p .venv/bin; cp {noting} .venv/bin/python; cp {noting} .venv/bin/groupwatch"
+    script(tmp_path / "python", f'if [ "$2" = venv ]; then {made}; fi')
     script(tmp_path / "bin/java", "echo 'openjdk version \"17.0.15\" 2025-01-01' >&2")
     folder = tools(tmp_path / "tools")
     for name in ("mkdir", "cp", "touch"):

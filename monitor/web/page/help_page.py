@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from importlib.resources import files
+from posixpath import dirname, normpath
 from typing import Final
 
 from markdown_it import MarkdownIt
@@ -15,17 +16,29 @@ from markupsafe import Markup
 from monitor.model.values import Value
 from monitor.web.views.addresses import HELP, HELP_PAGES
 
-_OWN_PAGE: Final = re.compile(rf"({'|'.join(HELP_PAGES)})\.md")
 _ROW: Final = re.compile(r"`(\w+)(?:`, `|/)(\w+)`")
 """How the row of a finding begins in the tables of docs/findings.md: kind and reason."""
 
 
+class Passage(Value):
+    """A paragraph, a row of a table, a block of code, or a heading itself: then ``text`` is "".
+
+    ``anchor`` is the nearest id at or above it, and ``heading`` the nearest heading, both "" above the first one. The
+    heading of a finding's row ends with its kind and reason.
+    """
+
+    heading: str
+    anchor: str
+    text: str
+
+
 class HelpPage(Value):
-    """A page of help. ``body`` is HTML, with the heading; ``title`` is that heading."""
+    """A page of help. ``body`` is HTML, with the heading; ``title`` is that heading. ``passages`` are for a search."""
 
     name: str
     title: str
     body: Markup
+    passages: tuple[Passage, ...]
 
 
 @cache
@@ -48,9 +61,11 @@ def rendered_page(name: str, text: str) -> HelpPage:
     for token in tokens:
         token.attrs.pop("style", None)  # the alignment of a column, which the policy of pages forbids
         if token.children:
-            token.children = list(_with_served_links(token.children))
-    title = next((_words(tokens[place + 1]) for place, each in enumerate(tokens) if each.type == "heading_open"), name)
-    return HelpPage(name=name, title=title, body=Markup(markdown.renderer.render(tokens, markdown.options, {})))
+            token.children = list(_with_served_links(name, token.children))
+    passages = tuple(_passages(tokens))
+    title = next((each.heading for each in passages if each.heading), name)
+    body = Markup(markdown.renderer.render(tokens, markdown.options, {}))
+    return HelpPage(name=name, title=title, body=body, passages=passages)
 
 
 def heading_id(words: str) -> str:
@@ -84,18 +99,42 @@ def _identify_rows(tokens: Sequence[Token]) -> None:
             token.attrSet("id", given)
 
 
+def _passages(tokens: Sequence[Token]) -> Iterator[Passage]:
+    """The passages in their order. The cells of a row are one, since a word of each may be sought together."""
+    heading = anchor = row = ""
+    cells: list[str] | None = None
+    for place, token in enumerate(tokens):
+        anchor = str(token.attrs.get("id", anchor))
+        if token.type == "heading_open":
+            heading = _words(tokens[place + 1])
+            yield Passage(heading, anchor, "")
+        elif token.type == "tr_open":
+            cells, row = [], f": {anchor.replace('-', ' ')}" if "id" in token.attrs else ""
+        elif token.type == "tr_close":
+            if cells:
+                yield Passage(f"{heading}{row}", anchor, ", ".join(cells))
+            cells = None
+        elif token.type == "fence":
+            yield Passage(heading, anchor, " ".join(token.content.split()))
+        elif token.type == "inline" and tokens[place - 1].type != "heading_open":
+            if cells is None:
+                yield Passage(heading, anchor, _words(token))
+            elif token.content:
+                cells.append(_words(token))
+
+
 def _words(inline: Token) -> str:
-    return "".join(each.content for each in inline.children or ())
+    return "".join(" " if each.type == "softbreak" else each.content for each in inline.children or ())
 
 
-def _with_served_links(tokens: Iterable[Token]) -> Iterable[Token]:
+def _with_served_links(name: str, tokens: Iterable[Token]) -> Iterable[Token]:
     """The tokens with links that lead somewhere. A link to a file that is not served becomes its words and the name."""
     unserved = ""
     for token in tokens:
         if token.type == "link_open":
             href = str(token.attrs["href"])
-            served = _served_address(href)
-            unserved = "" if served is not None else href.partition("#")[0]
+            served = _served_address(name, href)
+            unserved = "" if served is not None else _path(name, href.partition("#")[0])
             if served is not None:
                 token.attrSet("href", served)
                 yield token
@@ -105,9 +144,20 @@ def _with_served_links(tokens: Iterable[Token]) -> Iterable[Token]:
             yield token
 
 
-def _served_address(href: str) -> str | None:
+def _served_address(name: str, href: str) -> str | None:
     """Where a link of the Markdown leads on the pages of help; None: to a file that is not served."""
     if href.startswith(("#", "https://", "http://")):
         return href
     page, mark, section = href.partition("#")
-    return f"{HELP}{page.removesuffix('.md')}{mark}{section}" if _OWN_PAGE.fullmatch(page) else None
+    path = _path(name, page)
+    is_served = path.endswith(".md") and path.removesuffix(".md") in HELP_PAGES
+    return f"{HELP}{path.removesuffix('.md')}{mark}{section}" if is_served else None
+
+
+def _path(name: str, href: str) -> str:
+    """Where a link of a page leads, seen from docs/.
+
+    >>> _path("findings", "alerts.md"), _path("start/incident", "../alerts.md"), _path("start/incident", "terminal.md")
+    ('alerts.md', 'alerts.md', 'start/terminal.md')
+    """
+    return normpath(f"{dirname(name)}/{href}" if "/" in name else href)

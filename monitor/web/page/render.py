@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Final
@@ -23,6 +24,7 @@ from monitor.web.page.assignor_names import short, words
 from monitor.web.page.delivery_lines import WORDS
 from monitor.web.page.group import GroupPage
 from monitor.web.page.help_page import HelpPage
+from monitor.web.page.help_search import LONGEST_QUERY, HelpHits
 from monitor.web.page.on_demand import Asked
 from monitor.web.page.options import AT, PageOptions
 from monitor.web.page.timeline import TimelinePage
@@ -32,6 +34,7 @@ from monitor.web.views.addresses import (
     API,
     HELP,
     HELP_PAGES,
+    HELP_SEARCH,
     LIBRARIES_API,
     LIBRARIES_PAGE,
     TOPICS,
@@ -121,6 +124,10 @@ class Pages:
         """A page of help."""
         return self._render("help.html", page=page)
 
+    def help_search(self, found: HelpHits, pages: Sequence[HelpPage]) -> str:
+        """What a search in the help found, above a list of all its pages."""
+        return self._render("help_search.html", found=found, pages=pages)
+
     def message(self, title: str, sentence: str, now_href: str = "") -> str:
         """A page that says one thing. With ``now_href`` it is about the past of the group there, and stays as it is."""
         return self._render("message.html", title=title, sentence=sentence, now_href=now_href)
@@ -166,6 +173,8 @@ def _templates() -> jinja2.Environment:
         "topics_href": TOPICS,
         "help_href": HELP,
         "help_pages": HELP_PAGES,
+        "help_search_href": HELP_SEARCH,
+        "longest_query": LONGEST_QUERY,
         "topic_href": lambda cluster, topic: TopicAddress(cluster, topic).under(TOPICS),
     }
     return templates

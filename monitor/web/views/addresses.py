@@ -34,8 +34,19 @@ REPORT_API: Final = "/api/v1/report/"
 SAVED: Final = "/api/v1/snapshot/"
 """Under it is the snapshot of a group; without the last slash, that of all."""
 HELP: Final = "/help/"
-HELP_PAGES: Final = ("findings", "runbooks", "concepts")
-"""Under HELP; those of docs/ with the same name."""
+HELP_SEARCH: Final = "/help/search"
+HELP_PAGES: Final = (
+    "findings",
+    "runbooks",
+    "concepts",
+    "start/incident",
+    "start/from-kminion",
+    "start/kubernetes",
+    "start/grafana",
+    "start/client-libraries",
+    "start/terminal",
+)
+"""Under HELP; those of docs/ with the same name. Results of a search have this order."""
 
 
 class GroupAddress(msgspec.Struct, frozen=True):

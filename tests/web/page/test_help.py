@@ -15,7 +15,7 @@ from monitor.findings.table import FINDINGS
 from monitor.model.cluster_findings import ClusterFindingKind
 from monitor.web.app import create_app
 from monitor.web.http.external_path import UnderPath
-from monitor.web.page.help_page import help_page, rendered_page
+from monitor.web.page.help_page import Passage, help_page, rendered_page
 from monitor.web.views.addresses import HELP_PAGES, finding_help, runbook_help
 from tests.web.examples import NOW_MS, Served, orders, ready_cluster, snapshot
 from tests.web.test_cluster_findings import CLIENT as WITH_A_FINDING_OF_THE_CLUSTER
@@ -71,12 +71,26 @@ def test_no_link_of_help_leads_nowhere(pages: dict[str, Tags]):
         assert len(set(page.ids)) == len(page.ids)
         for link in page.links:
             path, _, section = link.partition("#")
-            if path.startswith("/help/") or (section and not path):
+            if (path.startswith("/help/") and path != "/help/") or (section and not path):
                 target = path.removeprefix("/help/") or name
                 assert target in pages, link
                 assert not section or section in pages[target].ids, link
             else:
                 assert re.match(r"https://|/[a-z.]*(?:$|[/?])", link), link
+
+
+@pytest.mark.parametrize(
+    ("name", "href", "served"),
+    [
+        ("findings", "start/incident.md#now", "/help/start/incident#now"),
+        ("start/incident", "../runbooks.md#x", "/help/runbooks#x"),
+        ("start/incident", "terminal.md", "/help/start/terminal"),
+        ("start/incident", "runbooks.md", None),
+        ("start/incident", "../../README.md", None),
+    ],
+)
+def test_a_link_is_seen_from_the_folder_of_its_page(name: str, href: str, served: str | None):
+    assert Tags(rendered_page(name, f"[a]({href})").body).links == ([] if served is None else [served])
 
 
 def test_help_has_nothing_that_the_policy_of_pages_forbids(pages: dict[str, Tags]):
@@ -139,3 +153,70 @@ def test_the_line_of_a_clusters_finding_leads_there():
     links = Tags(WITH_A_FINDING_OF_THE_CLUSTER.get("/").text).links
     assert "/help/findings#offsets_topic-not_enough_replicas" in links
     assert "/help/runbooks#groupwatchoffsetstopicnotwritable" in links
+
+
+def test_passages_have_their_headings_and_places():
+    table = "|a|b|\n|-|-|\n|`lag`, `slow`|c|\n| | |\n"
+    text = f"Above\nall.\n\n# One\n\nSome `code`.\n\n{table}\n## Two\n\n- x\n\n```sh\nrun  it\n```\n"
+    assert rendered_page("x", text).passages == (
+        Passage("", "", "Above all."),
+        Passage("One", "one", ""),
+        Passage("One", "one", "Some code."),
+        Passage("One", "one", "a, b"),
+        Passage("One: lag slow", "lag-slow", "lag, slow, c"),
+        Passage("Two", "two", ""),
+        Passage("Two", "two", "x"),
+        Passage("Two", "two", "run it"),
+    )
+
+
+def hits(page: str) -> list[str]:
+    """The addresses that a page of results links to, in order."""
+    listed = re.search(r'<ol class="hits">(.*?)</ol>', page, re.DOTALL)
+    assert listed is not None
+    return Tags(listed[1]).links
+
+
+def test_a_heading_with_all_words_is_the_first_result():
+    assert hits(client().get("/help/search?q=groupwatchLAGold").text)[0] == "/help/runbooks#groupwatchlagold"
+    assert hits(client().get("/help/search?q=expire+offsets").text)[0] == "/help/findings#offsets-that-expire"
+
+
+def test_a_row_is_found_by_words_of_several_cells():
+    assert "/help/findings#lag-not_committing" in hits(client().get("/help/search?q=lag+not_committing+warning").text)
+
+
+@pytest.mark.parametrize("query", ["lag", "offset", "e", "retention.ms", "groupwatch report"])
+def test_results_lead_to_places_that_there_are(pages: dict[str, Tags], query: str):
+    found = hits(client().get("/help/search", params={"q": query}).text)
+    assert 0 < len(found) <= 30
+    assert len(set(found)) == len(found)
+    for href in found:
+        name, _, anchor = href.removeprefix("/help/").partition("#")
+        assert not anchor or anchor in pages[name].ids, href
+
+
+@pytest.mark.parametrize("query", ['"><script>x</script>', "\u202e", "(?x", "\\", "", " ", "\x00", "nothing-has-this"])
+def test_whatever_is_sought_is_shown_as_text(query: str):
+    response = client().get("/help/search", params={"q": query})
+    assert response.status_code == 200
+    assert "<script>x" not in response.text
+    assert "\u202e" not in response.text
+    assert hits(response.text) == [] if query.strip() else "Nothing has" not in response.text
+
+
+def test_of_a_long_query_the_start_is_sought():
+    page = client().get("/help/search", params={"q": "lag" + " " * 97 + "x" * 10_000}).text
+    assert hits(page)
+    assert "xx" not in page.split('<article class="help">')[1].split("<ol")[0]
+
+
+def test_all_pages_are_listed_with_the_search_and_every_page_has_it():
+    served = client()
+    for path in ("/help/", "/help", "/help/search"):
+        page = served.get(path).text
+        assert {f"/help/{name}" for name in HELP_PAGES} <= set(Tags(page).links)
+        assert '<form action="/help/search" method="get"' in page
+    assert '<form action="/help/search" method="get"' in served.get("/help/concepts").text
+    below = TestClient(UnderPath(create_app(Served(snapshot(ready_cluster(orders())))), "/ops"))
+    assert '<form action="/ops/help/search" method="get"' in below.get("/help/").text
