@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import errno
+import tomllib
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
+
+from monitor.config.errors import ConfigError
 
 LARGEST_BYTES: Final = 4 * 2**20
 """More than any configuration has; a device may never end."""
@@ -21,3 +24,23 @@ def small_text(path: Path) -> str:
     if len(content) > LARGEST_BYTES:
         raise OSError(errno.EFBIG, f"it is larger than {LARGEST_BYTES // 2**20} MiB")
     return content.decode("utf-8")
+
+
+def read_toml(path: Path, name: str) -> dict[str, Any]:
+    """What a file of TOML has.
+
+    Args:
+        path: the file.
+        name: what to call it in an error, at the beginning of a sentence.
+
+    Raises:
+        ConfigError: it cannot be read, or is not TOML.
+    """
+    try:
+        return tomllib.loads(small_text(path))
+    except OSError as error:
+        raise ConfigError(f"{name} cannot be read ({error.strerror}).") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{name} is not TOML: {error}.") from None
+    except ValueError:  # what Python says of it is for programmers
+        raise ConfigError(f"{name} has a number with too many digits.") from None

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import difflib
 import os
-import re
-import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,13 +12,15 @@ from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource
 
 from monitor.config.alerts import AlertOverride, AlertsSettings
-from monitor.config.client import flattened, is_secret
+from monitor.config.client import flattened
 from monitor.config.dashboards import DashboardsSettings
 from monitor.config.errors import ConfigError
-from monitor.config.files import small_text
+from monitor.config.expectations import ExpectationsSettings
+from monitor.config.files import read_toml
 from monitor.config.history import HistorySettings
 from monitor.config.http import HttpSettings
 from monitor.config.metrics import MetricsOverride, MetricsSettings
+from monitor.config.mistakes import mistake_sentence, suggestion
 from monitor.config.otlp import OtlpSettings
 from monitor.config.settings import (
     ENVIRONMENT_DELIMITER,
@@ -50,6 +49,7 @@ SECTIONS: Final[Mapping[str, type[BaseModel]]] = {
     "history": HistorySettings,
     "alerts": AlertsSettings,
     "dashboards": DashboardsSettings,
+    "expectations": ExpectationsSettings,
 }
 
 OVERRIDES: Final[Mapping[str, type[BaseModel]]] = {
@@ -75,12 +75,6 @@ TEXTS: Final[Mapping[str, str]] = {
 }
 """Other sections, with the key of what is a table of texts there."""
 
-_SUBJECT: Final = re.compile(r"^(Value error, |Input |String |Dictionary |Tuple )")
-"""How pydantic's messages begin, where our sentences have the key."""
-
-LONGEST_SHOWN: Final = 80
-"""So much is told of a name that cannot be one."""
-
 
 def load(path: Path | None) -> Settings:
     """Read the settings from a file, if one is given, and from the environment.
@@ -95,7 +89,7 @@ def load(path: Path | None) -> Settings:
     problems = [*_unreadable_variables(), *_unknown_variables()]
     given: dict[str, Any] = {}
     try:
-        given = {} if path is None else _with_flat_names(_read(path))
+        given = {} if path is None else _with_flat_names(read_toml(path, f"The configuration file {path}"))
         settings = _FileAndEnvironment(**given)
     except RecursionError:
         raise ConfigError(*problems, "The configuration is nested too deeply.") from None
@@ -185,17 +179,6 @@ class _FileAndEnvironment(Settings):
         return _VerbatimEnvironment(settings_cls), init_settings
 
 
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(small_text(path))
-    except OSError as error:
-        raise ConfigError(f"The configuration file {path} cannot be read ({error.strerror}).") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"The configuration file {path} is not TOML: {error}.") from None
-    except ValueError:  # what Python says of it is for programmers
-        raise ConfigError(f"The configuration file {path} has a number with too many digits.") from None
-
-
 def _with_flat_names(given: dict[str, Any]) -> dict[str, Any]:
     """The file's contents with the names of properties flat, so that the environment's come after them, and count."""
 
@@ -231,49 +214,15 @@ def _unknown_variables() -> Iterator[str]:
     for variable in sorted(os.environ):
         section, delimiter, _ = variable.removeprefix(ENVIRONMENT_PREFIX).lower().partition(ENVIRONMENT_DELIMITER)
         if variable.startswith(ENVIRONMENT_PREFIX) and delimiter and section not in SECTIONS:
-            yield f"The environment variable {variable} belongs to no section{_suggestion(section, SECTIONS)}."
+            yield f"The environment variable {variable} belongs to no section{suggestion(section, SECTIONS)}."
 
 
 def _sentence(error: ErrorDetails) -> str:
-    """One mistake, without the value: it might be a secret in the wrong place.
-
-    >>> _sentence({"type": "missing", "loc": ("clusters", "a", "bootstrap_servers"), "msg": "", "input": None})
-    'clusters.a.bootstrap_servers is required.'
-    """
-    key = _key(error["loc"])
-    match error["type"]:
-        case "name":
-            table, name = _key(error["loc"][:-2]), str(error["loc"][-2])
-            return f'{table}: "{name[:LONGEST_SHOWN]}" cannot be a name: {error["msg"]}.'
-        case "missing" | "int_parsing_size" as kind:
-            return f"{key} {'is required' if kind == 'missing' else 'should be a smaller number'}."
-        case "extra_forbidden":
-            return f"{key} is not a known key{_suggestion(str(error['loc'][-1]), _siblings(error['loc']))}."
-        case "cluster_name" | "override_cluster" | "place_in_the_whole":
-            return f"{error['msg']}."
-        case "model_type" | "dict_type" | "model_attributes_type" | "string_type" as kind:
-            return f"{key} should be a {'text' if kind == 'string_type' else 'table'}."
-    message = _SUBJECT.sub("", error["msg"])
-    return f"{key} {message if not is_secret(key) else 'cannot be used'}."
+    return mistake_sentence(error, _siblings(error["loc"]) if error["type"] == "extra_forbidden" else ())
 
 
-def _key(loc: tuple[int | str, ...]) -> str:
-    """The place in the file; entries of a list are counted from 1.
-
-    >>> _key(("detection", "overrides", 0, "groups"))
-    'detection.overrides#1.groups'
-    """
-    parts = (f"#{part + 1}" if isinstance(part, int) else f".{part}" for part in loc)
-    return "".join(parts).removeprefix(".")
-
-
-def _siblings(loc: tuple[int | str, ...]) -> Mapping[str, object]:
+def _siblings(loc: tuple[int | str, ...]) -> Iterable[str]:
     if len(loc) == 1:
         return Settings.model_fields
     section = OVERRIDES.get(str(loc[0])) if "overrides" in loc[:-1] else SECTIONS.get(str(loc[0]))
     return {} if section is None else {key: None for key in section.model_fields if key != "name"}
-
-
-def _suggestion(word: str, known: Mapping[str, object]) -> str:
-    near = difflib.get_close_matches(word, known, n=1)
-    return f" (did you mean {near[0]}?)" if near else ""

@@ -14,6 +14,7 @@ from monitor.config.alerts import AlertsSettings
 from monitor.config.client import ClientProperties, as_client_properties, as_texts
 from monitor.config.cores import local_cores
 from monitor.config.dashboards import DashboardsSettings
+from monitor.config.expectations import ExpectationsSettings
 from monitor.config.history import HistorySettings
 from monitor.config.http import HttpSettings
 from monitor.config.metrics import MetricsSettings
@@ -330,6 +331,8 @@ class Settings(BaseSettings):
     """The alert rules."""
     dashboards: DashboardsSettings = DashboardsSettings()
     """The dashboards."""
+    expectations: ExpectationsSettings = ExpectationsSettings()
+    """What groups should look like."""
 
     @property
     def systems(self) -> tuple[System, ...]:

@@ -122,6 +122,7 @@ class KindTraits(Value):
         may_repeat_ids: two clients can have the id of one member.
         message: what a member sends that groupwatch decodes to know it; "": it depends.
         delete_tool: the script of Kafka that deletes the group and its offsets; "": groupwatch suggests none.
+        group_protocol: the protocol of the group in the words of Kafka's ``group.protocol``; "": it has none.
     """
 
     assigns: Assigner
@@ -144,6 +145,7 @@ class KindTraits(Value):
     may_repeat_ids: bool = False
     message: str = ""
     delete_tool: str = ""
+    group_protocol: str = ""
 
     @property
     def has_members(self) -> bool:
@@ -217,6 +219,7 @@ KINDS: Final[Mapping[str, KindTraits]] = {
         commits_to_log=True,
         has_kafka_clients=True,
         delete_tool=_DELETE_TOOL,
+        group_protocol="classic",
     ),
     GroupKind.CONSUMER: KindTraits(
         Assigner.BROKER,
@@ -226,6 +229,7 @@ KINDS: Final[Mapping[str, KindTraits]] = {
         commits_to_log=True,
         has_kafka_clients=True,
         delete_tool=_DELETE_TOOL,
+        group_protocol="consumer",
     ),
     GroupKind.SHARE: KindTraits(
         Assigner.BROKER,
@@ -234,6 +238,7 @@ KINDS: Final[Mapping[str, KindTraits]] = {
         by_topic_id=True,
         has_kafka_clients=True,
         acknowledges_records=True,
+        group_protocol="share",
     ),
     GroupKind.STREAMS: KindTraits(
         Assigner.BROKER,
@@ -242,6 +247,7 @@ KINDS: Final[Mapping[str, KindTraits]] = {
         commits_to_log=True,
         has_kafka_clients=True,
         reads_by_task=True,
+        group_protocol="streams",
     ),
     GroupKind.ZOOKEEPER: KindTraits(
         Assigner.MEMBERS, Era.ASSIGNMENT, assignors="kafka08", commits_to_zookeeper=True, message="registration"

@@ -1,0 +1,169 @@
+"""A file of expectations, in which teams write down what their groups should look like: docs/expectations.md."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated, Final, Literal
+
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError, field_validator, model_validator
+from pydantic_core import ErrorDetails
+
+from monitor.config.errors import ConfigError
+from monitor.config.files import read_toml
+from monitor.config.http import FilePath
+from monitor.config.mistakes import mistake_sentence
+from monitor.config.section import LONGEST_S, Section, checked_expression
+from monitor.expectations.expectation import Expectation, Expectations, MemberRange, Slo
+from monitor.findings.table import FINDINGS
+from monitor.model.findings import Severity
+
+_WINDOW: Final = re.compile(r"[1-9][0-9]{0,3}[mhdw]")
+_WINDOW_UNITS_S: Final = {"m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
+
+
+class ExpectationsSettings(Section):
+    """What groups should look like ([expectations.md](expectations.md))."""
+
+    file: FilePath | None = None
+    """A file of expectations. The API says whether a group meets them, for gates of rollouts. It is read for each
+    request, so a change needs no restart. Not set: nothing is expected."""
+
+
+class MembersTable(Section):
+    """A number of members as a range."""
+
+    min: int = Field(default=0, ge=0)
+    """At least so many members."""
+    max: int | None = Field(default=None, ge=0)
+    """At most so many members; not set: any number."""
+
+    @model_validator(mode="after")
+    def _is_a_range(self) -> MembersTable:
+        if self.max is not None and self.max < self.min:
+            raise ValueError("should have a max that is at least its min")
+        return self
+
+
+def _as_range(given: object) -> object:
+    """A number is a range of one number."""
+    return {"min": given, "max": given} if isinstance(given, int) and not isinstance(given, bool) else given
+
+
+Members = Annotated[MembersTable, BeforeValidator(_as_range, json_schema_input_type=int | MembersTable)]
+
+
+class SloTable(Section):
+    """A service level objective."""
+
+    percent: float = Field(gt=0, lt=100, allow_inf_nan=False)
+    """For how much of the time all expectations of the group should be met, for example 99.5."""
+    window: str = "30d"
+    """The time of which that is a share: a number with `m`, `h`, `d` or `w`."""
+
+    @field_validator("window")
+    @classmethod
+    def _is_a_window(cls, given: str) -> str:
+        if not _WINDOW.fullmatch(given):
+            raise ValueError('should be a number with m, h, d or w, for example "30d"')
+        return given
+
+
+class ExpectTable(Section):
+    """An entry `[[expect]]`. Of each key, the first entry that matches a group and has the key counts."""
+
+    groups: str = Field(min_length=1)
+    """The groups: a regular expression of RE2 for the whole name."""
+    cluster: str | None = Field(default=None, min_length=1)
+    """Only groups of the cluster with this name; not set: every cluster."""
+    team: str | None = Field(default=None, min_length=1)
+    """Whose groups these are."""
+    exists: bool | None = None
+    """Whether there should be such a group (`true`), or none (`false`)."""
+    members: Members | None = None
+    """The number of members: `3`, or a range such as `{ min = 3, max = 6 }`."""
+    protocol: Literal["classic", "consumer", "share", "streams"] | None = None
+    """The group's protocol, as in Kafka's `group.protocol`; `consumer` is KIP-848."""
+    assignor: str | None = Field(default=None, min_length=1)
+    """The assignor that the group should use, for example `cooperative-sticky`."""
+    static: bool | None = None
+    """Whether all members should have a `group.instance.id` (`true`), or none (`false`)."""
+    max_lag_s: float | None = Field(default=None, ge=0, le=LONGEST_S, allow_inf_nan=False)
+    """The oldest record of the lag should not be older (seconds)."""
+    max_share: float | None = Field(default=None, ge=1, allow_inf_nan=False)
+    """The largest member should own at most this multiple of its partitions in an optimal assignment; `1.0` is even."""
+    allow: tuple[str, ...] | None = None
+    """Findings that are allowed, as `KIND` or `KIND/REASON`. Others of severity warning or critical are not."""
+    slo: SloTable | None = None
+    """For how much of the time all of this should be so, for example `{ percent = 99.5, window = "30d" }`."""
+
+    @field_validator("groups")
+    @classmethod
+    def _is_an_expression(cls, given: str) -> str:
+        return checked_expression(given)
+
+    @field_validator("allow")
+    @classmethod
+    def _are_findings(cls, given: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        known = {name for row in FINDINGS for name in (str(row.kind), f"{row.kind}/{row.reason}")}
+        unknown = next((each for each in given or () if each not in known), None)
+        if unknown is not None:
+            raise ValueError(f"has {unknown!r}, which is no finding: see docs/findings.md")
+        return given
+
+    def expectation(self) -> Expectation:
+        """As a value."""
+        return Expectation(
+            groups=self.groups,
+            cluster=self.cluster,
+            team=self.team,
+            exists=self.exists,
+            members=None if self.members is None else MemberRange(self.members.min, self.members.max),
+            protocol=self.protocol,
+            assignor=self.assignor,
+            static=self.static,
+            max_lag_s=self.max_lag_s,
+            max_share=self.max_share,
+            allow=self.allow,
+            slo=None if self.slo is None else Slo(self.slo.percent, _window_s(self.slo.window)),
+        )
+
+
+class ExpectationsFile(Section):
+    """A file of expectations."""
+
+    severity: Severity = Severity.INFO
+    """The severity of findings about expectations that are not met: `info`, `warning` or `critical`."""
+    expect: tuple[ExpectTable, ...]
+    """The entries, each a table `[[expect]]`."""
+
+    @field_validator("expect")
+    @classmethod
+    def _has_entries(cls, given: tuple[ExpectTable, ...]) -> tuple[ExpectTable, ...]:
+        if not given:
+            raise ValueError("should have an entry [[expect]]")
+        return given
+
+
+def load_expectations(path: Path) -> Expectations:
+    """Read a file of expectations.
+
+    Raises:
+        ConfigError: one sentence for each mistake.
+    """
+    try:
+        found = ExpectationsFile(**read_toml(path, str(path)))
+    except RecursionError:
+        raise ConfigError(f"{path} is nested too deeply.") from None
+    except ValidationError as error:
+        raise ConfigError(*[_sentence(each) for each in error.errors(include_url=False, include_input=False)]) from None
+    return Expectations(entries=tuple([each.expectation() for each in found.expect]), severity=found.severity)
+
+
+def _sentence(error: ErrorDetails) -> str:
+    tables: tuple[type[BaseModel], ...] = (ExpectationsFile, ExpectTable, MembersTable, SloTable)
+    return mistake_sentence(error, [name for table in tables for name in table.model_fields])
+
+
+def _window_s(text: str) -> int:
+    return int(text[:-1]) * _WINDOW_UNITS_S[text[-1]]

@@ -1,0 +1,126 @@
+"""What is expected of groups, as values: the entries of a file, and what they say together of one group."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from msgspec.structs import replace
+
+from monitor.model import Value
+from monitor.model.findings import Severity
+from monitor.model.patterns import name_pattern
+
+DEFAULT_SEVERITY: Final = Severity.INFO
+
+
+class MemberRange(Value):
+    """How many members a group should have: at least ``least``, at most ``most`` (None: any number)."""
+
+    least: int
+    most: int | None = None
+
+    def __contains__(self, members: int) -> bool:
+        """Whether so many members are as expected.
+
+        >>> 3 in MemberRange(2, 4), 5 in MemberRange(2, 4), 5 in MemberRange(2)
+        (True, False, True)
+        """
+        return self.least <= members and (self.most is None or members <= self.most)
+
+    def __str__(self) -> str:
+        """As a person says it.
+
+        >>> str(MemberRange(3, 3)), str(MemberRange(2, 4)), str(MemberRange(2))
+        ('3', '2 to 4', 'at least 2')
+        """
+        if self.most is None:
+            return f"at least {self.least:,}"
+        return f"{self.least:,}" if self.least == self.most else f"{self.least:,} to {self.most:,}"
+
+
+class Slo(Value):
+    """Expectations should be met for ``percent`` of the last ``window_s`` seconds, 0 to 100."""
+
+    percent: float
+    window_s: int
+
+
+class Expectation(Value):
+    """What is expected of a group, or of the groups that match a pattern. None: nothing is expected of it.
+
+    ``cluster`` None: in each cluster. ``protocol`` is in Kafka's words: classic, consumer, share or streams.
+    ``static``: whether all members have an instance id, or (False) none has. ``max_share`` is how many partitions the
+    largest member may have, as a multiple of what it would have in an optimal assignment. ``allow`` are findings that
+    allowed, as KIND or KIND/REASON.
+    """
+
+    groups: str
+    cluster: str | None = None
+    team: str | None = None
+    exists: bool | None = None
+    members: MemberRange | None = None
+    protocol: str | None = None
+    assignor: str | None = None
+    static: bool | None = None
+    max_lag_s: float | None = None
+    max_share: float | None = None
+    allow: tuple[str, ...] | None = None
+    slo: Slo | None = None
+
+    def is_of(self, cluster: str, group: str) -> bool:
+        """Whether it is about this group.
+
+        Raises:
+            PatternError: its expression cannot be read.
+        """
+        return self.cluster in (None, cluster) and name_pattern(self.groups).matches(group)
+
+    def allows(self, kind: str, reason: str) -> bool:
+        """Whether a finding is allowed.
+
+        >>> Expectation("etl", allow=("drift", "lag/behind")).allows("lag", "behind")
+        True
+        """
+        return bool({kind, f"{kind}/{reason}"}.intersection(self.allow or ()))
+
+
+_KEYS: Final = tuple(name for name in Expectation.__struct_fields__ if name not in {"groups", "cluster"})
+
+
+class Expectations(Value):
+    """The entries of a file, in its order, and the severity of findings about what is not met."""
+
+    entries: tuple[Expectation, ...]
+    severity: Severity = DEFAULT_SEVERITY
+
+    def of(self, cluster: str, group: str) -> Expectation | None:
+        """What is expected of one group: of each key, the first entry that matches and has it. None: nothing.
+
+        >>> wide, narrow = Expectation(".*", team="data", max_lag_s=60), Expectation("orders", max_lag_s=5)
+        >>> found = Expectations((narrow, wide)).of("prod", "orders")
+        >>> found.team, found.max_lag_s
+        ('data', 5)
+        >>> Expectations((narrow,)).of("prod", "other") is None
+        True
+        """
+        matching = [each for each in self.entries if each.is_of(cluster, group)]
+        if not matching:
+            return None
+        values = {name: _first(matching, name) for name in _KEYS}
+        return replace(matching[0], groups=group, cluster=cluster, **values)
+
+    def missing(self, cluster: str, known: frozenset[str]) -> tuple[Expectation, ...]:
+        """The entries about existence in this cluster that none of the known groups matches."""
+        return tuple(
+            [
+                each
+                for each in self.entries
+                if each.exists is not None
+                and each.cluster in (None, cluster)
+                and not any(name_pattern(each.groups).matches(name) for name in known)
+            ]
+        )
+
+
+def _first(entries: list[Expectation], name: str) -> object:
+    return next((value for each in entries if (value := getattr(each, name)) is not None), None)

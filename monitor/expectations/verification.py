@@ -1,0 +1,84 @@
+"""All groups of a cluster against a file of expectations, as one source knows them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from monitor.detection.evaluate import evaluate
+from monitor.detection.evaluation_input import GroupInputs
+from monitor.expectations.checks import absent_group, check_group, unknown_group
+from monitor.expectations.expectation import Expectation, Expectations
+from monitor.expectations.outcome import Check, GroupOutcome, Met, group_outcome
+from monitor.messages.names import shown
+from monitor.model import GroupVerdict, Value
+
+
+class KnownGroups(Value):
+    """The groups of a cluster that a source has.
+
+    ``missing`` is why it may lack some, as a sentence; None: a group that it lacks does not exist.
+    """
+
+    names: frozenset[str]
+    missing: str | None = None
+
+
+class UnknownGroup(Value):
+    """A group of which a source can say nothing now, or not enough; the sentence says why."""
+
+    sentence: str
+
+
+Read = Callable[[str], GroupInputs | UnknownGroup | None]
+"""What the verdict on a group is made of; None: the source has no such group."""
+
+
+def verify_cluster(
+    expectations: Expectations, cluster: str, known: KnownGroups, read: Read, only: str | None = None
+) -> Iterator[GroupOutcome]:
+    """The outcome of each group of a cluster of which something is expected.
+
+    Args:
+        expectations: what is expected.
+        cluster: the name of the cluster.
+        known: the groups that the source has.
+        read: reads one of them.
+        only: the one group to check; None: all. Nothing is yielded if nothing is expected of it.
+    """
+    names = sorted(known.names) if only is None else [only]
+    for name in names:
+        expected = expectations.of(cluster, name)
+        if expected is not None:
+            yield verify_group(expected, cluster, name, read(name) if name in known.names else None, known.missing)
+    if only is None:
+        for each in expectations.missing(cluster, known.names):
+            yield _absent(each, cluster, each.groups, known.missing)
+
+
+def verify_group(
+    expected: Expectation, cluster: str, group: str, found: GroupInputs | UnknownGroup | None, missing: str | None
+) -> GroupOutcome:
+    """The outcome of one group. ``missing`` is that of KnownGroups."""
+    match found:
+        case None:
+            return _absent(expected, cluster, group, missing)
+        case UnknownGroup(sentence):
+            return unknown_group(expected, cluster, group, sentence)
+        case GroupInputs():
+            return check_group(expected, verdict_of(found))
+
+
+def verdict_of(inputs: GroupInputs) -> GroupVerdict:
+    """The verdict on a group."""
+    return evaluate(inputs.group, inputs.catalog, inputs.now_ms, inputs.settings)
+
+
+def unknown_cluster(cluster: str, sentence: str, only: str | None = None) -> GroupOutcome:
+    """The outcome of a cluster of which nothing is known now; the sentence says why."""
+    return group_outcome(cluster, only or "", [Check("cluster", Met.UNKNOWN, sentence)])
+
+
+def _absent(expected: Expectation, cluster: str, group: str, missing: str | None) -> GroupOutcome:
+    if missing is None:
+        return absent_group(expected, cluster, group)
+    return unknown_group(expected, cluster, group, f"{shown(group)} is not among the known groups. {missing}")

@@ -1,0 +1,1 @@
+"""Expectations as a file has them, and what becomes of them."""
