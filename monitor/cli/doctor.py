@@ -16,6 +16,7 @@ from monitor.cli.progress import CLEAR, wait_for
 from monitor.cli.source_options import AsJson
 
 if TYPE_CHECKING:  # loaded when a cluster is read: --help must be quick
+    from monitor.cli.examined import ExaminedCluster
     from monitor.detection.thresholds.thresholds import DetectionSettings
     from monitor.doctor.diagnosis import Diagnosis
     from monitor.doctor.examination import Examination
@@ -83,6 +84,23 @@ def single_diagnosis(bootstrap_server: str, client: Path | None, group: str | No
         diagnosis = first_answer(examination)
     _check_judged(diagnosis, group)
     return diagnosis
+
+
+@contextmanager
+def examined_cluster(
+    bootstrap_server: str, client: Path | None, group: str | None
+) -> Iterator[tuple[ExaminedCluster, str]]:
+    """A cluster after one answer of its brokers, as verify reads it, and its name.
+
+    Raises:
+        SourceError: the options cannot be used, or the cluster does not answer.
+    """
+    from monitor.cli.examined import ExaminedCluster  # noqa: PLC0415 -- --help must be quick
+    from monitor.doctor.examination import first_answer  # noqa: PLC0415 -- as above
+
+    with _examination(bootstrap_server, client, group) as examination:
+        diagnosis = first_answer(examination, announce=_announce)
+        yield ExaminedCluster(examination, diagnosis), diagnosis.cluster
 
 
 def _announce(pause_s: float) -> None:

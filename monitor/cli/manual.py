@@ -124,6 +124,30 @@ MANUALS: Final[Mapping[str, Manual]] = {
         ),
         environment=OF_JOB,
     ),
+    "verify": Manual(
+        examples=(
+            Example("groupwatch verify expect.toml", "Verify the groups of the local job's only cluster."),
+            Example(
+                "groupwatch verify expect.toml --bootstrap-server broker:9092 --junit r.xml",
+                "Verify by one look at the brokers, and write a report for a build server.",
+            ),
+            Example(
+                "groupwatch verify expect.toml --group orders --wait 10m --replaced",
+                "Wait for a rollout of orders that replaces all members, and say what it cost.",
+            ),
+        ),
+        exit_codes=(
+            Meaning("0", "all expectations are met; with --wait: for --stable without a break"),
+            Meaning("1", "an expectation is not met; with --wait: when the time is up, or a limit is exceeded"),
+            Meaning(
+                "2",
+                "unknown: no answer, mistakes in the file, or a group that is not ready, stale, not seen or not "
+                "evaluated; unknown is never 0",
+            ),
+            INTERRUPTED,
+        ),
+        environment=(*OF_JOB, HISTORY),
+    ),
     "findings": Manual(
         examples=(
             Example("groupwatch findings", "List all open findings of the local job, with what to do."),
@@ -405,7 +429,21 @@ WHOLE: Final = Manual(
 
 
 PANELS: Final[Mapping[str, tuple[str, ...]]] = {
-    "Look": (*("status", "findings", "explain", "what-if", "topics", "unused", "census", "doctor", "snapshot", "mcp"),),
+    "Look": (
+        *(
+            "status",
+            "findings",
+            "explain",
+            "what-if",
+            "topics",
+            "unused",
+            "census",
+            "doctor",
+            "verify",
+            "snapshot",
+            "mcp",
+        ),
+    ),
     "Run": ("run", "collect", "demo"),
     "Past": ("history", "report", "backtest"),
     "Set up": ("check-config", "rules", "dashboards", "prepare", "completion"),

@@ -86,6 +86,8 @@ class Diagnosis(Value):
     notes: tuple[str, ...] = ()
     groups: tuple[GroupRow, ...] = ()
     unconfirmed: int = 0
+    unconfirmed_groups: tuple[str, ...] = ()
+    """The groups that have such findings."""
 
     @property
     def is_certain(self) -> bool:
@@ -130,6 +132,7 @@ def diagnose(
         notes=() if state.unread.note_on_brokers is None else (state.unread.note_on_brokers,),
         groups=tuple(sorted(rows, key=lambda row: (-(row.lag or 0), row.group))),
         unconfirmed=sum(each.unconfirmed for each in judged),
+        unconfirmed_groups=tuple([each.group for each in judged if each.unconfirmed]),
     )
 
 

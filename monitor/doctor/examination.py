@@ -9,6 +9,7 @@ from typing import Final, Protocol
 from msgspec.structs import replace
 
 from monitor.collectors.errors import CollectorError
+from monitor.detection.evaluation_input import GroupInputs
 from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.doctor.diagnosis import Diagnosis, diagnose
 from monitor.doctor.reading import ClusterState, Reading, fold_reading
@@ -60,6 +61,19 @@ class Examination:
         self._readings += 1
         before = self._first if self._readings > 1 else None
         return diagnose(self._state, self._readings, before=before, only=self._only, settings=self._settings)
+
+    @property
+    def state(self) -> ClusterState:
+        """The cluster, as all readings until now have shown it."""
+        return self._state
+
+    def inputs(self, group: str) -> GroupInputs | None:
+        """What the verdict on a group is made of, after the last look; None: it was not read, or it rebalances."""
+        found = self._state.groups.get(group)
+        if found is None or group in self._state.rebalancing:
+            return None
+        settings = self._settings or DetectionSettings()
+        return GroupInputs(found, self._state.catalog(), self._state.pass_ms, settings)
 
     def reconnect(self) -> None:
         """Close the connections; the next look opens new ones."""

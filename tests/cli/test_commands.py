@@ -13,6 +13,7 @@ from monitor.cli.app import app
 from monitor.model import ClusterSnapshot
 from monitor.web.app import create_app
 from monitor.web.server import HttpServer
+from monitor.web.views.deployment import Deployment
 from tests.support.builders import NOW, catalog, commit, group, member, topic
 from tests.web.examples import Served, offsets_only, ready_cluster, snapshot
 from tests.web.saved import Saved, pieces
@@ -93,7 +94,7 @@ def test_explain_tells_a_partition_from_a_job(job):
 
 def test_explain_ends_with_the_page_of_the_group_if_the_job_knows_its_address(job):
     shown = Served(snapshot(ready_cluster(offsets_only("g", "c"), cluster="c")), {"c": SAVED})
-    with HttpServer(create_app(shown, external_url="https://ops.example.com/groupwatch"), port=0) as server:
+    with HttpServer(create_app(shown, deployment=Deployment("https://ops.example.com/groupwatch")), port=0) as server:
         told = ask("explain", "c", "g", "--url", server.url).stdout.splitlines()
     assert told[-1] == "page       https://ops.example.com/groupwatch/groups/c/g"
     assert told[:-1] == ask("explain", "c", "g", "--url", job).stdout.splitlines()

@@ -39,6 +39,7 @@ class _Named(Value):
 class _Index(Value):
     """The answer at the API's own address."""
 
+    shard: str = ""
     external_url: str | None = None
 
 
@@ -62,6 +63,15 @@ class Job(NamedTuple):
         """Where people open the page of a group, or of a cluster's groups; None: ``external_url`` is not set."""
         address = self.api.value(ROOT, _Index).external_url
         return None if address is None else page_url(address, cluster, group)
+
+    def shard(self) -> str:
+        """The share of the groups that the job watches; 1/1 is all."""
+        return self.api.value(ROOT, _Index).shard
+
+    def all_group_names(self, cluster: str) -> tuple[str, ...]:
+        """The names of all groups of a cluster."""
+        path = f"{API.rstrip('/')}?{query_text({'cluster': cluster})}"
+        return tuple([each.group for each in self.api.value(path, tuple[_Listed, ...])])
 
     def group_names(self, cluster: str, part: str, limit: int) -> tuple[str, ...]:
         """The names of groups of a cluster that contain this part, at most so many."""
@@ -113,8 +123,7 @@ class Job(NamedTuple):
 
     def _reports(self, cluster: str, span: Span, tell: Tell) -> Iterator[IncidentReport]:
         """One after the other: a job computes few things at once."""
-        path = f"{API.rstrip('/')}?{query_text({'cluster': cluster})}"
-        names = [each.group for each in self.api.value(path, list[_Listed])]
+        names = self.all_group_names(cluster)
         for number, name in enumerate(names):
             tell(number, len(names))
             try:

@@ -38,6 +38,12 @@ class Recording(NamedTuple):
     def page_url(self, cluster: str, group: str = "") -> str | None:
         """It does not know where a page is."""
 
+    def group_names(self, cluster: str, at: str | None) -> tuple[str, ...]:
+        """The names of the groups of a cluster that may have been there."""
+        with self._past() as past:
+            found = [each for each in past.clusters(self._instant(at)) if each.inputs.catalog.cluster == cluster]
+        return tuple([name for each in found for name in each.groups])
+
     def inputs(self, address: GroupAddress, at: str | None) -> GroupInputs:
         """What the verdict on a group was made of; None: now."""
         with self._past() as past:

@@ -30,6 +30,11 @@ class SavedFile(NamedTuple):
     def page_url(self, cluster: str, group: str = "") -> str | None:
         """It does not know where a page is."""
 
+    def group_names(self, cluster: str) -> tuple[str, ...]:
+        """The names of the groups of a cluster."""
+        with self._lines() as lines:
+            return tuple([state.group for state in group_states(lines, cluster)])
+
     def inputs(self, address: GroupAddress, at: str | None) -> GroupInputs:
         """See GroupSource; there is no other instant than that of the snapshot."""
         if at is not None:

@@ -26,6 +26,7 @@ from monitor.doctor.diagnosis import Diagnosis, NotJudged
 from monitor.web.app import create_app
 from monitor.web.http.access_files import AccessFiles
 from monitor.web.server import HttpServer
+from monitor.web.views.deployment import Deployment
 from tests.support.builders import NOW, catalog, commit, group, member, topic
 from tests.web.api.api_example import NOW_MS, Recorded, example, job_of
 from tests.web.examples import HOSTILE_NAMES, Served
@@ -105,7 +106,7 @@ def test_explanations_and_reports_have_the_page_of_their_group():
             found = await answer(client, tool, cluster="main", group="orders")
             assert found["from_cluster"]["page_url"] == "https://ops.example.com/groups/main/orders"
 
-    app = create_app(example(), lambda: NOW_MS, past=Recorded(), external_url="https://ops.example.com")
+    app = create_app(example(), lambda: NOW_MS, past=Recorded(), deployment=Deployment("https://ops.example.com"))
     with HttpServer(app, port=0) as server:
         run_in_process(server.url, agent)
 

@@ -1,0 +1,132 @@
+"""The gate for a rollout: looks at its groups until nothing is missing for long enough, or the time is up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple
+
+from msgspec.structs import replace
+
+from monitor.cli.errors import SourceError
+from monitor.cli.sources.verifying import VerifiedCluster
+from monitor.detection.evaluation_input import GroupInputs
+from monitor.expectations.expectation import Expectation, Expectations
+from monitor.expectations.outcome import GroupOutcome, Met, combine
+from monitor.expectations.rollout import Look, RolloutLimits, RolloutProgress, look_again
+from monitor.expectations.verification import unknown_cluster, verdict_of, verify_group
+from monitor.model import Value
+
+LOOK_EVERY_S: Final = 1.0
+
+MembersThen = Callable[[str], frozenset[str] | None]
+"""The ids of the members of a group at the start of the rollout; None: not known yet."""
+
+
+class GroupRollout(Value):
+    """How the rollout of one group ended. ``progress`` None: nothing is known of it."""
+
+    group: str
+    outcome: GroupOutcome
+    progress: RolloutProgress | None = None
+
+
+class GateResult(Value):
+    """How a gate ended: met, not met when the time was up or a limit was exceeded, or unknown.
+
+    ``waited_ms``: how long it took. ``since_ms``: the start of the rollout.
+    """
+
+    cluster: str
+    met: Met
+    groups: tuple[GroupRollout, ...]
+    since_ms: int
+    waited_ms: int
+
+
+class GateOptions(NamedTuple):
+    """What a person wants of a gate; ``group`` None: all groups of which something is expected."""
+
+    cluster: str
+    group: str | None
+    limits: RolloutLimits
+    wait_s: float
+
+
+class Clock(NamedTuple):
+    """A clock (seconds that never go back), and how to wait for so many of them."""
+
+    now_s: Callable[[], float]
+    wait: Callable[[float], object]
+
+
+class Gate:
+    """Looks at the groups of one cluster again and again. ``members_then`` None: no member has to be replaced."""
+
+    def __init__(
+        self,
+        expectations: Expectations,
+        source: VerifiedCluster,
+        options: GateOptions,
+        members_then: MembersThen | None = None,
+    ) -> None:
+        self._expectations = expectations
+        self._source = source
+        self._options = options
+        self._members_then = members_then
+        self._first: dict[str, Look] = {}
+        self._progress: dict[str, RolloutProgress] = {}
+
+    def wait(self, clock: Clock, tell: Callable[[Sequence[GroupRollout]], object]) -> GateResult:
+        """Wait until all rollouts are over, one is lost, or the time is up. ``tell`` gets the groups of each look."""
+        began_s = clock.now_s()
+        while True:
+            groups = self._look()
+            tell(groups)
+            is_over = bool(groups) and all(each.progress is not None and each.progress.is_over for each in groups)
+            is_lost = any(each.progress is not None and each.progress.is_lost for each in groups)
+            waited_s = clock.now_s() - began_s
+            if is_over or is_lost or waited_s >= self._options.wait_s:
+                return self._result(groups, waited_s, is_over=is_over)
+            clock.wait(LOOK_EVERY_S)
+
+    def _result(self, groups: Sequence[GroupRollout], waited_s: float, *, is_over: bool) -> GateResult:
+        met = combine([each.outcome.met for each in groups])
+        if met is Met.YES and not is_over:  # it was not for long enough
+            met = Met.NO
+        options = self._options
+        return GateResult(
+            cluster=options.cluster,
+            met=met,
+            groups=tuple(groups),
+            since_ms=options.limits.since_ms,
+            waited_ms=round(1000 * waited_s),
+        )
+
+    def _look(self) -> list[GroupRollout]:
+        cluster, only = self._options.cluster, self._options.group
+        try:
+            known = self._source.known_groups()
+        except SourceError as error:
+            self._progress.clear()
+            return [GroupRollout(only or "", unknown_cluster(cluster, str(error), only))]
+        names = sorted(known.names) if only is None else [only]
+        found = [(name, self._expectations.of(cluster, name)) for name in names]
+        return [self._rollout(name, each, known.missing) for name, each in found if each is not None]
+
+    def _rollout(self, group: str, expected: Expectation, missing: str | None) -> GroupRollout:
+        """The rollout of one group after another look. A group that is away is not there yet."""
+        read = self._source.read(group)
+        if not isinstance(read, GroupInputs):
+            self._progress.pop(group, None)
+            needed = replace(expected, exists=True) if expected.exists is None else expected
+            return GroupRollout(group, verify_group(needed, self._options.cluster, group, read, missing))
+        look = Look(inputs=read, verdict=verdict_of(read))
+        first = self._first.setdefault(group, look)
+        progress = look_again(expected, self._limits(group), look, self._progress.get(group), first)
+        self._progress[group] = progress
+        return GroupRollout(group, progress.outcome, progress)
+
+    def _limits(self, group: str) -> RolloutLimits:
+        if self._members_then is None:
+            return self._options.limits
+        return replace(self._options.limits, is_replaced=True, before=self._members_then(group))

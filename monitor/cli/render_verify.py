@@ -1,0 +1,93 @@
+"""What verify shows: a line for each expectation; of a rollout under way, what is still missing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final, TextIO
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from monitor.cli.gate import GateResult, GroupRollout
+from monitor.expectations.outcome import Check, GroupOutcome, Met, Outcome
+from monitor.messages.formatting import age
+from monitor.messages.names import shown, shown_group
+from monitor.messages.notification import utc
+from monitor.model.escaping import escaped
+
+_WORDS: Final = {Met.YES: "met", Met.NO: "not met", Met.UNKNOWN: "unknown"}
+_STYLES: Final = {Met.YES: "green", Met.NO: "bold red", Met.UNKNOWN: "yellow"}
+_WHOLE: Final = {
+    Met.YES: "All expectations are met.",
+    Met.NO: "Not all expectations are met.",
+    Met.UNKNOWN: "Not all expectations could be checked.",
+}
+
+
+def outcome_shown(outcome: Outcome) -> RenderableType:
+    """The checks of all groups, those first that are not met."""
+    parts = [_group_shown(each) for each in outcome.groups]
+    return Group(*parts, Text(_WHOLE[outcome.met], style=_STYLES[outcome.met]))
+
+
+def _group_shown(group: GroupOutcome) -> RenderableType:
+    team = "" if group.team is None else f" (team {shown(group.team)})"
+    name = f"{shown_group(group.group)} of cluster {shown(group.cluster)}" if group.group else shown(group.cluster)
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(no_wrap=True)
+    grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold")
+    for each in group.checks:
+        grid.add_row(Text(f"  {_WORDS[each.met]}", style=_STYLES[each.met]), each.key, Text(escaped(each.sentence)))
+    return Group(Text(f"{name}{team}:"), grid)
+
+
+def result_shown(result: GateResult) -> RenderableType:
+    """How a rollout ended, and what it cost."""
+    parts = [part for each in result.groups for part in (_group_shown(each.outcome), *_costs(each))]
+    return Group(*parts, Text(_result_line(result), style=_STYLES[result.met]))
+
+
+def _costs(rollout: GroupRollout) -> list[RenderableType]:
+    if rollout.progress is None:
+        return []
+    return [Text(f"  Costs of the rollout: {rollout.progress.costs.sentence()}")]
+
+
+def _result_line(result: GateResult) -> str:
+    took = age(result.waited_ms)
+    since = utc(result.since_ms)
+    match result.met:
+        case Met.YES:
+            return f"The rollout since {since} succeeded; this took {took}."
+        case Met.NO:
+            return f"The rollout since {since} has not succeeded within {took}."
+        case Met.UNKNOWN:
+            return f"Whether the rollout since {since} succeeded is not known after {took}."
+
+
+class RolloutTicker:
+    """Writes a line whenever something else is missing than before."""
+
+    def __init__(self, now_ms: Callable[[], int], output: TextIO) -> None:
+        self._now_ms = now_ms
+        self._output = output
+        self._last: tuple[str, ...] | None = None
+
+    def tell(self, groups: Sequence[GroupRollout]) -> None:
+        """Write what is missing now, if that has changed."""
+        missing = tuple([line for each in groups for line in _missing(each)])
+        if missing == self._last:
+            return
+        self._last = missing
+        at = utc(self._now_ms())
+        for line in missing or ("Nothing is missing.",):
+            self._output.write(f"{at}  {line}\n")
+        self._output.flush()
+
+
+def _missing(rollout: GroupRollout) -> list[str]:
+    unmet: list[Check] = [each for each in rollout.outcome.checks if each.met is not Met.YES]
+    name = shown(rollout.group) if rollout.group else "The cluster"
+    return [f"{name}: {escaped(each.sentence)}" for each in unmet]

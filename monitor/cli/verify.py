@@ -1,0 +1,257 @@
+"""The command verify: 0 if all expectations are met, 1 if one is not, 2 if that is not known."""
+
+from __future__ import annotations
+
+import re
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
+
+import typer
+
+from monitor.cli.answering import now_ms, tell_answer
+from monitor.cli.progress import wait_for
+from monitor.cli.source_options import SourceOptions, source_command
+
+if TYPE_CHECKING:  # loaded when a command needs it: --help must be quick
+    from monitor.cli.gate import GateResult, MembersThen
+    from monitor.cli.sources.verifying import VerifiedCluster
+    from monitor.expectations.expectation import Expectations
+    from monitor.expectations.outcome import Outcome
+
+_DURATION: Final = re.compile(r"(\d{1,6}(?:\.\d{1,3})?)(ms|s|m|h)?")
+_UNITS_S: Final = {"ms": 0.001, "s": 1.0, None: 1.0, "m": 60.0, "h": 3_600.0}
+
+
+def duration_s(text: str) -> float:
+    """A duration as a person types it, in seconds.
+
+    >>> duration_s("90"), duration_s("1.5m"), duration_s("250ms")
+    (90.0, 90.0, 0.25)
+    """
+    found = _DURATION.fullmatch(text.strip())
+    if found is None:
+        raise typer.BadParameter(f"{text!r} is no duration: give for example 90s, 10m or 1h")
+    return float(found[1]) * _UNITS_S[found[2]]
+
+
+class Verification(NamedTuple):
+    """What is verified by which source. ``group`` None: all groups of which something is expected."""
+
+    expectations: Expectations
+    source: VerifiedCluster
+    cluster: str
+    group: str | None
+
+
+class Rollout(NamedTuple):
+    """What the options of a gate say; ``since`` None: the rollout starts now."""
+
+    wait_s: float
+    stable_s: float
+    since: str | None
+    replaced: bool
+    max_pause_s: float | None
+    max_redelivered: int | None
+
+
+def add_verify(app: typer.Typer) -> None:
+    """Give the app this command."""
+    app.command()(verify)
+
+
+@source_command("snapshot", "at", "tz", "history", "as_json")
+def verify(  # noqa: PLR0913, PLR0917 -- each is an argument or an option
+    options: SourceOptions,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The expectations (TOML).")],
+    cluster: Annotated[str | None, typer.Option(help="The cluster; not set: the only one.")] = None,
+    group: Annotated[str | None, typer.Option(help="Verify only this group.")] = None,
+    bootstrap_server: Annotated[
+        str | None, typer.Option(metavar="HOST:PORT", help="Look at this cluster once, instead of asking a job.")
+    ] = None,
+    client: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A properties file for that cluster, as for groupwatch doctor.")
+    ] = None,
+    junit: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write the answer as JUnit XML.")] = None,
+    wait: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DURATION",
+            help="Wait for a rollout: until all expectations are met for --stable, at most this long.",
+        ),
+    ] = None,
+    stable: Annotated[
+        str,
+        typer.Option(metavar="DURATION", help="How long they must be met without a break."),
+    ] = "60s",
+    since: Annotated[
+        str | None,
+        typer.Option(metavar="INSTANT", help="When the rollout started, in the form of --at; not set: now."),
+    ] = None,
+    replaced: Annotated[
+        bool, typer.Option("--replaced", help="The rollout is to replace all members that were there when it started.")
+    ] = False,
+    max_pause: Annotated[
+        str | None,
+        typer.Option(metavar="DURATION", help="How long each partition may pause, on average."),
+    ] = None,
+    max_redelivered: Annotated[
+        int | None, typer.Option(min=0, help="How many records the rollout may have redelivered.")
+    ] = None,
+) -> None:
+    """Verify that groups are as a file expects: once, or for a rollout until they are."""
+    rollout = None
+    if wait is not None:
+        pause_s = None if max_pause is None else duration_s(max_pause)
+        rollout = Rollout(duration_s(wait), duration_s(stable), since, replaced, pause_s, max_redelivered)
+    with _verification(options, file, (cluster, group), bootstrap_server, client) as chosen:
+        if rollout is None:
+            code = _verify_once(options, chosen, junit)
+        else:
+            code = _wait_for_rollout(options, chosen, rollout, junit)
+    if code:
+        raise typer.Exit(code)
+
+
+def _verify_once(options: SourceOptions, chosen: Verification, junit: Path | None) -> int:
+    from monitor.cli.render_verify import outcome_shown  # noqa: PLC0415 -- --help must be quick
+
+    found = wait_for(lambda: _outcome(chosen), options.source_name)
+    _write_junit(found, junit)
+    tell_answer(found, options.as_json, lambda: outcome_shown(found))
+    return found.met.exit_code
+
+
+def _outcome(chosen: Verification) -> Outcome:
+    from monitor.cli.errors import SourceError  # noqa: PLC0415 -- as above
+    from monitor.expectations.outcome import outcome_of  # noqa: PLC0415 -- as above
+    from monitor.expectations.verification import unknown_cluster, verify_cluster  # noqa: PLC0415 -- as above
+
+    cluster = chosen.cluster
+    try:
+        known = chosen.source.known_groups()
+        found = [*verify_cluster(chosen.expectations, cluster, known, chosen.source.read, chosen.group)]
+    except SourceError as error:
+        found = [unknown_cluster(cluster, str(error), chosen.group)]
+    if not found:
+        found = [unknown_cluster(cluster, _nothing_expected(chosen), chosen.group)]
+    return outcome_of(found, now_ms())
+
+
+def _nothing_expected(chosen: Verification) -> str:
+    from monitor.messages.names import shown, shown_group  # noqa: PLC0415 -- as above
+
+    if chosen.group is not None:
+        return f"No entry of the file is about {shown_group(chosen.group)} of {shown(chosen.cluster)}."
+    return f"No entry of the file is about a group of {shown(chosen.cluster)}."
+
+
+def _wait_for_rollout(options: SourceOptions, chosen: Verification, rollout: Rollout, junit: Path | None) -> int:
+    from monitor.cli.gate import Clock, Gate, GateOptions  # noqa: PLC0415 -- as above
+    from monitor.cli.render_verify import RolloutTicker, result_shown  # noqa: PLC0415 -- as above
+    from monitor.cli.sources.source import answering  # noqa: PLC0415 -- as above
+    from monitor.expectations.outcome import outcome_of  # noqa: PLC0415 -- as above
+    from monitor.expectations.rollout import RolloutLimits  # noqa: PLC0415 -- as above
+    from monitor.history.instants import read_instant  # noqa: PLC0415 -- as above
+
+    if options.at is not None or options.snapshot is not None or options.is_recording:
+        raise typer.BadParameter("a job or brokers watch a rollout: leave out --at, --snapshot and --history")
+    with answering():
+        since_ms = read_instant(options.instant(rollout.since or "now"), now_ms())
+    limits = RolloutLimits(
+        since_ms=since_ms,
+        stable_ms=round(1000 * rollout.stable_s),
+        max_pause_ms=None if rollout.max_pause_s is None else round(1000 * rollout.max_pause_s),
+        max_redelivered=rollout.max_redelivered,
+    )
+    then = _members_then(options, chosen, rollout, since_ms) if rollout.replaced else None
+    gate = Gate(
+        chosen.expectations, chosen.source, GateOptions(chosen.cluster, chosen.group, limits, rollout.wait_s), then
+    )
+    result: GateResult = gate.wait(Clock(time.monotonic, time.sleep), RolloutTicker(now_ms, sys.stderr).tell)
+    _write_junit(outcome_of([each.outcome for each in result.groups], now_ms()), junit)
+    tell_answer(result, options.as_json, lambda: result_shown(result))
+    return result.met.exit_code
+
+
+def _members_then(options: SourceOptions, chosen: Verification, rollout: Rollout, since_ms: int) -> MembersThen:
+    """Who was a member when the rollout started: those of the first look, or of the recording at that instant."""
+    from monitor.cli.errors import SourceError  # noqa: PLC0415 -- as above
+    from monitor.detection.evaluation_input import GroupInputs  # noqa: PLC0415 -- as above
+    from monitor.history.instants import instant_text  # noqa: PLC0415 -- as above
+    from monitor.web.views.addresses import GroupAddress  # noqa: PLC0415 -- as above
+
+    kept: dict[str, frozenset[str]] = {}
+
+    def read(group: str) -> GroupInputs | None:
+        if rollout.since is None:
+            found = chosen.source.read(group)
+            return found if isinstance(found, GroupInputs) else None
+        return options.job.inputs(GroupAddress(chosen.cluster, group), instant_text(since_ms))
+
+    def members_then(group: str) -> frozenset[str] | None:
+        if group not in kept:
+            try:
+                found = read(group)
+            except SourceError:  # nothing is recorded, or not yet
+                return None
+            if found is not None:
+                kept[group] = frozenset(member.member_id for member in found.group.members)
+        return kept.get(group)
+
+    return members_then
+
+
+def _write_junit(outcome: Outcome, junit: Path | None) -> None:
+    from monitor.expectations.junit import junit_xml  # noqa: PLC0415 -- as above
+
+    if junit is not None:
+        junit.write_bytes(junit_xml(outcome))
+
+
+@contextmanager
+def _verification(
+    options: SourceOptions,
+    file: Path,
+    names: tuple[str | None, str | None],
+    bootstrap_server: str | None,
+    client: Path | None,
+) -> Iterator[Verification]:
+    """What is to be verified.
+
+    Raises:
+        SourceError: the file has mistakes, or the source cannot be used.
+    """
+    from monitor.cli.doctor import examined_cluster  # noqa: PLC0415 -- as above
+    from monitor.cli.errors import SourceError  # noqa: PLC0415 -- as above
+    from monitor.cli.names import only_cluster  # noqa: PLC0415 -- as above
+    from monitor.cli.sources.recording import Recording  # noqa: PLC0415 -- as above
+    from monitor.cli.sources.saved_file import SavedFile  # noqa: PLC0415 -- as above
+    from monitor.cli.sources.verifying import JobCluster, RecordedCluster, SavedCluster  # noqa: PLC0415 -- as above
+    from monitor.config.errors import ConfigError  # noqa: PLC0415 -- as above
+    from monitor.config.expectations import load_expectations  # noqa: PLC0415 -- as above
+
+    cluster, group = names
+    try:
+        expectations = load_expectations(file)
+    except ConfigError as error:
+        raise SourceError("\n".join(error.problems)) from None
+    if bootstrap_server is not None:
+        with examined_cluster(bootstrap_server, client, group) as (examined, name):
+            yield Verification(expectations, examined, cluster or name, group)
+        return
+    if options.snapshot is not None:
+        saved = SavedFile(options.snapshot)
+        name = cluster or only_cluster(saved)
+        yield Verification(expectations, SavedCluster(saved, name), name, group)
+        return
+    past = options.past_source
+    if isinstance(past, Recording):
+        name = cluster or only_cluster(past)
+        yield Verification(expectations, RecordedCluster(past, name, options.at_instant), name, group)
+        return
+    name = cluster or only_cluster(options.job)
+    yield Verification(expectations, JobCluster(options.job, name), name, group)

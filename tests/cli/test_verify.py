@@ -1,0 +1,212 @@
+"""groupwatch verify as a pipeline calls it: exit codes, JUnit, and the gate, against a job's own HTTP server."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from click.testing import Result
+from typer.testing import CliRunner
+
+from monitor.cli.app import app
+from monitor.cli.errors import SourceError
+from monitor.cli.gate import Clock, Gate, GateOptions
+from monitor.cli.verify import duration_s
+from monitor.detection.evaluation_input import GroupInputs
+from monitor.expectations.expectation import Expectation, Expectations, MemberRange
+from monitor.expectations.outcome import Met
+from monitor.expectations.rollout import RolloutLimits
+from monitor.expectations.verification import KnownGroups, UnknownGroup
+from monitor.web.app import create_app
+from monitor.web.server import HttpServer
+from tests.support.builders import ASSIGNED, NOW, catalog, commit, group, member, topic
+from tests.web.examples import Served, offsets_only, ready_cluster, snapshot
+from tests.web.saved import Saved, pieces
+
+PAIR = (member("C0", ("a",), {"a": [0, 1]}), member("C1", ("a",), {"a": [2, 3]}))
+HEALTHY = group(*PAIR, offsets=[commit("a", number) for number in range(4)])
+TOPICS = catalog(topic("a", 4))
+SAVED = Saved(TOPICS, (HEALTHY,), NOW)
+
+
+def ask(*words: str) -> Result:
+    return CliRunner().invoke(app, ["verify", *words])
+
+
+@pytest.fixture(scope="module")
+def job() -> Iterator[str]:
+    """A job that watches the cluster c with the group g, and another cluster that is not ready."""
+    shown = snapshot(ready_cluster(offsets_only("g", "c"), cluster="c"))
+    with HttpServer(create_app(Served(shown, {"c": SAVED}), lambda: NOW + 1_000), port=0) as server:
+        yield server.url
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "expectations.toml"
+
+
+MET = '[[expect]]\ngroups = "g"\nexists = true\nmembers = 2\n'
+NOT_MET = '[[expect]]\ngroups = "g"\nteam = "checkout"\nmembers = 3\n[[expect]]\ngroups = "billing"\nexists = true\n'
+UNKNOWN = '[[expect]]\ngroups = "billing"\nmembers = 1\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "code"),
+    [
+        (MET, (), 0),
+        (NOT_MET, (), 1),
+        (NOT_MET, ("--group", "billing"), 1),
+        (UNKNOWN, ("--group", "billing"), 2),
+        (MET, ("--group", "other"), 2),
+        (UNKNOWN, (), 2),
+    ],
+)
+def test_the_exit_code_is_0_met_1_not_met_2_unknown(job, file, text, words, code):
+    file.write_text(text)
+    answer = ask(str(file), "--url", job, *words)
+    assert answer.exit_code == code, answer.output
+    assert answer.stdout.splitlines()[-1] == (
+        "All expectations are met.",
+        "Not all expectations are met.",
+        "Not all expectations could be checked.",
+    )[code]
+
+
+def test_each_check_has_a_line_and_those_that_are_not_met_come_first(job, file):
+    file.write_text(NOT_MET)
+    lines = [line.split(maxsplit=3) for line in ask(str(file), "--url", job).stdout.splitlines()]
+    assert lines[:2] == [["billing", "of", "cluster", "c:"], ["not", "met", "exists", "c has no such group."]]
+    assert lines[2:4] == [
+        ["g", "of", "cluster", "c (team checkout):"],
+        ["not", "met", "members", "It has 2 members; expected: 3."],
+    ]
+
+
+def test_junit_has_a_failure_for_what_is_not_met_and_an_error_for_what_is_unknown(job, file, tmp_path):
+    file.write_text(NOT_MET + UNKNOWN.replace("billing", "g").replace("members = 1", "max_share = 1.0"))
+    report = tmp_path / "report.xml"
+    ask(str(file), "--url", job, "--junit", str(report))
+    root = ElementTree.parse(report).getroot()
+    assert root.attrib == {"name": "groupwatch verify", "tests": "4", "failures": "2", "errors": "0"}
+    assert [suite.get("name") for suite in root] == ["c/billing", "c/g"]
+    assert [case.get("message") for case in root.iter("failure")] == [
+        "c has no such group.",
+        "It has 2 members; expected: 3.",
+    ]
+
+
+def test_a_job_that_does_not_answer_is_unknown(file):
+    file.write_text(MET)
+    answer = ask(str(file), "--url", "127.0.0.1:9", "--cluster", "c")
+    assert answer.exit_code == 2
+    assert "Could not connect to http://127.0.0.1:9" in answer.output
+
+
+def test_mistakes_in_the_file_end_with_2(job, file):
+    file.write_text("[[expect]]\nmember = 2\n")
+    answer = ask(str(file), "--url", job)
+    assert answer.exit_code == 2
+    assert answer.output == (
+        "groupwatch: expect#1.groups is required.\nexpect#1.member is not a known key (did you mean members?).\n"
+    )
+
+
+def test_a_saved_file_may_lack_groups(file, tmp_path):
+    saved = tmp_path / "saved.jsonl"
+    saved.write_bytes(b"".join(pieces(SAVED)))
+    file.write_text(MET)
+    assert ask(str(file), "--snapshot", str(saved)).exit_code == 0
+    file.write_text(NOT_MET)
+    answer = json.loads(ask(str(file), "--snapshot", str(saved), "--group", "billing", "--json").stdout)
+    assert answer["met"] == "unknown"
+
+
+def test_a_gate_ends_with_what_the_rollout_cost(job, file):
+    file.write_text(MET)
+    answer = ask(str(file), "--url", job, "--wait", "5s", "--stable", "0s")
+    assert answer.exit_code == 0
+    assert "Costs of the rollout: 0 rebalances;" in answer.stdout
+    assert "succeeded" in answer.stdout.splitlines()[-1]
+
+
+@pytest.mark.parametrize(("text", "code"), [(NOT_MET, 1), (UNKNOWN.replace("billing", ".*"), 1), (MET, 1)])
+def test_a_gate_does_not_pass_before_its_time(job, file, text, code):
+    """Also where all is met, but not for a minute yet."""
+    file.write_text(text)
+    answer = ask(str(file), "--url", job, "--wait", "0s", "--json")
+    assert answer.exit_code == code
+    assert json.loads(answer.stdout)["met"] == "no"
+
+
+@pytest.mark.parametrize(("text", "seconds"), [("90", 90), ("1.5m", 90), ("2h", 7_200), ("250ms", 0.25)])
+def test_a_duration(text, seconds):
+    assert duration_s(text) == seconds
+
+
+def test_what_is_no_duration_is_refused(job, file):
+    file.write_text(MET)
+    assert ask(str(file), "--url", job, "--wait", "soon").exit_code == 2
+
+
+class Script:
+    """A cluster that is something else at each look: an error, no group, or a group."""
+
+    def __init__(self, *looks: SourceError | UnknownGroup | GroupInputs | None) -> None:
+        self._looks = list(looks)
+        self.now_s = 0.0
+
+    def known_groups(self) -> KnownGroups:
+        look = self._looks[0]
+        if isinstance(look, SourceError):
+            self._looks.pop(0)
+            raise look
+        return KnownGroups(frozenset() if look is None else frozenset({"g"}))
+
+    def read(self, group: str) -> UnknownGroup | GroupInputs | None:
+        assert group == "g"
+        return self._looks.pop(0)
+
+    def wait(self, seconds: float) -> None:
+        self.now_s += seconds
+
+
+def inputs(at_ms: int, *members) -> GroupInputs:
+    found = group(*(members or PAIR), offsets=[commit("a", number) for number in range(4)])
+    return GroupInputs(found, TOPICS, at_ms)
+
+
+def gate(script: Script, wait_s: float, stable_ms: int = 2_000):
+    expected = Expectations((Expectation("g", members=MemberRange(2, 2)),))
+    options = GateOptions("c", "g", RolloutLimits(since_ms=ASSIGNED, stable_ms=stable_ms), wait_s)
+    return Gate(expected, script, options).wait(Clock(lambda: script.now_s, script.wait), lambda _: None)
+
+
+def test_a_gate_waits_until_the_members_are_there():
+    """One member, then two for two seconds."""
+    looks = [inputs(NOW, PAIR[0]), *(inputs(NOW + 1_000 * number) for number in (1, 2, 3))]
+    result = gate(Script(*looks), wait_s=60)
+    assert (result.met, result.waited_ms) == (Met.YES, 3_000)
+
+
+def test_what_is_unknown_in_between_breaks_the_time():
+    looks = [inputs(NOW), SourceError("No answer."), *(inputs(NOW + 1_000 * number) for number in (2, 3, 4))]
+    assert gate(Script(*looks), wait_s=60).waited_ms == 4_000
+    unknown = [inputs(NOW), UnknownGroup("Damaged."), *(inputs(NOW + 1_000 * number) for number in (2, 3, 4))]
+    assert gate(Script(*unknown), wait_s=60).waited_ms == 4_000
+
+
+@pytest.mark.parametrize(
+    ("last", "met"),
+    [
+        (SourceError("No answer."), Met.UNKNOWN),
+        (UnknownGroup("Damaged."), Met.UNKNOWN),
+        (None, Met.NO),
+        (inputs(NOW, PAIR[0]), Met.NO),
+    ],
+)
+def test_when_the_time_is_up_the_last_look_counts(last, met):
+    assert gate(Script(inputs(NOW - 1_000), last), wait_s=1).met is met
