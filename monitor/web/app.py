@@ -26,6 +26,7 @@ from monitor.web.page.report import report_routes
 from monitor.web.page.routes import group_now, page_routes
 from monitor.web.page.topic_routes import topic_routes
 from monitor.web.probes import metrics_routes
+from monitor.web.views.deployment import NO_CHOICE, Deployment
 from monitor.web.views.past import Past, PastReader
 from monitor.web.views.snapshot_source import NotKnownYet, Source
 from monitor.web.views.topic_list import TopicListings
@@ -36,12 +37,12 @@ def create_app(
     now_ms: Callable[[], int] | None = None,
     process: ProcessMetrics | None = None,
     past: Past | None = None,
-    external_url: str | None = None,
+    deployment: Deployment = NO_CHOICE,
 ) -> Starlette:
     """The app over whatever snapshot is the newest.
 
     ``now_ms`` is the clock for the age of the page, ``process`` the metrics of the process itself, ``past`` the
-    recording (None: there is none). ``external_url`` is the address under which people open the page, if it is known.
+    recording (None: there is none). ``deployment`` is what its settings say of it.
     """
     pages, clock, turns = Pages(), now_ms or _system_ms, AllTurns(Turns(), PastTurns())
     listings = TopicListings(source)
@@ -50,10 +51,10 @@ def create_app(
     routes = [
         *page_routes(source, pages, clock, turns, reader),
         *topic_routes(source, listings, pages, clock, turns.now),
-        *report_routes(reader, turns.past, external_url),
+        *report_routes(reader, turns.past, deployment.external_url),
         *help_routes(pages),
         *metrics,
-        *api_routes(source, listings, clock, turns, reader, external_url),
+        *api_routes(source, listings, clock, turns, reader, deployment),
     ]
     return exact_app(routes, {HTTPException: _Refusal(pages)})
 

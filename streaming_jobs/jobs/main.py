@@ -81,7 +81,10 @@ def _watch(settings: Settings, lifetime: Lifetime, *, rebuild: bool, strict: boo
     # Before the port opens: a job that cannot start answers no scrape and no probe.
     away = find_away(settings, lifetime, strict=strict)
     show_away(settings, store, away)
-    with http_server(store, settings.http, history=settings.history) as server, metrics_push(store, settings):
+    with (
+        http_server(store, settings.http, history=settings.history, expectations=settings.expectations.file) as server,
+        metrics_push(store, settings),
+    ):
         jars = needed_jars(settings, lifetime.progress)
         lifetime.go_on()
         delivery = findings_delivery(store, settings)

@@ -6,6 +6,7 @@ from typing import Final
 
 import msgspec
 
+from monitor.expectations.outcome import GroupOutcome
 from monitor.explain.statements import Explanation
 from monitor.explain.what_if import WhatIf
 from monitor.history.report.facts import IncidentReport
@@ -32,6 +33,7 @@ from monitor.web.views.topic_list import TopicSummary
 GROUP: Final = "{cluster}/{group}"
 TOPIC: Final = "{cluster}/{topic}"
 EXPLAIN: Final = "/api/v1/explain/"
+VERIFY: Final = "/api/v1/verify/"
 WHAT_IF: Final = "/api/v1/what-if/"
 HISTORY: Final = "/api/v1/history/"
 OPENAPI: Final = "/api/v1/openapi.json"
@@ -247,6 +249,20 @@ ADDRESSES: Final = (
             ),
             Parameter(name="partitions", meaning="TOPIC=N: with N partitions of a topic.", repeats=True),
             _AT,
+        ),
+    ),
+    Address(
+        path=f"{VERIFY}{GROUP}",
+        name="verify",
+        tag="groups",
+        meaning="Whether a group is as the file of expectations says: 200 it is, 409 it is not, 503 that is not known. "
+        "Each has the checks.",
+        answer=Answer(type=GroupOutcome),
+        parameters=(
+            Parameter(
+                name="since",
+                meaning="The start of a rollout: also check owners, their commits, and findings since then.",
+            ),
         ),
     ),
     Address(

@@ -78,6 +78,7 @@ def _operation(address: Address) -> Json:
         "responses": {
             "200": {**_answer(address.answer), **({"headers": _HEADERS} if listed else {})},
             **_kept(address.answer),
+            **_not_met(address),
             **_errors(address),
         },
     }
@@ -118,6 +119,12 @@ def _answer_schema(answer: Answer) -> Json:
 def _kept(answer: Answer) -> Json:
     """What is streamed has no tag, so it is sent again."""
     return {"304": {"description": "The client has it."}} if answer.media == JSON else {}
+
+
+def _not_met(address: Address) -> Json:
+    """What only a gate may answer, besides its 503."""
+    is_gate = address.name == "verify"
+    return {"409": {**_answer(address.answer), "description": "The group is not as expected."}} if is_gate else {}
 
 
 def _errors(address: Address) -> Json:

@@ -31,8 +31,10 @@ from monitor.web.api.paging import page_response, read_wanted
 from monitor.web.api.response import JSON, JsonAnswer
 from monitor.web.api.topic_routes import topic_handlers
 from monitor.web.api.types import ApiAddress, ApiIndex, GroupHistory
+from monitor.web.api.verification import Verifier
 from monitor.web.http.concurrency import AllTurns
 from monitor.web.views.addresses import API, REPORT_API, ROOT, SAVED, STORY
+from monitor.web.views.deployment import NO_CHOICE, Deployment
 from monitor.web.views.past import PastReader, has_instant, verdict_then
 from monitor.web.views.query import Query
 from monitor.web.views.snapshot_source import GroupFinder, Source, address_of
@@ -59,16 +61,17 @@ def api_routes(  # noqa: PLR0913, PLR0917 -- each is a part of the app
     now_ms: Callable[[], int],
     turns: AllTurns,
     past: PastReader,
-    external_url: str | None = None,
+    deployment: Deployment = NO_CHOICE,
 ) -> list[Route]:
     """Everything under ``/api/``. ``now_ms`` is the clock for the age of an evaluation.
 
-    ``listings`` are those of ``source``. ``external_url`` is the address of the page; None: it is not known.
+    ``listings`` are those of ``source``.
     """
     handlers = {
-        **_Listing(source, now_ms, external_url).handlers(),
+        **_Listing(source, now_ms, deployment.external_url).handlers(),
         **_OfGroups(source, past).handlers(),
         **topic_handlers(source, listings, now_ms),
+        "verify": Verifier(source, deployment.expected, now_ms).answer,
     }
     routes = [
         Route(

@@ -10,6 +10,7 @@ from monitor.detection.finding_changes import opened
 from monitor.detection.ownership.assignment_view import view_assignment
 from monitor.detection.ownership.catalog_view import Topics
 from monitor.detection.thresholds.thresholds import DetectionSettings
+from monitor.expectations.expectation import Expectation, Expectations, MemberRange
 from monitor.history.chronicle.values import Chronicle, FindingSpan, GroupPoint, MemberThen
 from monitor.history.recorded import RecordingError
 from monitor.history.report.facts import Departure, IncidentReport, LagCourse, MemberLeft, NotCommitted, ReportLine
@@ -82,6 +83,7 @@ EXAMPLES: Final = {
     "unused": "/api/v1/unused",
     "explain": "/api/v1/explain/main/orders?topic=orders&partition=3",
     "what-if": "/api/v1/what-if/main/orders?members=3&partitions=orders%3D6",
+    "verify": "/api/v1/verify/main/orders",
     "history": "/api/v1/history/main/orders",
     "story": "/api/v1/story/main/orders?since=-10m",
     "report": "/api/v1/report/main/orders?since=-10m",
@@ -91,6 +93,15 @@ EXAMPLES: Final = {
 }
 """One for each address, by its name."""
 
+
+EXPECTED: Final = Expectations(
+    (
+        Expectation(groups="orders", team="checkout", exists=True, members=MemberRange(2), allow=tuple(FindingKind)),
+        Expectation(groups="mail", members=MemberRange(40)),
+        Expectation(groups="billing", exists=True),
+    )
+)
+"""What is expected of its groups. One is as it should be, one is known by its commits only, and one does not exist."""
 
 SPAN_MS: Final = 600_000
 CHRONICLE: Final = Chronicle(

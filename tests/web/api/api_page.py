@@ -15,9 +15,10 @@ from monitor.web.api.endpoints import ADDRESSES, Address
 from monitor.web.api.openapi import openapi_document
 from monitor.web.app import create_app
 from monitor.web.server import HttpServer
+from monitor.web.views.deployment import Deployment
 from monitor.web.views.query import Parameter
 from tests.support import plain_http
-from tests.web.api.api_example import EXAMPLES, NOW_MS, Recorded, example
+from tests.web.api.api_example import EXAMPLES, EXPECTED, NOW_MS, Recorded, example
 
 PAGE: Final = Path(__file__).parents[3] / "docs" / "api.md"
 WIDTH: Final = 116
@@ -84,8 +85,9 @@ the possible errors of each address.
 
 def page() -> str:
     """The whole page."""
+    app = create_app(example(), lambda: NOW_MS, past=Recorded(), deployment=Deployment(expected=lambda: EXPECTED))
     with (
-        HttpServer(create_app(example(), lambda: NOW_MS, past=Recorded()), port=0) as server,
+        HttpServer(app, port=0) as server,
         plain_http.client(base_url=server.url) as client,
     ):
         parts = [

@@ -30,9 +30,10 @@ from monitor.web.http.concurrency import AT_ONCE, Turns
 from monitor.web.http.limits import Limits
 from monitor.web.server import HttpServer
 from monitor.web.views.addresses import GroupAddress
+from monitor.web.views.deployment import Deployment
 from tests.support import plain_http
 from tests.support.builders import NOW, catalog, commit, group, member, topic
-from tests.web.api.api_example import EXAMPLES, NOW_MS, Recorded, example, job_of
+from tests.web.api.api_example import EXAMPLES, EXPECTED, NOW_MS, Recorded, example, job_of
 from tests.web.examples import HOSTILE_NAMES, Served
 from tests.web.problems import problem
 from tests.web.saved import Saved
@@ -42,7 +43,8 @@ JSON_ADDRESSES = [each for each in ADDRESSES if each.answer.media == "applicatio
 
 
 def served(source):
-    return HttpServer(create_app(source, lambda: NOW_MS, past=Recorded()), port=0)
+    deployment = Deployment(expected=lambda: EXPECTED)
+    return HttpServer(create_app(source, lambda: NOW_MS, past=Recorded(), deployment=deployment), port=0)
 
 
 @pytest.fixture(scope="module")

@@ -12,6 +12,7 @@ from starlette.testclient import TestClient
 from monitor.config.http import OWN_PATHS, HttpSettings
 from monitor.web.app import create_app
 from monitor.web.http.external_path import UnderPath
+from monitor.web.views.deployment import Deployment
 from streaming_jobs.driver.snapshot_store import SnapshotStore
 from streaming_jobs.jobs.serving import http_server
 from tests.web.examples import NOW_MS, Served, offsets_only, orders, ready_cluster, snapshot
@@ -92,7 +93,7 @@ def test_charts_and_reports_of_the_past_link_below_the_prefix():
 def test_a_report_links_to_the_page_of_its_group_where_people_open_it():
     url = f"https://ops.example.com{PREFIX}"
     shown = Served(snapshot(ready_cluster(orders())))
-    client = TestClient(create_app(shown, lambda: PAST_NOW_MS, past=MemoryPast(), external_url=url))
+    client = TestClient(create_app(shown, lambda: PAST_NOW_MS, past=MemoryPast(), deployment=Deployment(url)))
     assert f'<a href="{url}/groups/c/g">' in client.get("/report/c/g").text
     assert f"\nThe current state: <{url}/groups/c/g>\n" in client.get("/report/c/g?format=md").text
     assert client.get("/api/v1/").json()["external_url"] == url
