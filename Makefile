@@ -31,7 +31,7 @@ SITE_FILES := README.md CHANGELOG.md CONTRIBUTING.md LICENSE groupwatch.example.
 	deploy/helm/groupwatch/values.yaml deploy/systemd tests/detection/told.txt monitor/detection/lag/commit_order.py
 
 .DEFAULT_GOAL := help
-.PHONY: help doctor demo docs test test-jobs test-long test-systems test-clients test-kafka-versions chaos hostile churn churn-kinds incidents skips breaks fuzz fuzz-decoder lint format bench bench-decoding bench-assignors clean java
+.PHONY: help doctor demo docs test test-jobs test-long test-systems test-clients test-kafka-versions chaos hostile churn churn-kinds incidents skips rollouts breaks fuzz fuzz-decoder lint format bench bench-decoding bench-assignors clean java
 
 help: ## Show what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 28
@@ -85,6 +85,9 @@ incidents: java $(INSTALLED) ## Stage twelve incidents on real brokers, and keep
 
 skips: java $(INSTALLED) ## Let real consumers skip records, or not, and compare with what is told (ARGS="--seed 7 --runs 200")
 	$(RUN) -m tests.skips.run $(ARGS)
+
+rollouts: java $(INSTALLED) ## Roll out real groups well and badly, and see whether groupwatch verify --wait tells them apart (ARGS="--runs 12 --only range")
+	$(RUN) -m tests.rollouts.run $(ARGS)
 
 breaks: java $(INSTALLED) ## Break the code in 60 places and see which tests notice (ARGS="--seed 7 --breaks 20")
 	$(RUN) -m tests.breaks.run $(ARGS)

@@ -96,8 +96,8 @@ def test_help_names_every_target_that_a_person_types():
     named = {line.split()[1] for line in run.stdout.splitlines()}
     typed = (
         "help doctor demo docs test test-jobs test-long test-systems test-clients test-kafka-versions chaos hostile "
-        "churn churn-kinds incidents skips breaks fuzz fuzz-decoder lint format bench bench-decoding bench-assignors "
-        "clean"
+        "churn churn-kinds incidents skips rollouts breaks fuzz fuzz-decoder lint format bench bench-decoding "
+        "bench-assignors clean"
     )
     assert named == set(typed.split())
 

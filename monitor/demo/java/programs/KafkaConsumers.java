@@ -11,8 +11,9 @@ import org.apache.kafka.common.TopicPartition;
 
 /**
  * Consumers of Kafka's own Java client, and a producer. Argument: the address of a broker. The client id of a consumer is
- * its name. STRATEGY is the class of an assignor of the client, without its package. HOW is empty. They commit by
- * themselves. A consumer that hangs polls no more, and leaves its group after max.poll.interval.ms.
+ * its name. STRATEGY is the class of an assignor of the client, without its package, or "uniform" or "range" for the
+ * protocol of KIP-848. HOW is empty, or "uncommitted": it never commits. A consumer that hangs polls no more, and leaves
+ * its group after max.poll.interval.ms.
  */
 public class KafkaConsumers extends KafkaOrders {
     KafkaConsumers(String bootstrap) {
@@ -24,7 +25,7 @@ public class KafkaConsumers extends KafkaOrders {
     }
 
     Consumer consumer(String name, String group, String[] topics, String strategy, String how) throws Exception {
-        return new Member(name, group, topics, strategy);
+        return new Member(name, group, topics, strategy, how);
     }
 
     /** A consumer with a thread of its own. */
@@ -34,9 +35,16 @@ public class KafkaConsumers extends KafkaOrders {
         private final KafkaConsumer client;
         private final Thread thread;
 
-        Member(String name, String group, String[] topics, String strategy) {
+        Member(String name, String group, String[] topics, String strategy, String how) {
             Properties settings = consumerSettings(name, group);
-            settings.put("partition.assignment.strategy", "org.apache.kafka.clients.consumer." + strategy);
+            if (strategy.endsWith("Assignor")) {
+                settings.put("partition.assignment.strategy", "org.apache.kafka.clients.consumer." + strategy);
+            } else {
+                settings.put("group.protocol", "consumer");
+                settings.put("group.remote.assignor", strategy);
+            }
+            settings.put("allow.auto.create.topics", "false");
+            settings.put("enable.auto.commit", how.equals("uncommitted") ? "false" : "true");
             settings.put("auto.commit.interval.ms", "1000");
             settings.put("fetch.min.bytes", "100000"); // costs little: about one fetch a second
             settings.put("fetch.max.wait.ms", "1000");

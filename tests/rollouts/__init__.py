@@ -1,0 +1,1 @@
+"""Real rollouts, good and bad, and whether ``groupwatch verify --wait`` tells them apart."""
