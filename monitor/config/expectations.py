@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError, field_validator, model_validator
 from pydantic_core import ErrorDetails
@@ -14,12 +13,8 @@ from monitor.config.files import read_toml
 from monitor.config.http import FilePath
 from monitor.config.mistakes import mistake_sentence
 from monitor.config.section import LONGEST_S, Section, checked_expression
-from monitor.expectations.expectation import Expectation, Expectations, MemberRange, Slo
+from monitor.expectations.expectation import Expectation, Expectations, MemberRange
 from monitor.findings.table import FINDINGS
-from monitor.model.findings import Severity
-
-_WINDOW: Final = re.compile(r"[1-9][0-9]{0,3}[mhdw]")
-_WINDOW_UNITS_S: Final = {"m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 
 
 class ExpectationsSettings(Section):
@@ -53,22 +48,6 @@ def _as_range(given: object) -> object:
 Members = Annotated[MembersTable, BeforeValidator(_as_range, json_schema_input_type=int | MembersTable)]
 
 
-class SloTable(Section):
-    """A service level objective."""
-
-    percent: float = Field(gt=0, lt=100, allow_inf_nan=False)
-    """For how much of the time all expectations of the group should be met, for example 99.5."""
-    window: str = "30d"
-    """The time of which that is a share: a number with `m`, `h`, `d` or `w`."""
-
-    @field_validator("window")
-    @classmethod
-    def _is_a_window(cls, given: str) -> str:
-        if not _WINDOW.fullmatch(given):
-            raise ValueError('should be a number with m, h, d or w, for example "30d"')
-        return given
-
-
 class ExpectTable(Section):
     """An entry `[[expect]]`. Of each key, the first entry that matches a group and has the key counts."""
 
@@ -94,8 +73,6 @@ class ExpectTable(Section):
     """The largest member should own at most this multiple of its partitions in an optimal assignment; `1.0` is even."""
     allow: tuple[str, ...] | None = None
     """Findings that are allowed, as `KIND` or `KIND/REASON`. Others of severity warning or critical are not."""
-    slo: SloTable | None = None
-    """For how much of the time all of this should be so, for example `{ percent = 99.5, window = "30d" }`."""
 
     @field_validator("groups")
     @classmethod
@@ -125,15 +102,12 @@ class ExpectTable(Section):
             max_lag_s=self.max_lag_s,
             max_share=self.max_share,
             allow=self.allow,
-            slo=None if self.slo is None else Slo(self.slo.percent, _window_s(self.slo.window)),
         )
 
 
 class ExpectationsFile(Section):
     """A file of expectations."""
 
-    severity: Severity = Severity.INFO
-    """The severity of findings about expectations that are not met: `info`, `warning` or `critical`."""
     expect: tuple[ExpectTable, ...]
     """The entries, each a table `[[expect]]`."""
 
@@ -157,13 +131,9 @@ def load_expectations(path: Path) -> Expectations:
         raise ConfigError(f"{path} is nested too deeply.") from None
     except ValidationError as error:
         raise ConfigError(*[_sentence(each) for each in error.errors(include_url=False, include_input=False)]) from None
-    return Expectations(entries=tuple([each.expectation() for each in found.expect]), severity=found.severity)
+    return Expectations(entries=tuple([each.expectation() for each in found.expect]))
 
 
 def _sentence(error: ErrorDetails) -> str:
-    tables: tuple[type[BaseModel], ...] = (ExpectationsFile, ExpectTable, MembersTable, SloTable)
+    tables: tuple[type[BaseModel], ...] = (ExpectationsFile, ExpectTable, MembersTable)
     return mistake_sentence(error, [name for table in tables for name in table.model_fields])
-
-
-def _window_s(text: str) -> int:
-    return int(text[:-1]) * _WINDOW_UNITS_S[text[-1]]

@@ -7,10 +7,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from monitor.model import Value
-from monitor.model.findings import Severity
 from monitor.model.patterns import name_pattern
-
-DEFAULT_SEVERITY: Final = Severity.INFO
 
 
 class MemberRange(Value):
@@ -38,13 +35,6 @@ class MemberRange(Value):
         return f"{self.least:,}" if self.least == self.most else f"{self.least:,} to {self.most:,}"
 
 
-class Slo(Value):
-    """Expectations should be met for ``percent`` of the last ``window_s`` seconds, 0 to 100."""
-
-    percent: float
-    window_s: int
-
-
 class Expectation(Value):
     """What is expected of a group, or of the groups that match a pattern. None: nothing is expected of it.
 
@@ -65,7 +55,6 @@ class Expectation(Value):
     max_lag_s: float | None = None
     max_share: float | None = None
     allow: tuple[str, ...] | None = None
-    slo: Slo | None = None
 
     def is_of(self, cluster: str, group: str) -> bool:
         """Whether it is about this group.
@@ -88,10 +77,9 @@ _KEYS: Final = tuple(name for name in Expectation.__struct_fields__ if name not 
 
 
 class Expectations(Value):
-    """The entries of a file, in its order, and the severity of findings about what is not met."""
+    """The entries of a file, in its order."""
 
     entries: tuple[Expectation, ...]
-    severity: Severity = DEFAULT_SEVERITY
 
     def of(self, cluster: str, group: str) -> Expectation | None:
         """What is expected of one group: of each key, the first entry that matches and has it. None: nothing.

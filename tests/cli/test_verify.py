@@ -69,11 +69,14 @@ def test_the_exit_code_is_0_met_1_not_met_2_unknown(job, file, text, words, code
     file.write_text(text)
     answer = ask(str(file), "--url", job, *words)
     assert answer.exit_code == code, answer.output
-    assert answer.stdout.splitlines()[-1] == (
-        "All expectations are met.",
-        "Not all expectations are met.",
-        "Not all expectations could be checked.",
-    )[code]
+    assert (
+        answer.stdout.splitlines()[-1]
+        == (
+            "All expectations are met.",
+            "Not all expectations are met.",
+            "Not all expectations could be checked.",
+        )[code]
+    )
 
 
 def test_each_check_has_a_line_and_those_that_are_not_met_come_first(job, file):

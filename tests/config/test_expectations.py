@@ -9,12 +9,9 @@ import pytest
 from monitor.config.errors import ConfigError
 from monitor.config.expectations import load_expectations
 from monitor.config.expectations_schema import expectations_schema
-from monitor.expectations.expectation import Expectation, MemberRange, Slo
-from monitor.model.findings import Severity
+from monitor.expectations.expectation import Expectation, MemberRange
 
 WHOLE = """
-severity = "warning"
-
 [[expect]]
 groups = "orders"
 cluster = "prod"
@@ -27,7 +24,6 @@ static = false
 max_lag_s = 30
 max_share = 1.5
 allow = ["rebalance", "lag/behind"]
-slo = { percent = 99.5, window = "4w" }
 
 [[expect]]
 groups = "batch-.*"
@@ -43,7 +39,6 @@ def file(tmp_path: Path) -> Path:
 def test_every_key(file):
     file.write_text(WHOLE)
     found = load_expectations(file)
-    assert found.severity is Severity.WARNING
     assert found.entries == (
         Expectation(
             groups="orders",
@@ -57,7 +52,6 @@ def test_every_key(file):
             max_lag_s=30,
             max_share=1.5,
             allow=("rebalance", "lag/behind"),
-            slo=Slo(99.5, 2_419_200),
         ),
         Expectation(groups="batch-.*", members=MemberRange(1, 6)),
     )
@@ -72,11 +66,6 @@ def test_every_key(file):
         ('protocol = "eager"', "expect#1.protocol should be 'classic', 'consumer', 'share' or 'streams'."),
         ("max_share = 0.5", "expect#1.max_share should be greater than or equal to 1."),
         ('allow = ["drif"]', "expect#1.allow has 'drif', which is no finding: see docs/findings.md."),
-        (
-            'slo = { percent = 99, window = "30" }',
-            'expect#1.slo.window should be a number with m, h, d or w, for example "30d".',
-        ),
-        ("slo = { percent = 100 }", "expect#1.slo.percent should be less than 100."),
     ],
 )
 def test_a_mistake_is_one_sentence(file, entry, sentence):
@@ -119,7 +108,7 @@ def test_the_schema_takes_the_file_and_refuses_what_it_does_not_know():
     assert list(validator.iter_errors(tomllib.loads(WHOLE))) == []
     assert list(validator.iter_errors({"expect": [{"groups": "g", "member": 2}]})) != []
     described = schema["$defs"]["ExpectTable"]["properties"]
-    assert len(described) == 12
+    assert len(described) == 11
     assert all(each.get("description") for each in described.values())
 
 
