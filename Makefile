@@ -136,8 +136,8 @@ docs: $(SITE_INSTALLED) ## Build a site of the documentation, with a search, int
 dist: $(PUBLISHING_INSTALLED) ## Build and check wheel and sdist, with bills of materials, into build/dist (SOURCE=ADDRESS PUBLISH=INDEX)
 	@$(PUBLISHING)/bin/python -m publishing.distributions $(if $(SOURCE),--source $(SOURCE)) $(if $(PUBLISH),--publish $(PUBLISH))
 
-chart: $(INSTALLED) ## Check and package Helm's chart into build/dist (IMAGE=NAME VERSION=1.2.3 SOURCE=ADDRESS PUBLISH=oci://HOST/PATH)
-	@$(RUN) -m publishing.chart $(if $(IMAGE),--image $(IMAGE)) $(if $(VERSION),--version $(VERSION)) \
+chart: ## Check and package Helm's chart into build/dist (IMAGE=NAME VERSION=1.2.3 SOURCE=ADDRESS PUBLISH=oci://HOST/PATH)
+	@$(PYTHON) -m publishing.chart $(if $(IMAGE),--image $(IMAGE)) $(if $(VERSION),--version $(VERSION)) \
 		$(if $(SOURCE),--source $(SOURCE)) $(if $(PUBLISH),--publish $(PUBLISH))
 
 image: ## Build the image with Docker or Podman (IMAGE=HOST/NAME VERSION=1.2.3 PLATFORMS=linux/amd64,linux/arm64 PUBLISH=yes)

@@ -13,9 +13,6 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from monitor.java_runtime.cached_folder import fill_folder
-from monitor.java_runtime.jars import cache_dir
-
 RELEASE: Final = "3.22.0"
 OLDEST: Final = (3, 17)
 """The first with ``fromToml``, by which the chart reads the configuration."""
@@ -36,6 +33,7 @@ def find_helm() -> str | None:
 
 def build_helm() -> Path:
     """Build it with Go, unless the cache has it. Raises CalledProcessError: Go failed, and has written why."""
+    from monitor.java_runtime.cached_folder import fill_folder  # noqa: PLC0415 # a chart is packaged without the package
 
     def install(work: Path) -> Path:
         environment = os.environ | {"GOBIN": str(work / "out"), "CGO_ENABLED": "0", "GOTOOLCHAIN": "local"}
@@ -54,7 +52,9 @@ def build_helm() -> Path:
 
 
 def _folder() -> Path:
-    return cache_dir() / f"helm-{RELEASE}"
+    """In the folder of ``monitor.java_runtime.jars.cache_dir``."""
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(os.environ.get("GROUPWATCH_CACHE") or Path(base) / "groupwatch") / f"helm-{RELEASE}"
 
 
 def _release(program: str) -> tuple[int, ...]:

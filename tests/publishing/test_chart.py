@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 import yaml
 
+from monitor.java_runtime.jars import cache_dir
 from publishing.chart import main, package, with_image
 from publishing.errors import PublishingError
+from publishing.helm import find_helm
 from tests.repository.test_deploy_helm import CHART
 from tests.support.helm import helm_program
 
@@ -34,6 +36,18 @@ def test_a_package_has_the_content_of_links_and_the_names_that_were_chosen(tmp_p
     rules = "files/prometheusrule.yaml"
     assert (CHART / rules).is_symlink()
     assert files[f"groupwatch/{rules}"] == (CHART / rules).read_bytes()
+
+
+def test_helm_of_the_cache_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    for variable in ("GROUPWATCH_CACHE", "XDG_CACHE_HOME"):
+        monkeypatch.delenv("GROUPWATCH_CACHE", raising=False)
+        monkeypatch.setenv(variable, str(tmp_path / variable))
+        assert find_helm() is None
+        built = cache_dir() / "helm-3.22.0" / "helm"
+        built.parent.mkdir(parents=True)
+        built.touch()
+        assert find_helm() == str(built)
 
 
 def test_names_that_mean_something_else_are_refused(capsys: pytest.CaptureFixture[str]):
