@@ -1,5 +1,5 @@
 # groupwatch as an image: the job, and the master and the workers of a Spark cluster for it (docs/deployment.md).
-# Which Debian and which Java: docs/decisions/0096; which Kafka connector serves which PySpark: 0060.
+# Which Debian and which Java: docs/decisions/0098; which Kafka connector serves which PySpark: 0060.
 ARG BASE=python:3.11-slim-bookworm
 
 # What is installed with pip is made in a stage of its own: pip, its cache and what only tests need stay there.
