@@ -1,6 +1,5 @@
 # groupwatch as an image: the job, and the master and the workers of a Spark cluster for it (docs/deployment.md).
-# Bookworm, because the Debian after it has no Java 17 and Spark 4.2 is released for 17 and 21. Which Kafka connector
-# serves which PySpark: docs/decisions/0060.
+# Which Debian and which Java: docs/decisions/0098; which Kafka connector serves which PySpark: 0060.
 ARG BASE=python:3.11-slim-bookworm
 
 # What is installed with pip is made in a stage of its own: pip, its cache and what only tests need stay there.
@@ -27,9 +26,10 @@ COPY dashboards dashboards
 RUN pip --python /opt/groupwatch/bin/python install --no-cache-dir --no-deps .
 
 FROM ${BASE}
+ARG JAVA=17
 # tini, because the first process of a container has to reap what its children leave behind.
 RUN apt-get update \
-    && apt-get install -y --no-install-recommends libgssapi-krb5-2 openjdk-17-jre-headless procps tini \
+    && apt-get install -y --no-install-recommends libgssapi-krb5-2 "openjdk-${JAVA}-jre-headless" procps tini \
     && rm -rf /var/lib/apt/lists/* \
     && groupadd --gid 10001 groupwatch \
     && useradd --uid 10001 --gid 10001 --home-dir /var/lib/groupwatch --no-create-home groupwatch \

@@ -9,6 +9,12 @@ LIBRARIES ?=
 TOOLS ?= dev
 GROUPS ?=
 VERSIONS ?= 4.2.0 4.4.0
+# For what is published (docs/publishing.md). No registry is a default.
+SOURCE ?=
+PUBLISH ?=
+IMAGE ?=
+VERSION ?=
+PLATFORMS ?=
 # Doctests are in what is no job, so their modules need not be collected.
 ONLY_TESTS := -o testpaths=tests -o addopts="-ra --strict-markers"
 # Which files of tests a worker gets is said in tests/conftest.py.
@@ -29,9 +35,12 @@ SITE_INSTALLED := $(VENV)/.installed-site
 SITE_SOURCE := build/site-source
 SITE_FILES := README.md CHANGELOG.md CONTRIBUTING.md LICENSE groupwatch.example.toml docs deploy/helm/groupwatch/README.md \
 	deploy/helm/groupwatch/values.yaml deploy/systemd tests/detection/told.txt monitor/detection/lag/commit_order.py
+# What builds packages is apart from what they are tested with.
+PUBLISHING := build/publishing
+PUBLISHING_INSTALLED := $(PUBLISHING)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help doctor demo docs test test-jobs test-long test-systems test-clients test-kafka-versions chaos hostile churn churn-kinds incidents skips rollouts breaks fuzz fuzz-decoder lint format bench bench-decoding bench-assignors clean java
+.PHONY: help doctor demo docs test test-jobs test-long test-systems test-clients test-kafka-versions test-pythons chaos hostile churn churn-kinds incidents skips rollouts breaks fuzz fuzz-decoder lint format bench bench-decoding bench-assignors dist chart image clean java
 
 help: ## Show what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 28
@@ -67,6 +76,9 @@ test-kafka-versions: java $(INSTALLED) ## Run the stories of share, Streams and 
 		GROUPWATCH_KAFKA_VERSION=$$version $(RUN) -m pytest $(WORKERS) -m broker $(STORIES) $(ARGS) || failed="$$failed $$version"; \
 	done; \
 	test -z "$$failed" || { echo "Failed with Kafka$$failed" >&2; exit 1; }
+
+test-pythons: ## Run the tests that need no broker, Spark or Java on Python 3.12 and 3.13, where they are (two minutes)
+	@$(PYTHON) -m publishing.pythons $(ARGS)
 
 chaos: java $(INSTALLED) ## Disturb the job and the broker again and again, and compare (ARGS="--seed 7 --kills 20 --others 6")
 	$(RUN) -m tests.chaos.run $(ARGS)
@@ -124,6 +136,17 @@ docs: $(SITE_INSTALLED) ## Build a site of the documentation, with a search, int
 	$(RUN) -m properdocs build --strict --config-file properdocs.yml
 	@echo "Read it with its search: python3 -m http.server --directory build/site"
 
+dist: $(PUBLISHING_INSTALLED) ## Build and check wheel and sdist, with bills of materials, into build/dist (SOURCE=ADDRESS PUBLISH=INDEX)
+	@$(PUBLISHING)/bin/python -m publishing.distributions $(if $(SOURCE),--source $(SOURCE)) $(if $(PUBLISH),--publish $(PUBLISH))
+
+chart: ## Check and package Helm's chart into build/dist (IMAGE=NAME VERSION=1.2.3 SOURCE=ADDRESS PUBLISH=oci://HOST/PATH)
+	@$(PYTHON) -m publishing.chart $(if $(IMAGE),--image $(IMAGE)) $(if $(VERSION),--version $(VERSION)) \
+		$(if $(SOURCE),--source $(SOURCE)) $(if $(PUBLISH),--publish $(PUBLISH))
+
+image: ## Build the image with Docker or Podman (IMAGE=HOST/NAME VERSION=1.2.3 PLATFORMS=linux/amd64,linux/arm64 PUBLISH=yes)
+	@$(PYTHON) -m publishing.image $(if $(IMAGE),--image $(IMAGE)) $(if $(VERSION),--version $(VERSION)) \
+		$(if $(PLATFORMS),--platforms $(PLATFORMS)) $(if $(SOURCE),--source $(SOURCE)) $(if $(PUBLISH),--publish)
+
 clean: ## Remove what make installed here (downloaded jars stay in the user's cache)
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 
@@ -165,3 +188,8 @@ $(INSTALLED): pyproject.toml constraints.txt | $(CREATED)
 	@echo "Installing groupwatch with its tools into $(VENV): one to two minutes, 1.6 GB, of which 0.5 GB is PySpark"
 	$(RUN) -m pip install --no-compile --constraint constraints.txt --editable '.[$(TOOLS)]'
 	@touch $(BASE_INSTALLED) $(DEMO_INSTALLED) $@
+
+$(PUBLISHING_INSTALLED): publishing/tools.txt constraints.txt
+	$(PYTHON) -m venv $(PUBLISHING)
+	$(PUBLISHING)/bin/python -m pip install --quiet --constraint constraints.txt --requirement publishing/tools.txt
+	@touch $@

@@ -41,10 +41,11 @@ def missing_extra(module: str | None, command: str = "") -> str | None:
     """The sentence for a module that a command cannot import; None: no extra would install it.
 
     >>> missing_extra("kazoo.client", "collect")
-    "This command needs the packages of the collectors: run pip install '.[collect]' in a clone of groupwatch, or use \
-its image."
+    "This command needs the packages of the collectors: install groupwatch again with the extra collect (in a clone: \
+pip install '.[collect]'), or use its image."
     >>> missing_extra("kazoo.client", "run")
-    "This command needs the packages of the job: run pip install '.[job]' in a clone of groupwatch, or use its image."
+    "This command needs the packages of the job: install groupwatch again with the extra job (in a clone: \
+pip install '.[job]'), or use its image."
     >>> missing_extra("monitor.nothing") is None
     True
     """

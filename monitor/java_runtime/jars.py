@@ -46,10 +46,10 @@ DELTA_OF_SPARK: Final[Mapping[str, Coordinate]] = {
 }
 """The release of Delta Lake for each of Spark's."""
 
-CONNECTOR_OF_SPARK: Final[Mapping[str, str]] = {"4.2.1": "4.2.0"}
-"""The release of Spark's Kafka connector where it is another one than PySpark's: that of 4.2.1 does not resolve.
+CONNECTOR_OF_SPARK: Final[Mapping[str, str]] = {"4.2": "4.2.0"}
+"""The release of Spark's Kafka connector for each of Spark's, repairs of it included: that of 4.2.1 does not resolve.
 
-4.2.0 has the same connector, but its state server never closes the socket that it accepts (SPARK-58932)."""
+PySpark has to be 4.2.1 or newer: the state server of 4.2.0 never closes the socket that it accepts (SPARK-58932)."""
 
 IAM_ARTIFACT: Final = "aws-msk-iam-auth"
 IAM_OF_AMAZON: Final = Coordinate(organisation="software.amazon.msk", artifact=IAM_ARTIFACT, version="2.3.5")
@@ -98,11 +98,24 @@ def spark_kafka_jars(progress: Progress = quiet) -> list[Path]:
         JarsNotResolved: Ivy failed.
         JavaNotFound: There is no Java to run Ivy.
     """
-    pyspark = importlib.metadata.version("pyspark")
-    version = CONNECTOR_OF_SPARK.get(pyspark, pyspark)
-    coordinate = Coordinate(organisation="org.apache.spark", artifact="spark-sql-kafka-0-10_2.13", version=version)
+    coordinate = connector_of(importlib.metadata.version("pyspark"))
     present = frozenset(artifact_name(jar) for jar in pyspark_jars_dir().glob("*.jar"))
-    return resolve(coordinate, cache_dir() / f"spark-kafka-{version}", progress, leave_out=present)
+    return resolve(coordinate, cache_dir() / f"spark-kafka-{coordinate.version}", progress, leave_out=present)
+
+
+def connector_of(pyspark: str) -> Coordinate:
+    """The Kafka connector that serves a PySpark: that of its release, else the one of the same version.
+
+    >>> connector_of("4.2.7").version, connector_of("4.0.1").version
+    ('4.2.0', '4.0.1')
+    """
+    version = CONNECTOR_OF_SPARK.get(_release_of(pyspark), pyspark)
+    return Coordinate(organisation="org.apache.spark", artifact="spark-sql-kafka-0-10_2.13", version=version)
+
+
+def _release_of(pyspark: str) -> str:
+    """The first two numbers, which all repairs of a release share."""
+    return ".".join(pyspark.split(".")[:2])
 
 
 def delta_jars(progress: Progress = quiet) -> list[Path]:
@@ -112,7 +125,7 @@ def delta_jars(progress: Progress = quiet) -> list[Path]:
         JarsNotResolved: Ivy failed.
         JavaNotFound: There is no Java to run Ivy.
     """
-    coordinate = DELTA_OF_SPARK[".".join(importlib.metadata.version("pyspark").split(".")[:2])]
+    coordinate = DELTA_OF_SPARK[_release_of(importlib.metadata.version("pyspark"))]
     present = frozenset(artifact_name(jar) for jar in pyspark_jars_dir().glob("*.jar"))
     into = cache_dir() / f"{coordinate.artifact}-{coordinate.version}"
     return resolve(coordinate, into, progress, leave_out=present)

@@ -1,4 +1,4 @@
-"""Whether a package is installed, and how to install an extra. groupwatch is on no index: its name may be another's."""
+"""Whether a package is installed, and how to install an extra. No index is named: it may be another's there."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ NOT_IN_THE_IMAGE: Final = frozenset({"mcp", "demo"})
 
 
 def how_to_install(extra: str) -> str:
-    """What to do, as the rest of a sentence.
+    """What to do, as the rest of a sentence. It is true of a clone, of a wheel, and of an index of one's own.
 
     >>> print(how_to_install("iam"))
-    run pip install '.[iam]' in a clone of groupwatch, or use its image
+    install groupwatch again with the extra iam (in a clone: pip install '.[iam]'), or use its image
     >>> print(how_to_install("mcp"))
-    run pip install '.[mcp]' in a clone of groupwatch
+    install groupwatch again with the extra mcp (in a clone: pip install '.[mcp]')
     """
-    clone = f"run pip install '.[{extra}]' in a clone of groupwatch"
-    return clone if extra in NOT_IN_THE_IMAGE else f"{clone}, or use its image"
+    again = f"install groupwatch again with the extra {extra} (in a clone: pip install '.[{extra}]')"
+    return again if extra in NOT_IN_THE_IMAGE else f"{again}, or use its image"
 
 
 def is_installed(module: str) -> bool:

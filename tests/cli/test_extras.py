@@ -50,7 +50,7 @@ def groupwatch_each(commands: Sequence[tuple[str, ...]], missing: frozenset[str]
 
 
 def install(extra: str) -> str:
-    return f"run pip install '.[{extra}]' in a clone of groupwatch, or use its image."
+    return f"install groupwatch again with the extra {extra} (in a clone: pip install '.[{extra}]'), or use its image."
 
 
 def test_a_command_names_the_smallest_extra_that_it_needs(tmp_path: Path):
@@ -103,7 +103,8 @@ def test_check_config_for_collectors_needs_no_spark_and_for_the_job_says_that_it
 def test_a_server_for_agents_names_its_own_extra():
     assert groupwatch("mcp") == (
         2,
-        "groupwatch: This command needs the official SDK of MCP: run pip install '.[mcp]' in a clone of groupwatch.\n",
+        "groupwatch: This command needs the official SDK of MCP: install groupwatch again with the extra mcp (in a "
+        "clone: pip install '.[mcp]').\n",
     )
 
 

@@ -1,76 +1,19 @@
-"""Helm, for the tests of the chart. Debian has no package of it, so Go builds it once for each user, into the cache.
-
-``python -m tests.support.helm`` builds it: three minutes of a core and 80 MB, once. .ci/run does so where Go is.
-"""
+"""Helm, for the tests of the chart."""
 
 from __future__ import annotations
 
 import os
-import re
 import shutil
-import subprocess
-import sys
-from pathlib import Path
-from typing import Final
 
 import pytest
 
-from monitor.java_runtime.cached_folder import fill_folder
-from monitor.java_runtime.jars import cache_dir
-
-RELEASE: Final = "3.22.0"
-OLDEST: Final = (3, 17)
-"""The first with ``fromToml``, by which the chart reads the configuration."""
-
-MODULE: Final = f"helm.sh/helm/v3/cmd/helm@v{RELEASE}"
-BUILD_LIMIT_S: Final = 900
+from publishing.helm import NEEDED, find_helm
 
 
 def helm_program() -> str:
     """Helm of PATH or of the cache. Without it the test is skipped with the reason, or fails where CI has built it."""
-    installed = shutil.which("helm")
-    if installed is not None and _release(installed) >= OLDEST:
-        return installed
-    built = _folder() / "helm"
-    if built.is_file():
-        return str(built)
-    reason = "helm 3.17 or newer is not installed; python -m tests.support.helm builds one with Go (.ci/run does)"
+    if (found := find_helm()) is not None:
+        return found
     if os.environ.get("CI") and shutil.which("go"):
-        pytest.fail(reason)
-    pytest.skip(reason)
-
-
-def build_helm() -> Path:
-    """Build it with Go, unless the cache has it. Raises CalledProcessError: Go failed, and has written why."""
-
-    def install(work: Path) -> Path:
-        environment = os.environ | {"GOBIN": str(work / "out"), "CGO_ENABLED": "0", "GOTOOLCHAIN": "local"}
-        subprocess.run(
-            ["go", "install", "-trimpath", "-ldflags=-s -w", MODULE],
-            cwd=work,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            timeout=BUILD_LIMIT_S,
-            check=True,
-        )
-        return work / "out"
-
-    fill_folder(_folder(), install, print)
-    return _folder() / "helm"
-
-
-def _folder() -> Path:
-    return cache_dir() / f"helm-{RELEASE}"
-
-
-def _release(program: str) -> tuple[int, ...]:
-    """The first two numbers of a version; of one that says none, no number."""
-    shown = subprocess.run([program, "version", "--short"], capture_output=True, text=True, timeout=60, check=False)
-    found = re.match(r"v(\d+)\.(\d+)", shown.stdout)
-    return tuple(map(int, found.groups())) if found else ()
-
-
-if __name__ == "__main__":
-    if shutil.which("go") is None:
-        sys.exit("There is no Go here, so Helm is not built and the tests of the chart are skipped.")
-    build_helm()
+        pytest.fail(NEEDED)
+    pytest.skip(NEEDED)

@@ -161,8 +161,8 @@ def test_a_missing_signer_is_one_sentence(monkeypatch: pytest.MonkeyPatch):
     with pytest.raises(ConfigError) as caught:
         kafka_python_arguments(cluster(PROPERTIES))
     assert str(caught.value) == (
-        "clusters.prod.client.sasl.mechanism: AWS_MSK_IAM needs the signer of Amazon: run pip install"
-        " '.[iam]' in a clone of groupwatch, or use its image."
+        "clusters.prod.client.sasl.mechanism: AWS_MSK_IAM needs the signer of Amazon: install groupwatch"
+        " again with the extra iam (in a clone: pip install '.[iam]'), or use its image."
     )
 
 

@@ -128,7 +128,7 @@ def test_a_missing_package_is_one_sentence_with_what_to_install(monkeypatch: pyt
     with pytest.raises(ConfigError) as caught:
         kafka_python_arguments(cluster(properties(KEYTAB)))
     assert str(caught.value) == (
-        "clusters.prod.client.sasl.mechanism is GSSAPI, which needs the package gssapi: run pip install"
-        " '.[kerberos]' in a clone of groupwatch, or use its image"
+        "clusters.prod.client.sasl.mechanism is GSSAPI, which needs the package gssapi: install groupwatch"
+        " again with the extra kerberos (in a clone: pip install '.[kerberos]'), or use its image"
         " (on Debian, after apt-get install gcc python3-dev libkrb5-dev)."
     )

@@ -1,0 +1,1 @@
+"""What makes package, chart and image, and checks them. No part of the package (docs/publishing.md)."""
