@@ -140,7 +140,7 @@ def _with_served_links(name: str, tokens: Iterable[Token]) -> Iterable[Token]:
                 yield token
         elif token.type == "link_close" and unserved:
             yield Token("text", "", 0, content=f" (docs/{unserved})" if "/" not in unserved else "")
-        else:
+        elif token.type != "image":  # a picture is not served
             yield token
 
 

@@ -33,7 +33,7 @@ from monitor.web.page.what_if_form import LISTED_MEMBERS
 from monitor.web.views.addresses import (
     API,
     HELP,
-    HELP_PAGES,
+    HELP_FIRST,
     HELP_SEARCH,
     LIBRARIES_API,
     LIBRARIES_PAGE,
@@ -172,7 +172,7 @@ def _templates() -> jinja2.Environment:
         "libraries_href": LIBRARIES_PAGE,
         "topics_href": TOPICS,
         "help_href": HELP,
-        "help_pages": HELP_PAGES,
+        "help_first": HELP_FIRST,
         "help_search_href": HELP_SEARCH,
         "longest_query": LONGEST_QUERY,
         "topic_href": lambda cluster, topic: TopicAddress(cluster, topic).under(TOPICS),

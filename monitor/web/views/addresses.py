@@ -35,16 +35,19 @@ SAVED: Final = "/api/v1/snapshot/"
 """Under it is the snapshot of a group; without the last slash, that of all."""
 HELP: Final = "/help/"
 HELP_SEARCH: Final = "/help/search"
+HELP_FIRST: Final = ("findings", "runbooks", "concepts")
+"""The pages of help to which others lead: each page of help names them at its top."""
 HELP_PAGES: Final = (
-    "findings",
-    "runbooks",
-    "concepts",
+    *HELP_FIRST,
     "start/incident",
     "start/from-kminion",
     "start/kubernetes",
     "start/grafana",
     "start/client-libraries",
     "start/terminal",
+    *("alerts", "explain", "history", "doctor", "expectations", "terminal", "dashboards", "metrics", "mcp", "api"),
+    *("configuration", "deployment", "access", "collectors", "scaling", "performance"),
+    *("scope", "tracking", "assignors", "comparison", "migration", "demo", "scenarios"),
 )
 """Under HELP; those of docs/ with the same name. Results of a search have this order."""
 
