@@ -78,7 +78,7 @@ test-kafka-versions: java $(INSTALLED) ## Run the stories of share, Streams and 
 	test -z "$$failed" || { echo "Failed with Kafka$$failed" >&2; exit 1; }
 
 test-pythons: ## Run the tests that need no broker, Spark or Java on Python 3.12 and 3.13, where they are (two minutes)
-	@$(PYTHON) -m publishing.pythons $(ARGS)
+	@$(PYTHON) -m deploy.publishing.pythons $(ARGS)
 
 chaos: java $(INSTALLED) ## Disturb the job and the broker again and again, and compare (ARGS="--seed 7 --kills 20 --others 6")
 	$(RUN) -m tests.chaos.run $(ARGS)
@@ -137,14 +137,14 @@ docs: $(SITE_INSTALLED) ## Build a site of the documentation, with a search, int
 	@echo "Read it with its search: python3 -m http.server --directory build/site"
 
 dist: $(PUBLISHING_INSTALLED) ## Build and check wheel and sdist, with bills of materials, into build/dist (SOURCE=ADDRESS PUBLISH=INDEX)
-	@$(PUBLISHING)/bin/python -m publishing.distributions $(if $(SOURCE),--source $(SOURCE)) $(if $(PUBLISH),--publish $(PUBLISH))
+	@$(PUBLISHING)/bin/python -m deploy.publishing.distributions $(if $(SOURCE),--source $(SOURCE)) $(if $(PUBLISH),--publish $(PUBLISH))
 
 chart: ## Check and package Helm's chart into build/dist (IMAGE=NAME VERSION=1.2.3 SOURCE=ADDRESS PUBLISH=oci://HOST/PATH)
-	@$(PYTHON) -m publishing.chart $(if $(IMAGE),--image $(IMAGE)) $(if $(VERSION),--version $(VERSION)) \
+	@$(PYTHON) -m deploy.publishing.chart $(if $(IMAGE),--image $(IMAGE)) $(if $(VERSION),--version $(VERSION)) \
 		$(if $(SOURCE),--source $(SOURCE)) $(if $(PUBLISH),--publish $(PUBLISH))
 
 image: ## Build the image with Docker or Podman (IMAGE=HOST/NAME VERSION=1.2.3 PLATFORMS=linux/amd64,linux/arm64 PUBLISH=yes)
-	@$(PYTHON) -m publishing.image $(if $(IMAGE),--image $(IMAGE)) $(if $(VERSION),--version $(VERSION)) \
+	@$(PYTHON) -m deploy.publishing.image $(if $(IMAGE),--image $(IMAGE)) $(if $(VERSION),--version $(VERSION)) \
 		$(if $(PLATFORMS),--platforms $(PLATFORMS)) $(if $(SOURCE),--source $(SOURCE)) $(if $(PUBLISH),--publish)
 
 clean: ## Remove what make installed here (downloaded jars stay in the user's cache)
@@ -189,7 +189,7 @@ $(INSTALLED): pyproject.toml constraints.txt | $(CREATED)
 	$(RUN) -m pip install --no-compile --constraint constraints.txt --editable '.[$(TOOLS)]'
 	@touch $(BASE_INSTALLED) $(DEMO_INSTALLED) $@
 
-$(PUBLISHING_INSTALLED): publishing/tools.txt constraints.txt
+$(PUBLISHING_INSTALLED): deploy/publishing/tools.txt constraints.txt
 	$(PYTHON) -m venv $(PUBLISHING)
-	$(PUBLISHING)/bin/python -m pip install --quiet --constraint constraints.txt --requirement publishing/tools.txt
+	$(PUBLISHING)/bin/python -m pip install --quiet --constraint constraints.txt --requirement deploy/publishing/tools.txt
 	@touch $@

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from publishing.bill_of_materials import jar_component
+from deploy.publishing.bill_of_materials import jar_component
 
 OF_MAVEN = {
     "META-INF/maven/org.other/shaded/pom.properties": "",

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 import yaml
 
+from deploy.publishing.chart import main, package, with_image
+from deploy.publishing.errors import PublishingError
+from deploy.publishing.helm import find_helm
 from monitor.java_runtime.jars import cache_dir
-from publishing.chart import main, package, with_image
-from publishing.errors import PublishingError
-from publishing.helm import find_helm
 from tests.repository.test_deploy_helm import CHART
 from tests.support.helm import helm_program
 

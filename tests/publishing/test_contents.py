@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from publishing.contents import DATA, FILES, FOLDERS, PACKAGES, faults_of_sdist, faults_of_wheel
-from publishing.errors import PublishingError
-from publishing.staging import stage, version, with_source
+from deploy.publishing.contents import DATA, FILES, FOLDERS, PACKAGES, faults_of_sdist, faults_of_wheel
+from deploy.publishing.errors import PublishingError
+from deploy.publishing.staging import stage, version, with_source
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))

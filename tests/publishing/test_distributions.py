@@ -11,8 +11,8 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from publishing.distributions import main
-from publishing.staging import BUILT, ROOT, version
+from deploy.publishing.distributions import main
+from deploy.publishing.staging import BUILT, ROOT, version
 from tests.repository.test_repository import PROJECT, pins
 
 JARS = {"spark-core_2.13", "spark-sql-kafka-0-10_2.13", "kafka-clients", "delta-spark_4.2_2.13", "aws-msk-iam-auth"}
@@ -24,7 +24,7 @@ def named(bill: Path) -> dict[str, str]:
 
 
 def test_the_tools_are_pinned():
-    wanted = [Requirement(line) for line in (ROOT / "publishing/tools.txt").read_text("utf-8").splitlines()]
+    wanted = [Requirement(line) for line in (ROOT / "deploy/publishing/tools.txt").read_text("utf-8").splitlines()]
     pinned = pins()
     assert [str(each) for each in wanted if not each.specifier.contains(pinned[canonicalize_name(each.name)])] == []
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from publishing.errors import PublishingError
-from publishing.image import Image, commands, engine, main, require_sound
+from deploy.publishing.errors import PublishingError
+from deploy.publishing.image import Image, commands, engine, main, require_sound
 
 NAME = "registry.example/team/groupwatch"
 
@@ -55,7 +55,7 @@ def test_without_an_engine_it_says_what_is_missing(
     for name, code in programs.items():
         program(tmp_path, name, code)
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr("publishing.image.revision", lambda: "0")  # git is not in that PATH
+    monkeypatch.setattr("deploy.publishing.image.revision", lambda: "0")  # git is not in that PATH
     with pytest.raises(SystemExit) as ended:
         main([])
     assert (ended.value.code, capsys.readouterr().err) == (2, f"make image: {sentence}\n")

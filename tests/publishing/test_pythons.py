@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from publishing.pythons import IGNORED, PURE, folders, interpreters, main
+from deploy.publishing.pythons import IGNORED, PURE, folders, interpreters, main
 
 ROOT = Path(__file__).parents[2]
 

@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 
-from publishing.helm import NEEDED, find_helm
+from deploy.publishing.helm import NEEDED, find_helm
 
 
 def helm_program() -> str:

@@ -1,4 +1,4 @@
-"""``python -m publishing.pythons``: run the tests that need no broker, Spark or Java on other releases of Python.
+"""``python -m deploy.publishing.pythons``: the tests that need no broker, Spark or Java, on other releases of Python.
 
 Each release has an environment of its own in build/pythons, with the base of the package and what these tests need.
 """
@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final
 
-from publishing.staging import ROOT
+from deploy.publishing.staging import ROOT
 
 RELEASES: Final = ("3.12", "3.13")
 """Those of the classifiers in pyproject.toml, but for the one that `make test` has."""

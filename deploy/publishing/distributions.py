@@ -1,4 +1,4 @@
-"""``python -m publishing.distributions``: build the wheel and the source distribution, and check both.
+"""``python -m deploy.publishing.distributions``: build the wheel and the source distribution, and check both.
 
 Into build/dist go the two files, and two bills of materials (CycloneDX): of what is installed with the wheel alone, and
 of what the image has of Python and Java. It needs the tools in publishing/tools.txt.
@@ -18,10 +18,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from publishing.bill_of_materials import write_bill
-from publishing.contents import DATA, faults_of_sdist, faults_of_wheel
-from publishing.errors import PublishingError
-from publishing.staging import ADDRESS, BUILT, ROOT, last_commit_s, stage, tracked_files, version, with_source
+from deploy.publishing.bill_of_materials import write_bill
+from deploy.publishing.contents import DATA, faults_of_sdist, faults_of_wheel
+from deploy.publishing.errors import PublishingError
+from deploy.publishing.staging import ADDRESS, BUILT, ROOT, last_commit_s, stage, tracked_files, version, with_source
 
 CONSTRAINTS: Final = ROOT / "constraints.txt"
 SEEN_BY_THE_INSTALLED: Final = """

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
 
-from publishing.errors import PublishingError
-from publishing.staging import ROOT
+from deploy.publishing.errors import PublishingError
+from deploy.publishing.staging import ROOT
 
 FORM: Final = ("--output-reproducible", "--output-format", "JSON", "--spec-version", "1.6")
 JARS_OF_THE_JOB: Final = """

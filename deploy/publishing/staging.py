@@ -10,9 +10,9 @@ import tomllib
 from pathlib import Path
 from typing import Final
 
-from publishing.errors import PublishingError
+from deploy.publishing.errors import PublishingError
 
-ROOT: Final = Path(__file__).parents[1]
+ROOT: Final = Path(__file__).parents[2]
 ADDRESS: Final = re.compile(r"https?://[\w.:-]+/[\w./~-]*")
 BUILT: Final = ROOT / "build" / "dist"
 

@@ -1,4 +1,4 @@
-"""``python -m publishing.chart``: check Helm's chart, and package it into build/dist."""
+"""``python -m deploy.publishing.chart``: check Helm's chart, and package it into build/dist."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from publishing.errors import PublishingError
-from publishing.helm import NEEDED, find_helm
-from publishing.staging import BUILT, ROOT, require_address, stage, tracked_files, version
+from deploy.publishing.errors import PublishingError
+from deploy.publishing.helm import NEEDED, find_helm
+from deploy.publishing.staging import BUILT, ROOT, require_address, stage, tracked_files, version
 
 CHART: Final = "deploy/helm/groupwatch"
 DEFAULT_IMAGE: Final = "  repository: groupwatch # where your registry has it\n"

@@ -1,4 +1,4 @@
-"""``python -m publishing.image``: build the image with Docker or Podman, and push it if asked to.
+"""``python -m deploy.publishing.image``: build the image with Docker or Podman, and push it if asked to.
 
 It needs nothing but Python, and no network beyond that of the Dockerfile.
 """
@@ -13,8 +13,8 @@ import sys
 from collections.abc import Sequence
 from typing import Final, Literal, NamedTuple
 
-from publishing.errors import PublishingError
-from publishing.staging import BUILT, ROOT, require_address, revision, version
+from deploy.publishing.errors import PublishingError
+from deploy.publishing.staging import BUILT, ROOT, require_address, revision, version
 
 Engine = Literal["docker", "podman"]
 Command = list[str]

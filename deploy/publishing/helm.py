@@ -1,6 +1,6 @@
 """Helm: that of PATH, or the one that Go builds once for each user, into the cache. Debian has no package of it.
 
-``python -m publishing.helm`` builds it: three minutes of a core and 80 MB, once. .ci/run does so where Go is.
+``python -m deploy.publishing.helm`` builds it: three minutes of a core and 80 MB, once. .ci/run does so where Go is.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ OLDEST: Final = (3, 17)
 
 MODULE: Final = f"helm.sh/helm/v3/cmd/helm@v{RELEASE}"
 BUILD_LIMIT_S: Final = 900
-NEEDED: Final = "helm 3.17 or newer is not installed; python -m publishing.helm builds one with Go (.ci/run does)"
+NEEDED: Final = (
+    "helm 3.17 or newer is not installed: python -m deploy.publishing.helm builds it with Go (as .ci/run does)"
+)
 
 
 def find_helm() -> str | None:
