@@ -26,7 +26,7 @@ class OneCommand(TyperCommand):
 
     def get_params(self, ctx: Any) -> list[Any]:  # noqa: ANN401 -- typer has the class in a private module
         """The parameters, as typer wants them."""
-        return _without_types_of_flags(super().get_params(ctx))
+        return _without_flag_types(super().get_params(ctx))
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:  # noqa: ANN401 -- as above
         """The words of the usage: braces and dots are typer's, and mean a choice and a repetition elsewhere."""
@@ -40,7 +40,7 @@ class Commands(TyperGroup):
 
     def get_params(self, ctx: Any) -> list[Any]:  # noqa: ANN401 -- as above
         """The parameters, as typer wants them."""
-        return _without_types_of_flags(super().get_params(ctx))
+        return _without_flag_types(super().get_params(ctx))
 
     def main(
         self,
@@ -85,7 +85,7 @@ def _with_options(words: Sequence[str]) -> list[str]:
     return [*words[1:], WORDS[words[0]]] if words and words[0] in WORDS else [*words]
 
 
-def _without_types_of_flags(parameters: list[Any]) -> list[Any]:
+def _without_flag_types(parameters: list[Any]) -> list[Any]:
     for each in parameters:
         if getattr(each, "is_flag", False):
             each.display_type_rich = lambda ctx: None
@@ -111,5 +111,5 @@ def _plain(message: str) -> str:
     "Invalid value for '--n': a time in seconds must be greater than 0"
     """
     numbers = {"integer": "a whole number", "number": "a number"}
-    told = _NO_NUMBER.sub(lambda found: f"should be {numbers[found[1]]}", message.replace(_OF_PYDANTIC, ""))
-    return _INPUT.sub("should be", told)
+    plain = _NO_NUMBER.sub(lambda found: f"should be {numbers[found[1]]}", message.replace(_OF_PYDANTIC, ""))
+    return _INPUT.sub("should be", plain)

@@ -125,7 +125,7 @@ class ClusterSettings(Section):
         return given
 
     @model_validator(mode="after")
-    def _names_its_events_if_its_name_is_none_of_a_topic(self) -> Self:
+    def _has_a_name_for_its_events_topic(self) -> Self:
         if self.via and "events_topic" not in self.model_fields_set:
             raise PydanticCustomError("events_of_carried", _NO_TOPIC_OF_NAME, {"start": EVENTS_TOPIC})
         return self

@@ -35,7 +35,7 @@ class Convention(NamedTuple):
 def with_conventions(families: Iterable[Family], convention: Convention) -> Iterator[Family]:
     """The families with the attributes that the conventions name, and the system of points that have such a name."""
     for family in families:
-        yield family._replace(points=[_named(point, convention) for point in family.points])
+        yield family._replace(points=[_renamed_point(point, convention) for point in family.points])
 
 
 def attributes(labels: Labels, convention: Convention) -> Labels:
@@ -59,5 +59,5 @@ def attributes(labels: Labels, convention: Convention) -> Labels:
     return {**kept, **named, SYSTEM: convention.systems.get(labels.get(convention.cluster_label, ""), KAFKA)}
 
 
-def _named(point: NumberPoint | HistogramPoint, convention: Convention) -> NumberPoint | HistogramPoint:
+def _renamed_point(point: NumberPoint | HistogramPoint, convention: Convention) -> NumberPoint | HistogramPoint:
     return point._replace(labels=attributes(point.labels, convention))

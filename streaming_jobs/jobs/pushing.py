@@ -49,8 +49,8 @@ def _convention(settings: Settings) -> Convention | None:
 
     if settings.otlp.attributes == "labels":
         return None
-    of_zookeeper = {each.name: each.system for each in settings.zookeeper.values()}
-    systems = dict.fromkeys(settings.rocketmq, "rocketmq") | of_zookeeper
+    zookeeper = {each.name: each.system for each in settings.zookeeper.values()}
+    systems = dict.fromkeys(settings.rocketmq, "rocketmq") | zookeeper
     return Convention(systems, settings.metrics.cluster_label, keeps_labels=settings.otlp.attributes == "both")
 
 
