@@ -263,7 +263,8 @@ def _end_with(action: Callable[[], None], cannot_start: tuple[type[Exception], .
     try:
         action()
     except cannot_start as error:
-        typer.echo(f"groupwatch cannot start: {escaped_lines(str(error))}", err=True)
+        for line in escaped_lines(str(error)).splitlines():  # each mistake, in the form of all errors
+            typer.echo(f"groupwatch cannot start: {line}", err=True)
         raise typer.Exit(CANNOT_START_CODE) from None
     except KeyboardInterrupt:
         raise typer.Exit(130) from None

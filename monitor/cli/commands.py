@@ -151,9 +151,8 @@ def history(options: SourceOptions, names: GroupNames, since: Since = "-1h", unt
     from monitor.web.views.addresses import GroupAddress  # noqa: PLC0415 -- as above
 
     source = options.past_source
-    found = source.story(
-        GroupAddress(*with_cluster(source, names, 2)), Span(options.instant(since), options.instant(until))
-    )
+    address, span = GroupAddress(*with_cluster(source, names, 2)), Span(options.instant(since), options.instant(until))
+    found = wait_for(lambda: source.story(address, span), options.source_name)
     tell_answer(found, options.as_json, lambda: story_shown(found))
 
 

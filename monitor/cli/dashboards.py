@@ -33,7 +33,7 @@ def add_dashboards(app: typer.Typer) -> None:
 def dashboards(
     config: Annotated[
         Path | None,
-        typer.Option(help="The configuration (TOML): [dashboards], the address of the page, the label of the cluster."),
+        typer.Option(help="The configuration (TOML): its table dashboards, the page, the label of the cluster."),
     ] = None,
     out: Annotated[
         Path | None,

@@ -13,6 +13,8 @@ import msgspec
 import typer
 from typer.models import CommandInfo
 
+from monitor.cli.usage import OneCommand
+
 
 class Example(msgspec.Struct, frozen=True):
     """What to type, and what that does."""
@@ -460,6 +462,7 @@ def add_manuals(app: typer.Typer) -> None:
         name = _name(command)
         command.epilog = epilog(MANUALS[name]) if name in MANUALS else None
         command.rich_help_panel = panels[name]
+        command.cls = OneCommand
     app.registered_commands.sort(key=lambda each: places[_name(each)])
 
 

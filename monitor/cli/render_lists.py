@@ -248,12 +248,12 @@ def _lag_age(summary: GroupSummary) -> str:
 
 
 def _kinds(line: _Line) -> str:
-    """The findings in short, worst first; the words are those of ``groupwatch findings``."""
+    """The findings in short, worst first and by urgency; the words are those of ``groupwatch findings``."""
     summary = line.first
-    found = [
-        f"{each.kind.value} ({_urgency(each, summary.evaluated_ms)})"
-        for each in worst_first(summary.findings, summary.evaluated_ms)
-    ]
+    by_urgency: dict[str, list[str]] = {}
+    for each in worst_first(summary.findings, summary.evaluated_ms):
+        by_urgency.setdefault(_urgency(each, summary.evaluated_ms), []).append(each.kind.value)
+    found = [f"{', '.join(dict.fromkeys(kinds))} ({urgency})" for urgency, kinds in by_urgency.items()]
     doubt = ["not evaluated"] if summary.unjudged is not None else []
     follows = ["follows from the cluster's finding"] if summary.subordinate else []
     return ", ".join(dict.fromkeys([*doubt, *found, *follows])) or "none"

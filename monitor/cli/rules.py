@@ -31,7 +31,7 @@ def add_rules(app: typer.Typer) -> None:
 def rules(
     config: Annotated[
         Path | None,
-        typer.Option(help="The configuration (TOML): [alerts], the clusters, and the addresses of links."),
+        typer.Option(help="The configuration (TOML): its table alerts, the clusters, and the addresses of links."),
     ] = None,
     format_: Annotated[
         RuleFormat,

@@ -28,6 +28,10 @@ class OtlpSettings(Section):
     """The protocol of OTLP."""
     interval_s: float = Field(default=60.0, ge=1, le=3_600, allow_inf_nan=False)
     """Time between the starts of two pushes. The default is OpenTelemetry's own."""
+    attributes: Literal["labels", "messaging", "both"] = "labels"
+    """The names of attributes. `labels`: those of the labels on `/metrics`. `messaging`: those of OpenTelemetry's
+    semantic conventions in place of `group`, `topic`, `partition` and `client_id`, and `messaging.system`. `both`: the
+    labels and those."""
     headers: Headers = ClientProperties()
     """A table of headers to send, such as `authorization`. A value may contain `${env:NAME}` and `${file:/path}`. They
     are resolved at each push, so a rotated secret needs no restart. No value is ever shown."""

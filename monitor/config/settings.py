@@ -44,6 +44,14 @@ NAMED_TABLES: Final = ("clusters", *SYSTEM_TABLES, "spark_queries")
 
 EVENTS_TOPIC: Final = "groupwatch.events"
 
+_TOPIC: Final = re.compile(r"[A-Za-z0-9._-]{1,249}")
+"""What Kafka takes as the name of a topic."""
+
+_NO_TOPIC_OF_NAME: Final = (
+    "has via: set its events_topic, or give it another name. The default, {start}.NAME, may have only letters, digits, "
+    "dots, _ and -"
+)
+
 _SHARD: Final = re.compile(r"([1-9][0-9]{0,3})/([1-9][0-9]{0,3})")
 
 
@@ -112,14 +120,21 @@ class ClusterSettings(Section):
     def _name_events_at_the_carrier(cls, given: Any) -> Any:  # noqa: ANN401 - pydantic gives whatever was configured
         """Clusters with one topic would read, and decode, each other's events."""
         if isinstance(given, Mapping) and given.get("via") and "events_topic" not in given:
-            return {**given, "events_topic": f"{EVENTS_TOPIC}.{given.get('name', '')}"}
+            topic = f"{EVENTS_TOPIC}.{given.get('name', '')}"
+            return {**given, "events_topic": topic} if _TOPIC.fullmatch(topic) else given
         return given
+
+    @model_validator(mode="after")
+    def _has_a_name_for_its_events_topic(self) -> Self:
+        if self.via and "events_topic" not in self.model_fields_set:
+            raise PydanticCustomError("events_of_carried", _NO_TOPIC_OF_NAME, {"start": EVENTS_TOPIC})
+        return self
 
     @field_validator("connect_configs")
     @classmethod
     def _are_topics(cls, given: dict[str, str]) -> dict[str, str]:
         for topic in given.values():
-            if not re.fullmatch(r"[A-Za-z0-9._-]{1,249}", topic) or topic.startswith("__"):
+            if not _TOPIC.fullmatch(topic) or topic.startswith("__"):
                 raise ValueError("each value should be the name of a topic")
         return given
 

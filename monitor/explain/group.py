@@ -55,12 +55,17 @@ from monitor.tracking.rebalances.history import stopped_members
 
 
 def costs_so_far(group: GroupState) -> Iterator[str]:
-    """What all rebalances cost since the group was first seen."""
+    """What all rebalances cost since the group was first seen; what did not happen has no line."""
     took, paused = lasted(group.rebalance_ms), lasted(group.pause_ms)
     yield f"{counted(group.rebalances, 'rebalance')} since the group was first seen, {took} in total"
-    yield f"{counted(group.moved_partitions, 'partition')} moved, {group.avoidable_moves} of them avoidable"
-    yield f"{paused} of pauses, summed over partitions; {counted(group.burst_records, 'record')} accumulated meanwhile"
-    yield f"{counted(group.redelivered_records, 'record')} redelivered because committed offsets moved back"
+    if group.moved_partitions:
+        avoidable = f", {grouped(group.avoidable_moves)} of them avoidable" if group.avoidable_moves else ""
+        yield f"{counted(group.moved_partitions, 'partition')} moved{avoidable}"
+    if group.pause_ms or group.burst_records:
+        burst = counted(group.burst_records, "record")
+        yield f"{paused} of pauses, summed over partitions; {burst} accumulated meanwhile"
+    if group.redelivered_records:
+        yield f"{counted(group.redelivered_records, 'record')} redelivered because committed offsets moved back"
 
 
 MOST_MEMBERS: Final = 50
@@ -179,6 +184,8 @@ def _assignor_sentence(known: Judged) -> str | None:
     if KINDS[known.group.kind].is_self_assigned:
         return sharing_told(known)
     name, traits = shown(known.group.protocol or "none"), traits_of(known.group)
+    if traits.acknowledges_records:
+        return None if not known.group.members else "Its members consume partitions together, so none has one owner."
     match known.view.expectation.kind:
         case "exact":
             return f"Its assignor is {name} (from the log); groupwatch replays it exactly."
@@ -233,7 +240,8 @@ def _members(known: Judged) -> Iterator[Statement]:
     lines = [f"{_member_line(m, held[m.member_id])}{_oddities(m)}" for m in members[:MOST_MEMBERS]]
     if len(members) > MOST_MEMBERS:
         lines.append(f"and {counted(len(members) - MOST_MEMBERS, 'more member')}")
-    verb = "owns" if len(members) == 1 else "own"
+    verb = "consume" if traits_of(known.group).acknowledges_records else "own"
+    verb = f"{verb}s" if len(members) == 1 else verb
     yield Statement(
         about=About.MEMBERS,
         sentence=f"{counted(len(members), 'member')} {verb} {counted(len(owned), 'partition')}.",

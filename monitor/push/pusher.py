@@ -6,7 +6,7 @@ import logging
 import threading
 import time
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from monitor.config import ConfigError, OtlpSettings
@@ -15,7 +15,8 @@ from monitor.lifecycle import Lifecycle
 from monitor.metrics.gzip_join import unpacked
 from monitor.metrics.process_metrics import ProcessMetrics
 from monitor.model import Snapshot
-from monitor.push.families import batches, read_families
+from monitor.push.attributes import Convention, with_conventions
+from monitor.push.families import Family, batches, read_families
 from monitor.push.otlp_exporter import OtlpExporter, PushFailed
 
 log = logging.getLogger(__name__)
@@ -40,6 +41,7 @@ class Pusher(Lifecycle):
     """Pushes what /metrics serves, from ``start`` until ``stop``.
 
     ``text`` gives the text that a scrape would get now; ``resource`` describes the process, in OpenTelemetry's names.
+    ``convention`` names the attributes; None: they are the labels.
     """
 
     def __init__(
@@ -48,7 +50,9 @@ class Pusher(Lifecycle):
         text: Callable[[], str],
         process: ProcessMetrics,
         resource: Mapping[str, str],
+        convention: Convention | None = None,
     ) -> None:
+        self._convention = convention
         self._settings = settings
         self._text = text
         self._process = process
@@ -91,7 +95,7 @@ class Pusher(Lifecycle):
         try:
             exporter = self._current_exporter()
             now_ns = time.time_ns()
-            for portion in batches(read_families(self._text()), MAX_PORTION):
+            for portion in batches(self._families(), MAX_PORTION):
                 if self._stopping.is_set():  # also if it was set before there was an exporter to close
                     break
                 exporter.send(portion, now_ns)
@@ -101,6 +105,10 @@ class Pusher(Lifecycle):
             log.debug("The push failed in\n%s", "".join(traceback.format_tb(error.__traceback__)))
             return f"{type(error).__name__} in the exporter"
         return None
+
+    def _families(self) -> Iterator[Family]:
+        families = read_families(self._text())
+        return families if self._convention is None else with_conventions(families, self._convention)
 
     def _current_exporter(self) -> OtlpExporter:
         """The exporter, created again when a header has changed.

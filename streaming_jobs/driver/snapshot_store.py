@@ -99,11 +99,14 @@ class SnapshotStore:
         judge = self._judges.get(cluster)
         return judge.uses() if judge is not None else ()
 
-    def history(self, cluster: str, group: str) -> tuple[LagPoint, ...]:
-        """How the group's lag went in about the last 30 minutes, the oldest point first; () if that is not known."""
+    def history(self, cluster: str, group: str, every: int = 1) -> tuple[LagPoint, ...]:
+        """How the group's lag went in about the last 30 minutes, the oldest point first; () if that is not known.
+
+        ``every``: only each so-many-th point, and the newest.
+        """
         with self._histories_lock:
             known = self._histories.get(cluster)
-            return known.points(group) if known is not None else ()
+            return known.points(group, every) if known is not None else ()
 
     def publish(self, cluster: ClusterSnapshot, judge: VerdictSource | None = None) -> None:
         """Replace what is shown of one cluster, and what judges its groups on request (None: as before)."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import TYPE_CHECKING
 
 from monitor.collectors.kafka.findings_feed import FindingsFeed
 from monitor.config import ClusterSettings, Settings
@@ -12,6 +13,9 @@ from monitor.metrics.process_metrics import ProcessMetrics
 from monitor.metrics.version import installed_version
 from streaming_jobs.driver.findings_webhook import FindingsOf, FindingsWebhook, stop_all
 from streaming_jobs.driver.snapshot_store import SnapshotStore
+
+if TYPE_CHECKING:
+    from monitor.push.attributes import Convention
 
 
 def metrics_push(store: SnapshotStore, settings: Settings) -> AbstractContextManager[object]:
@@ -36,7 +40,18 @@ def text_push(text: Callable[[], str], process: ProcessMetrics, settings: Settin
         "service.version": installed_version(),
         "service.instance.id": f"{socket.gethostname()}:{settings.http.port}",
     }
-    return Pusher(settings.otlp, text, process, resource)
+    return Pusher(settings.otlp, text, process, resource, _convention(settings))
+
+
+def _convention(settings: Settings) -> Convention | None:
+    """How attributes are named; None: as the labels are."""
+    from monitor.push.attributes import Convention  # noqa: PLC0415 -- as above
+
+    if settings.otlp.attributes == "labels":
+        return None
+    zookeeper = {each.name: each.system for each in settings.zookeeper.values()}
+    systems = dict.fromkeys(settings.rocketmq, "rocketmq") | zookeeper
+    return Convention(systems, settings.metrics.cluster_label, keeps_labels=settings.otlp.attributes == "both")
 
 
 def _webhook(cluster: ClusterSettings, settings: Settings, process: ProcessMetrics) -> FindingsWebhook:

@@ -42,13 +42,13 @@ ORDINARY: Final = {
     "explain": f"/api/v1/explain/{CLUSTER}/group-01234",
     "explain a partition": f"/api/v1/explain/{CLUSTER}/group-01234?topic=topic-0234&partition=7",
     "what-if": f"/api/v1/what-if/{CLUSTER}/group-01234?members=7",
-    "history": f"/api/v1/history/{CLUSTER}/group-01234",
+    "lag": f"/api/v1/lag/{CLUSTER}/group-01234",
 }
 OF_THE_HUGE: Final = {
     "group": f"/api/v1/groups/{CLUSTER}/{HUGE}",
     "explain": f"/api/v1/explain/{CLUSTER}/{HUGE}",
     "what-if": f"/api/v1/what-if/{CLUSTER}/{HUGE}?members=1100",
-    "history": f"/api/v1/history/{CLUSTER}/{HUGE}",
+    "lag": f"/api/v1/lag/{CLUSTER}/{HUGE}",
 }
 
 

@@ -91,10 +91,15 @@ def test_run_refuses_the_same_with_the_same_sentences(written: Written, tmp_path
     """Before it asks a broker: there is none at the address."""
     answer = ran("run", "--config", str(written(wrong)))
     assert answer.exit_code == 2, answer.output
-    head = "groupwatch cannot start: "
-    assert answer.stderr.startswith(head)
-    assert_told(answer.stderr.removeprefix(head).splitlines(), wrong, tmp_path)
+    assert_told(_told(answer.stderr), wrong, tmp_path)
     assert not isinstance(answer.exception, Exception), "no traceback"
+
+
+def _told(errors: str) -> list[str]:
+    """The sentences; each line has the form of all errors."""
+    head = "groupwatch cannot start: "
+    assert all(line.startswith(head) for line in errors.splitlines())
+    return [line.removeprefix(head) for line in errors.splitlines()]
 
 
 COLLECTED = [each for each in WRONG if not each.only_jobs]
@@ -104,7 +109,7 @@ COLLECTED = [each for each in WRONG if not each.only_jobs]
 def test_collect_refuses_what_is_not_about_jobs(written: Written, tmp_path: Path, wrong: Wrong):
     answer = ran("collect", "--config", str(written(wrong)))
     assert answer.exit_code == 2, answer.output
-    assert_told(answer.stderr.removeprefix("groupwatch cannot start: ").splitlines(), wrong, tmp_path)
+    assert_told(_told(answer.stderr), wrong, tmp_path)
 
 
 @pytest.mark.parametrize(

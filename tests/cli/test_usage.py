@@ -31,6 +31,30 @@ def test_short_options_do_what_the_long_ones_do():
     assert ask("-V").stdout == ask("--version").stdout != ""
 
 
+def test_help_and_version_are_words_too():
+    assert ask("help").stdout == ask("--help").stdout
+    assert ask("help", "explain").stdout == ask("explain", "--help").stdout
+    assert ask("version").stdout == ask("--version").stdout
+
+
+@pytest.mark.parametrize("name", ["", *MANUALS])
+def test_the_help_has_no_types_of_flags_and_no_braces_and_loses_no_word_in_brackets(name: str):
+    text = ask(*name.split(), "--help").stdout
+    assert "Show this message and exit." in text
+    assert "<bool>" not in text
+    assert "{" not in _usage(text) or name == "completion"
+    assert ": ," not in text, "what looks like markup is left out"
+
+
+def test_the_usage_has_the_names_as_they_are_typed():
+    assert _usage(ask("explain", "-h").stdout).endswith("explain [OPTIONS] [CLUSTER] GROUP [TOPIC PARTITION]")
+    assert _usage(ask("status", "-h").stdout).endswith("status [OPTIONS] [CLUSTER]")
+
+
+def _usage(text: str) -> str:
+    return next(line.strip() for line in text.splitlines() if "Usage: " in line)
+
+
 def test_the_help_has_the_commands_in_panels():
     assert {name for names in PANELS.values() for name in names} == MANUALS.keys()
     text = ask("--help").stdout
@@ -46,7 +70,7 @@ def test_the_help_has_the_commands_in_panels():
         (("run", "--nope"), "No such option: --nope"),
         (("nope",), "No such command 'nope'"),
         (("staus",), "No such command 'staus'"),
-        (("demo", "--port", "x"), "Invalid value for '--port': "),
+        (("demo", "--port", "x"), "Invalid value for '--port': should be a whole number. See "),
         (("explain",), "Missing argument"),
         (("demo", "--with", "x\x1b[2J"), "Invalid value for --with: no such system: x\\x1b[2J; there are "),
         (("status", "--fail-on", "info"), "Invalid value for '--fail-on': "),

@@ -116,6 +116,13 @@ def test_a_carrier_has_the_events_and_findings_of_a_cluster(file):
     assert settings.own_topics_at(other) == set()
 
 
+def test_a_cluster_whose_name_is_none_of_a_topic_can_be_carried_and_carry(file):
+    carried = f'{KAFKA}[clusters."prod eu"]\nbootstrap_servers = "b2:9092"\nvia = "prod"\nevents_topic = "eu"\n'
+    assert load(file(carried)).clusters["prod eu"].events_topic == "eu"
+    carries = '[clusters."prod eu"]\nbootstrap_servers = "b1:1"\n[clusters.c]\nbootstrap_servers = "b2:1"\n'
+    assert load(file(f'{carries}via = "prod eu"\n')).clusters["c"].events_topic == "groupwatch.events.c"
+
+
 ROCKET = f'{KAFKA}[rocketmq.r]\nname_servers = "n:1"\n'
 ZOO = f'{KAFKA}[zookeeper.z]\nhosts = "h:1"\nsystem = "kafka"\n'
 
@@ -167,6 +174,11 @@ ZOO = f'{KAFKA}[zookeeper.z]\nhosts = "h:1"\nsystem = "kafka"\n'
         (
             f'{KAFKA}via = "prod"',
             "clusters.prod via should be the name of another of the clusters, one without via.",
+        ),
+        (
+            f'{KAFKA}[clusters."prod eu"]\nbootstrap_servers = "b2:9092"\nvia = "prod"',
+            "clusters.prod eu has via: set its events_topic, or give it another name. The default, "
+            "groupwatch.events.NAME, may have only letters, digits, dots, _ and -.",
         ),
         (
             f'{CARRIED}[clusters.third]\nbootstrap_servers = "b3:9092"\nvia = "other"',

@@ -543,7 +543,16 @@ def test_of_the_new_protocol_it_is_said_how_sure_the_assignor_is(asked, sentence
 
 
 def test_members_of_a_share_group_share():
-    state = modern.group(HAS, kind=GroupKind.SHARE)
+    last = Rebalance(
+        generation=7, started_ms=NOW - 9_000, ended_ms=NOW - 8_000, causes=(RebalanceCause.JOIN,), joined=1
+    )
+    state = modern.group(HAS, kind=GroupKind.SHARE, history=(last,), rebalances=1, rebalance_ms=1_000)
+    statements = of_group(state, modern.CATALOG).statements
+    sentences = told(of_group(state, modern.CATALOG))
+    assert sentences[About.ASSIGNOR] == ["Its members consume partitions together, so none has one owner."]
+    assert sentences[About.MEMBERS][0].startswith("1 member consumes ")
+    costs = [each.evidence for each in statements if each.about is About.REBALANCE][-1]
+    assert costs == ("1 rebalance since the group was first seen, 1 s in total",)
     assert rule(state, "orders", 0, modern.CATALOG).startswith("Members of a share group consume partitions together")
 
 

@@ -9,12 +9,14 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pytest
+from opentelemetry.semconv._incubating.attributes import messaging_attributes as conventions
 from prometheus_client.parser import text_string_to_metric_families
 
 from monitor.config.otlp import OtlpSettings
 from monitor.demo.servers.ports import free_ports
 from monitor.metrics.process_metrics import ProcessMetrics
 from monitor.push import pusher as pushing
+from monitor.push.attributes import Convention
 from monitor.push.pusher import Pusher, served_text
 from monitor.web.app import create_app
 from monitor.web.server import HttpServer
@@ -109,6 +111,31 @@ def test_types_units_and_resource_are_those_of_opentelemetry(protocol, process, 
     told = {each.key: each.value.string_value for each in resource.resource.attributes}
     assert told.items() >= RESOURCE.items()
     assert resource.scope_metrics[0].scope.name == "groupwatch"
+
+
+@pytest.mark.parametrize("keeps_labels", [False, True])
+def test_attributes_can_have_the_names_of_opentelemetrys_conventions(keeps_labels, process, received):
+    """The names are those of OpenTelemetry's own package."""
+    convention = Convention({"mq": "metaq"}, "cluster", keeps_labels=keeps_labels)
+    text = (
+        '# TYPE a gauge\na{cluster="main",group="g",topic="t",partition="7"} 5\na{cluster="mq",consumergroup="g"} 6\n'
+        '# TYPE b histogram\nb_bucket{cluster="main",client_id="c",le="+Inf"} 1\n'
+        'b_sum{cluster="main",client_id="c"} 2\n# TYPE c gauge\nc{cluster="mq"} 7\n'
+    )
+    with receiver("grpc", received) as address:
+        Pusher(settings(address), lambda: text, process, RESOURCE, convention).push()
+    group, system = {conventions.MESSAGING_CONSUMER_GROUP_NAME: "g"}, conventions.MESSAGING_SYSTEM
+    place = {conventions.MESSAGING_DESTINATION_NAME: "t", conventions.MESSAGING_DESTINATION_PARTITION_ID: "7"}
+    labels = [{"group": "g", "topic": "t", "partition": "7"}, {"consumergroup": "g"}, {"client_id": "c"}]
+    own = labels if keeps_labels else [{}, {}, {}]
+    found = {(name, pairs): value for (name, pairs), value in received.samples().items() if not name.startswith("b_")}
+    assert found == {
+        ("a", frozenset({"cluster": "main", system: "kafka", **group, **place, **own[0]}.items())): 5,
+        ("a", frozenset({"cluster": "mq", system: "metaq", **group, **own[1]}.items())): 6,
+        ("c", frozenset({("cluster", "mq")})): 7,
+    }
+    of_client = {"cluster": "main", system: "kafka", conventions.MESSAGING_CLIENT_ID: "c", **own[2]}
+    assert received.samples()["b_sum", frozenset(of_client.items())] == 2
 
 
 @PROTOCOLS

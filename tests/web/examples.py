@@ -392,9 +392,9 @@ class Served:
         saved = self.saved.get(cluster)
         return saved.uses() if isinstance(saved, Saved) else ()
 
-    def history(self, cluster: str, group: str) -> tuple[LagPoint, ...]:
-        """What was given for the group."""
-        return self.lags.get((cluster, group), ())
+    def history(self, cluster: str, group: str, every: int = 1) -> tuple[LagPoint, ...]:
+        """What was given for the group, the last point included."""
+        return self.lags.get((cluster, group), ())[::-every][::-1]
 
 
 def ready_cluster(*verdicts: GroupVerdict, cluster: str = "main") -> JudgedCluster:

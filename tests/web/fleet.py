@@ -75,10 +75,10 @@ class Fleet:
         state = self.states[cluster].get(group)
         return state and evaluate(state, self.catalogs[cluster], self.now_ms, DetectionSettings())
 
-    def history(self, cluster: str, group: str) -> tuple[LagPoint, ...]:
+    def history(self, cluster: str, group: str, every: int = 1) -> tuple[LagPoint, ...]:
         """A lag that rises and falls, and was not known for a while."""
-        lags = [200 + 37 * n % 400 if n not in (60, 61, 62) else None for n in range(120)]
-        return tuple(LagPoint(self.now_ms - (119 - n) * 15_000, lag) for n, lag in enumerate(lags))
+        lags = {n: 200 + 37 * n % 400 if n not in (60, 61, 62) else None for n in range(119, -1, -every)}
+        return tuple(LagPoint(self.now_ms - (119 - n) * 15_000, lags[n]) for n in reversed(lags))
 
     def uses(self, cluster: str) -> tuple[GroupUse, ...]:
         """The groups with their topics; the same tuple while the states are the same, as the driver gives it."""

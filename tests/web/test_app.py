@@ -31,12 +31,14 @@ from monitor.model import (
 from monitor.snapshot_file import NotJudgedError, find_inputs
 from monitor.web.app import create_app
 from monitor.web.server import HttpServer
+from monitor.web.views.lag_history import LagPoint
 from tests.support import plain_http
 from tests.support.builders import catalog, group, topic
 from tests.web.examples import (
     HOSTILE_NAMES,
     NOW_MS,
     Served,
+    connect,
     falling_behind,
     offsets_only,
     orders,
@@ -366,13 +368,13 @@ def test_the_overview_puts_the_worst_first_with_sentence_and_age():
     assert "slow Not ready Reading the backlog: 400 of 1,000 offsets still to read, about 12 s left. 60%" in text
     worst, next_worst = "Two own partition 1 of t. for 1 min 30 s", "Nobody owns partition 2 of t. for 40 s"
     assert (
-        "orders main stable kafka-classic 2 12 range Double owned settling, critical in 4 min "
+        "orders kafka-classic main stable 2 12 range Double owned settling, critical in 4 min "
         f"{worst} What to do: Stop one of"
     ) in text
     assert f"Orphaned settling, critical in 10 min {next_worst} What to do: Wait for" in text
     assert text.index(worst) < text.index(next_worst)
     assert "All 2 With findings 1 Double owned 1 Orphaned 1 Drift 1 Group" in text
-    assert text.index("orders main") < text.index("calm main")
+    assert text.index("orders kafka-classic main") < text.index("calm kafka-classic main")
 
 
 def test_the_overview_has_the_age_of_a_lag_before_the_lag_and_instants_that_a_script_can_read():
@@ -382,8 +384,22 @@ def test_the_overview_has_the_age_of_a_lag_before_the_lag_and_instants_that_a_sc
     at_ms = cluster.evaluated_ms or 0
     old = msgspec.structs.replace(cluster, groups=(msgspec.structs.replace(group, lag_since_ms=at_ms - 300_000),))
     page = client(snapshot(old)).get("/").text
-    assert "kafka-classic 2 5 min 12 range" in words(page)
+    assert "kafka-classic stable 2 5 min 12 range" in words(page)
     assert re.findall(r'<time datetime="(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)Z">\1 \2 UTC</time>', page)
+
+
+def test_the_overview_draws_the_lag_of_the_last_half_hour_where_it_is_known():
+    """Every fourth point, so one a minute, in a box of 60 by 16 that is half an hour wide.
+
+    The largest lag is drawn at the top, 1 below the edge, and none at the bottom.
+    """
+    lags = {8: 0, 4: 40, 0: 20}
+    points = tuple(LagPoint(NOW_MS - back * 15_000, lags.get(back, 999)) for back in range(8, -1, -1))
+    served = Served(snapshot(ready_cluster(orders(), offsets_only("new"), connect())), {}, {("main", "orders"): points})
+    page = Client(create_app(served, lambda: NOW_MS)).get("/").text
+    title = "Lag over the last 2 min: from 0 to 40 records, now 20 records."
+    assert page.count("<polyline") == 1
+    assert f'<title>{title}</title><polyline points="56,15 58,1 60,8"/>' in page
 
 
 def test_a_group_that_could_not_be_judged_stands_before_the_calm_ones_and_says_why():
@@ -393,7 +409,8 @@ def test_a_group_that_could_not_be_judged_stands_before_the_calm_ones_and_says_w
     app = client(snapshot(msgspec.structs.replace(cluster, groups=(calm, broken, wrong))))
     text = words(app.get("/").text)
     told = "Not evaluated: TypeError: no <number>. groupwatch shows the previous result."
-    assert text.index("orders stable") < text.index("odd offsets") < text.index(told) < text.index("calm offsets")
+    places = [text.index(f"{name} kafka-classic ") for name in ("orders", "odd", "calm")]
+    assert places[0] < places[1] < text.index(told) < places[2]
     listed = app.get("/api/v1/groups?sort=worst").json()
     assert [(each["group"], each.get("unjudged")) for each in listed] == [
         ("orders", None),
@@ -550,6 +567,7 @@ def test_the_page_of_libraries_lists_a_hundred_of_a_cluster_and_all_if_it_is_to(
             ClientLibrary((Library.AIOKAFKA, Library.KAFKA_PYTHON), Certainty.POSSIBLE),
             "C0 possibly aiokafka or kafka-python /h",
         ),
+        (ClientLibrary((Library.AIOKAFKA, Library.JAVA, Library.KAFKA_PYTHON), Certainty.POSSIBLE), "C0 /h"),
         (UNKNOWN_LIBRARY, "C0 /h"),
     ],
 )

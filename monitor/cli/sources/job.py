@@ -19,11 +19,11 @@ from monitor.model import LibraryUse, Value
 from monitor.snapshot_file import SnapshotFileError, find_inputs, read_lines
 from monitor.web.views.addresses import (
     API,
+    HISTORY,
     LIBRARIES_API,
     REPORT_API,
     ROOT,
     SAVED,
-    STORY,
     GroupAddress,
     page_url,
     query_text,
@@ -107,7 +107,7 @@ class Job(NamedTuple):
 
     def story(self, address: GroupAddress, span: Span) -> GroupStory:
         """What happened to a group."""
-        return self.api.value(f"{address.under(STORY)}?{query_text(span._asdict())}", GroupStory)
+        return self.api.value(f"{address.under(HISTORY)}?{query_text(span._asdict())}", GroupStory)
 
     def report(self, cluster: str, group: str | None, span: Span, tell: Tell | None) -> IncidentReport | ClusterReport:
         """The report on a group; of a cluster, on the groups that there are now."""

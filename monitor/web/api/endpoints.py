@@ -15,9 +15,10 @@ from monitor.model import FindingKind, GroupKind, GroupSummary, LibraryUse, Phas
 from monitor.topics.detail import TopicDetail
 from monitor.topics.unused import Unused
 from monitor.web.api.lists import Order
-from monitor.web.api.types import ApiIndex, ClusterCondition, GroupHistory, OpenFinding
+from monitor.web.api.types import ApiIndex, ClusterCondition, GroupLag, OpenFinding
 from monitor.web.views.addresses import (
     API,
+    HISTORY,
     LIBRARIES_API,
     REPORT_API,
     ROOT,
@@ -35,7 +36,7 @@ TOPIC: Final = "{cluster}/{topic}"
 EXPLAIN: Final = "/api/v1/explain/"
 VERIFY: Final = "/api/v1/verify/"
 WHAT_IF: Final = "/api/v1/what-if/"
-HISTORY: Final = "/api/v1/history/"
+LAG: Final = "/api/v1/lag/"
 OPENAPI: Final = "/api/v1/openapi.json"
 
 
@@ -67,6 +68,8 @@ class Address(Value):
     meaning: str
     answer: Answer
     parameters: tuple[Parameter, ...] = ()
+    is_former: bool = False
+    """Whether it is the former name of another: it stays for a release."""
 
     @property
     def operation_id(self) -> str:
@@ -266,19 +269,29 @@ ADDRESSES: Final = (
         ),
     ),
     Address(
-        path=f"{HISTORY}{GROUP}",
-        name="history",
+        path=f"{LAG}{GROUP}",
+        name="lag",
         tag="groups",
         meaning="The lag of a group over about the last 30 minutes, one point about every 15 s.",
-        answer=Answer(type=GroupHistory),
+        answer=Answer(type=GroupLag),
+    ),
+    Address(
+        path=f"{HISTORY}{GROUP}",
+        name="history",
+        tag="recording",
+        meaning="What happened to a group in a span of the recording: rebalances, findings, its lag. The output of "
+        "groupwatch history --json.",
+        answer=Answer(type=GroupStory),
+        parameters=_SPAN,
     ),
     Address(
         path=f"{STORY}{GROUP}",
         name="story",
         tag="recording",
-        meaning="What happened to a group in a span of the recording: rebalances, findings, its lag.",
+        meaning=f"The former name of {HISTORY}. It goes away with the release after this one.",
         answer=Answer(type=GroupStory),
         parameters=_SPAN,
+        is_former=True,
     ),
     Address(
         path=f"{REPORT_API}{GROUP}",

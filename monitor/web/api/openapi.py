@@ -18,6 +18,9 @@ from monitor.web.views.query import Parameter
 
 Json = dict[str, object]
 
+_ROOT: Final = "../.."
+"""Where the paths begin, from the address of the document: also behind a proxy that adds a path."""
+
 _SCHEMAS: Final = "#/components/schemas/"
 _ERRORS: Final = {
     "400": "A parameter that there is not, a value that cannot be read, or what this group cannot be asked.",
@@ -59,6 +62,7 @@ def openapi_document() -> bytes:
                 "description": "Who should own each partition of a group, who does, and how far behind they are. "
                 "Times are ms since the epoch. A field that is absent has its default: null, 0, false or empty.",
             },
+            "servers": [{"url": _ROOT, "description": "The job that serves this document."}],
             "tags": [{"name": tag, "description": meaning} for tag, meaning in TAGS.items()],
             "paths": {each.path: {"get": _operation(each)} for each in ADDRESSES},
             "components": {"schemas": _schemas(), "securitySchemes": _ACCESS},
@@ -74,6 +78,7 @@ def _operation(address: Address) -> Json:
         "operationId": address.operation_id,
         "tags": [address.tag],
         "summary": address.meaning,
+        **({"deprecated": True} if address.is_former else {}),
         "parameters": [*map(_path_parameter, names), *map(_query_parameter, address.parameters)],
         "responses": {
             "200": {**_answer(address.answer), **({"headers": _HEADERS} if listed else {})},

@@ -24,16 +24,16 @@ from monitor.model import GroupKind, Phase, Snapshot
 from monitor.snapshot_file import Evaluated, all_lines, group_lines
 from monitor.web.api.cache import KeptLists, Listed
 from monitor.web.api.chosen_clusters import chosen_clusters
-from monitor.web.api.endpoints import ADDRESSES, EXPLAIN, GROUP, HISTORY, TOPIC, WHAT_IF, Address
+from monitor.web.api.endpoints import ADDRESSES, EXPLAIN, GROUP, LAG, TOPIC, WHAT_IF, Address
 from monitor.web.api.lists import Order, Wanted, condition
 from monitor.web.api.openapi import openapi_document
 from monitor.web.api.paging import page_response, read_wanted
 from monitor.web.api.response import JSON, JsonAnswer
 from monitor.web.api.topic_routes import topic_handlers
-from monitor.web.api.types import ApiAddress, ApiIndex, GroupHistory
+from monitor.web.api.types import ApiAddress, ApiIndex, GroupLag
 from monitor.web.api.verification import Verifier
 from monitor.web.http.concurrency import AllTurns
-from monitor.web.views.addresses import API, REPORT_API, ROOT, SAVED, STORY
+from monitor.web.views.addresses import API, HISTORY, REPORT_API, ROOT, SAVED, STORY
 from monitor.web.views.deployment import NO_CHOICE, Deployment
 from monitor.web.views.past import PastReader, has_instant, verdict_then
 from monitor.web.views.query import Query
@@ -51,7 +51,7 @@ _LINES_OF_JSON: Final = "application/x-ndjson"
 _TAKING_TURNS: Final = frozenset({"group", "explain", "what-if", "snapshot-of-group", "topics", "topic", "unused"})
 """These take a second or so for a huge group, or for many groups; else a few milliseconds."""
 
-_OF_THE_PAST: Final = frozenset({"story", "report"})
+_OF_THE_PAST: Final = frozenset({"history", "story", "report"})
 """These are about the past only; some others are if they name an instant."""
 
 
@@ -206,8 +206,9 @@ class _OfGroups:
             "group": self._verdict,
             "explain": self._explained,
             "what-if": self._what_if,
-            "history": self._history,
-            "story": self._story,
+            "lag": self._lag,
+            "history": partial(self._history, HISTORY),
+            "story": partial(self._history, STORY),
             "report": self._report,
             "snapshot-of-group": self._saved,
         }
@@ -235,14 +236,14 @@ class _OfGroups:
         inputs = only_concerned(self._inputs(request, query, WHAT_IF))
         return _asked(inputs, lambda: what_if(inputs, change)).to(request)
 
-    def _history(self, request: Request, _: Query) -> Response:
-        group = self._find.listed(request, HISTORY)
+    def _lag(self, request: Request, _: Query) -> Response:
+        group = self._find.listed(request, LAG)
         points = self._source.history(group.cluster, group.group)
-        return _json_answer(GroupHistory(cluster=group.cluster, group=group.group, points=points)).to(request)
+        return _json_answer(GroupLag(cluster=group.cluster, group=group.group, points=points)).to(request)
 
-    def _story(self, request: Request, query: Query) -> Response:
+    def _history(self, prefix: str, request: Request, query: Query) -> Response:
         since, until = query.text("since") or "-1h", query.text("until") or "now"
-        found = self._past.chronicle(address_of(request, STORY), *self._past.span(since, until))
+        found = self._past.chronicle(address_of(request, prefix), *self._past.span(since, until))
         return _json_answer(story_of(found)).to(request)
 
     def _report(self, request: Request, query: Query) -> Response:

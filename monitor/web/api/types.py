@@ -112,7 +112,7 @@ class OpenFinding(Value):
     settling_until_ms: int | None = None
 
 
-class GroupHistory(Value):
+class GroupLag(Value):
     """How a group's lag went in about the last 30 minutes.
 
     No points: the group came after the last round, which is kept every 15 s or so, or the job has just started.

@@ -104,6 +104,9 @@ _SOURCES: Final = {
     Source.CHECKPOINT: "the query's checkpoint",
 }
 
+MOST_CANDIDATES: Final = 2
+"""A member that may use one of more libraries than these has an unknown one: four names on each member say nothing."""
+
 _DOUBTS: Final = {Certainty.LIKELY: "likely ", Certainty.POSSIBLE: "possibly "}
 
 
@@ -283,7 +286,7 @@ def _remark(member: MemberVerdict) -> str | None:
 
 
 def _library(library: ClientLibrary) -> str | None:
-    if library.certainty is Certainty.UNKNOWN:
+    if library.certainty is Certainty.UNKNOWN or len(library.libraries) > MOST_CANDIDATES:
         return None
     return f"{_DOUBTS.get(library.certainty, '')}{library_name(library)}"
 

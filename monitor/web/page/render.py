@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
+from types import MappingProxyType
 from typing import Final
 from urllib.parse import urlencode
 
@@ -27,6 +28,7 @@ from monitor.web.page.help_page import HelpPage
 from monitor.web.page.help_search import LONGEST_QUERY, HelpHits
 from monitor.web.page.on_demand import Asked
 from monitor.web.page.options import AT, PageOptions
+from monitor.web.page.sparkline import Sparkline
 from monitor.web.page.timeline import TimelinePage
 from monitor.web.page.topic_page import TopicPage, TopicsPage
 from monitor.web.page.what_if_form import LISTED_MEMBERS
@@ -92,9 +94,11 @@ class Pages:
     def __init__(self) -> None:
         self._templates = _templates()
 
-    def overview(self, page: Overview, options: PageOptions) -> str:
-        """The list of groups."""
-        return self._render("overview.html", page=page, options=options)
+    def overview(
+        self, page: Overview, options: PageOptions, trends: Mapping[str, Sparkline] = MappingProxyType({})
+    ) -> str:
+        """The list of groups. ``trends`` has the lines of their lags, by the addresses of the groups."""
+        return self._render("overview.html", page=page, options=options, trends=trends)
 
     def group(self, page: GroupPage, cluster: ClusterLine, options: PageOptions, asked: Asked = NOTHING_ASKED) -> str:
         """One group, with the answers to what was requested about it."""

@@ -12,24 +12,29 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from monitor.history.instants import instant_text
+from monitor.messages.units import unit_of
+from monitor.model import GroupSummary
 from monitor.web.http.concurrency import AllTurns
 from monitor.web.page.group import SHOWN_PARTITIONS, group_page
 from monitor.web.page.on_demand import answered
 from monitor.web.page.options import AT, PageOptions
 from monitor.web.page.past import past_part
 from monitor.web.page.render import ICON, SCRIPT, STYLE, Pages
-from monitor.web.page.sparkline import sparkline
+from monitor.web.page.sparkline import ROW_EVERY, Sparkline, row_sparkline, sparkline
 from monitor.web.page.timeline import TimelineQuery, timeline_page
 from monitor.web.page.what_if_form import what_if_form
 from monitor.web.views.addresses import LIBRARIES_PAGE, PAGE, TIMELINE, group_address
 from monitor.web.views.group_list import Column, Listings, Wish
 from monitor.web.views.libraries import SHOWN_USES, libraries_page
-from monitor.web.views.overview import SHOWN_GROUPS, cluster_line, overview, recorded_line
+from monitor.web.views.overview import SHOWN_GROUPS, Overview, cluster_line, overview, recorded_line
 from monitor.web.views.past import PastReader, has_instant, verdict_then
 from monitor.web.views.snapshot_source import GroupFinder, Source, address_of
 
 _KEPT: Final = {"Cache-Control": "max-age=86400"}
 """Pages name the version of these files in their addresses."""
+
+MOST_TRENDS: Final = 500
+"""A page that lists everything draws the lags of so many groups only: the lines of thousands are megabytes."""
 
 
 def page_routes(
@@ -69,7 +74,16 @@ class _PageHandlers:
         limit = None if options.all_rows else SHOWN_GROUPS
         listing = self._listings.of(self._source.read())
         page = overview(listing, self._now_ms(), _wish(options), limit)
-        return HTMLResponse(self._pages.overview(page, options))
+        return HTMLResponse(self._pages.overview(page, options, self._trends(page)))
+
+    def _trends(self, page: Overview) -> dict[str, Sparkline]:
+        """The lines of the lags of the first groups that the page lists, by their addresses."""
+        own = (line for line in page.groups[:MOST_TRENDS] if line.groups == 1 and not line.summary.is_connect)
+        drawn = ((line.href, self._trend(line.summary)) for line in own)
+        return {href: trend for href, trend in drawn if trend is not None}
+
+    def _trend(self, group: GroupSummary) -> Sparkline | None:
+        return row_sparkline(self._source.history(group.cluster, group.group, ROW_EVERY), unit_of(group.kind))
 
     def libraries(self, request: Request) -> Response:
         options = _options(request)

@@ -79,8 +79,11 @@ class LagHistory:
         known[self._newest_rows] = [lag is not None for lag in lags]
         self._rounds.append(_Round(self._number, at_ms, self._by_row([lag or 0 for lag in lags], size), known))
 
-    def points(self, group: str) -> tuple[LagPoint, ...]:
-        """What is known of a group, the oldest first; nothing if it was not there in the newest round."""
+    def points(self, group: str, every: int = 1) -> tuple[LagPoint, ...]:
+        """What is known of a group, the oldest first; nothing if it was not there in the newest round.
+
+        ``every``: only of each so-many-th round, and of the newest.
+        """
         row = self._rows.get(group)
         if row is None:
             return ()
@@ -88,7 +91,7 @@ class LagHistory:
         return tuple(
             LagPoint(each.at_ms, int(each.lags[row]) if each.known[row] else None)
             for each in self._rounds
-            if each.number >= began
+            if each.number >= began and (each.number % every == 0 or each is self._rounds[-1])
         )
 
     def _forget_around(self, at_ms: int) -> None:

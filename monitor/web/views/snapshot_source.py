@@ -42,8 +42,11 @@ class Source(Protocol):
         The times of commits may be older than the newest: :meth:`inputs` has these.
         """
 
-    def history(self, cluster: str, group: str) -> tuple[LagPoint, ...]:
-        """How the group's lag went in about the last 30 minutes, the oldest point first; () if that is not known."""
+    def history(self, cluster: str, group: str, every: int = 1) -> tuple[LagPoint, ...]:
+        """How the group's lag went in about the last 30 minutes, the oldest point first; () if that is not known.
+
+        ``every``: only each so-many-th point, and the newest.
+        """
 
 
 class NotKnownYet(HTTPException):

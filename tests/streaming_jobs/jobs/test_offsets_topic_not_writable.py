@@ -120,7 +120,7 @@ def sent(receiver: Receiver) -> list[tuple[str, str, str]]:
 
 def recorded_findings(job: JobProcess, group: str) -> list[tuple[str, str]]:
     """The findings that the recording has of a group and of its cluster: which, and what happened to it."""
-    story = json.loads(job.get_any(f"/api/v1/story/c/{group}?since=-15m"))
+    story = json.loads(job.get_any(f"/api/v1/history/c/{group}?since=-15m"))
     return [(each["finding"], each["about"]) for each in story.get("happened", ()) if "finding" in each]
 
 

@@ -40,6 +40,21 @@ def test_a_process_that_only_collects_pushes_what_it_serves():
     assert received.samples()["groupwatch_collector_passes_total", labels] == 0
 
 
+def test_attributes_have_the_names_of_opentelemetry_and_the_system_of_each_cluster_if_asked_for():
+    received = Received()
+    queue = RocketMQSettings.model_validate({"name": "mq", "name_servers": "n:9876"})
+    text = '# TYPE a gauge\na{cluster="prod",group="g"} 1\na{cluster="mq",group="g"} 2\n'
+    with grpc_receiver(received) as address:
+        otlp = OtlpSettings(endpoint=f"http://{address}", attributes="messaging")
+        settings = Settings(clusters=CLUSTERS, rocketmq={"mq": queue}, otlp=otlp)
+        with text_push(lambda: text, ProcessMetrics(), settings):
+            received.wait_for(1)
+    named = {value: dict(pairs) for (name, pairs), value in received.samples().items() if name == "a"}
+    of_group = {"messaging.consumer.group.name": "g"}
+    assert named[1] == {"cluster": "prod", "messaging.system": "kafka", **of_group}
+    assert named[2] == {"cluster": "mq", "messaging.system": "rocketmq", **of_group}
+
+
 def test_without_an_endpoint_nothing_starts():
     assert isinstance(metrics_push(SnapshotStore(["prod"]), Settings(clusters=CLUSTERS)), nullcontext)
 

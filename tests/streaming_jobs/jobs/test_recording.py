@@ -369,7 +369,7 @@ def test_the_pages_show_the_same_as_the_api(recorded: Recorded):
     page = recorded.job.get(f"/groups/{CLUSTER}/{GROUP}?at={at_ms}")
     assert f"This page shows the group at {utc(at_ms)}" in page
     assert f"<dt>Generation</dt><dd>{then['generation']}, " in page
-    story = json.loads(recorded.job.get(f"/api/v1/story/{CLUSTER}/{GROUP}?since={first}&until={last}"))
+    story = json.loads(recorded.job.get(f"/api/v1/history/{CLUSTER}/{GROUP}?since={first}&until={last}"))
     timeline = re.sub("</?time[^>]*>", "", recorded.job.get(f"/timeline/{CLUSTER}/{GROUP}?since={first}&until={last}"))
     for event in story["happened"]:
         assert (

@@ -60,7 +60,7 @@ tests.web.api.api_page` writes this page, from the responses of a real server.)
   the total number. A group that appears or disappears meanwhile moves no other to another page. Without `limit`: all.
 - **Expensive requests**: the server computes 4 pages and API responses at once, and 12 more wait up to 5 s. Others get
   a 503 with `Retry-After`. Of those 4, at most two are about one group (its page and timeline; in the API: group,
-  explain, what-if, story, report, and the snapshot of a group) or about topics. These take up to a second of a core
+  explain, what-if, history, report, and the snapshot of a group) or about topics. These take up to a second of a core
   for 1,000 members and 10,000 partitions. Scrapes continue.
 """
 

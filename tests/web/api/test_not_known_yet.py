@@ -133,7 +133,7 @@ def test_after_a_restart_the_cluster_is_stale_and_not_ready():
 
 
 @pytest.mark.parametrize(
-    "path", ["groups/main/orders", "explain/main/orders", "history/main/orders", "snapshot", "snapshot?partial=1"]
+    "path", ["groups/main/orders", "explain/main/orders", "lag/main/orders", "snapshot", "snapshot?partial=1"]
 )
 def test_after_a_restart_what_needs_the_state_of_a_group_is_refused(path: str):
     answer = asked(snapshot(RESTORED), path)
@@ -142,7 +142,7 @@ def test_after_a_restart_what_needs_the_state_of_a_group_is_refused(path: str):
     assert answer.json()["error"].startswith(f"The details of each group of main are not known yet. {AS_BEFORE}")
 
 
-@pytest.mark.parametrize("what", ["groups", "explain", "what-if", "history", "snapshot"])
+@pytest.mark.parametrize("what", ["groups", "explain", "what-if", "lag", "snapshot"])
 def test_a_group_of_a_cluster_that_is_not_ready_is_not_said_to_be_absent(what: str):
     answer = asked(snapshot(ready_cluster(orders()), WAITING), f"{what}/slow/orders")
     assert answer.status_code == 503

@@ -64,11 +64,12 @@ def test_without_an_instant_it_is_now(client: httpx.Client):
     assert client.get("/api/v1/groups/main/orders").json()["evaluated_ms"] > AT_MS
 
 
-def test_a_story_is_of_its_span_which_is_the_last_hour_unless_said(client: httpx.Client):
-    told = client.get("/api/v1/story/main/orders").json()
+def test_a_history_is_of_its_span_which_is_the_last_hour_unless_said(client: httpx.Client):
+    told = client.get("/api/v1/history/main/orders").json()
     assert (told.get("since_ms", 0), told["until_ms"]) == (max(0, NOW_MS - 3_600_000), NOW_MS)
-    told = client.get("/api/v1/story/main/orders?since=-9m&until=-5m").json()
+    told = client.get("/api/v1/history/main/orders?since=-9m&until=-5m").json()
     assert (told["since_ms"], told["until_ms"]) == (NOW_MS - 540_000, AT_MS)
+    assert client.get("/api/v1/story/main/orders?since=-9m&until=-5m").json() == told, "its former name"
 
 
 def test_a_report_has_the_facts_of_its_span(client: httpx.Client):
@@ -98,7 +99,7 @@ def test_a_report_is_a_file_of_html_or_markdown_that_runs_nothing(client: httpx.
         ("groups/main/orders?at=soon", 400, "soon is no instant: give 2026-11-22 02:14 (UTC unless"),
         ("groups/main/orders?at=2101-01-01", 400, "2101-01-01 is in the future."),
         ("groups/main/orders?at=", 400, " is no instant"),
-        ("story/main/orders?since=-1h&until=-2h", 400, "-1h is not before -2h."),
+        ("history/main/orders?since=-1h&until=-2h", 400, "-1h is not before -2h."),
         ("groups/main/orders?at=1969-12-31", 400, "1969-12-31 is no instant"),
         ("groups/main/orders?at=0001-01-01T00:00%2B14:00", 400, " is no instant"),
         (
@@ -107,7 +108,7 @@ def test_a_report_is_a_file_of_html_or_markdown_that_runs_nothing(client: httpx.
             "No group named orders was known in cluster main at 1970-01-01 00:00:00",
         ),
         ("explain/main/nobody?at=-5m", 404, "No group named nobody was known in cluster main at "),
-        ("story/main/nobody", 404, "No group named nobody was known in cluster main from "),
+        ("history/main/nobody", 404, "No group named nobody was known in cluster main from "),
         ("report/main/orders?since=-1h&until=-2h", 400, "-1h is not before -2h."),
         ("report/main/nobody", 404, "No group named nobody was known in cluster main from "),
         ("findings?at=-5m", 400, "Unknown parameter at"),
@@ -119,7 +120,7 @@ def test_what_cannot_be_answered_is_told_in_a_sentence(client: httpx.Client, pat
     assert sentence in answer.json()["error"]
 
 
-@pytest.mark.parametrize("path", ["groups/main/orders?at=-5m", "story/main/orders", "report/main/orders"])
+@pytest.mark.parametrize("path", ["groups/main/orders?at=-5m", "history/main/orders", "report/main/orders"])
 def test_without_a_recording_the_setting_is_named(path: str):
     with served(None) as client:
         answer = client.get(f"/api/v1/{path}")
@@ -133,7 +134,9 @@ def test_a_job_reads_a_day_of_its_recording_at_most():
     """By a clock of today: the example's is of an hour after the beginning of time."""
     now_ms = NOW_MS + 7 * 86_400_000
     with HttpServer(create_app(example(), lambda: now_ms, past=Recorded()), port=0) as server:
-        answers = [plain_http.get(f"{server.url}/api/v1/story/main/orders?since={since}") for since in ("-1d", "-25h")]
+        answers = [
+            plain_http.get(f"{server.url}/api/v1/history/main/orders?since={since}") for since in ("-1d", "-25h")
+        ]
     assert [answer.status_code for answer in answers] == [200, 400]
     assert answers[1].json()["error"].startswith("The job answers for at most 1 day;")
 
@@ -148,7 +151,7 @@ def test_what_is_not_recorded_is_not_found():
     assert (answer.status_code, answer.json()["error"]) == (404, "The recording of cluster main reaches until then.")
 
 
-@pytest.mark.parametrize("path", ["groups/main/orders?at=-5m", "story/main/orders", "report/main/orders"])
+@pytest.mark.parametrize("path", ["groups/main/orders?at=-5m", "history/main/orders", "report/main/orders"])
 def test_a_recording_that_cannot_be_read_is_no_fault_of_the_question(path: str):
     with served(Damaged()) as client:
         answer = client.get(f"/api/v1/{path}")

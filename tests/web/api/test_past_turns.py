@@ -17,7 +17,7 @@ from tests.support import plain_http
 from tests.support.job_process import eventually
 from tests.web.api.api_example import NOW_MS, Recorded, example
 
-STORY = "/api/v1/story/main/orders?since=-10m"
+STORY = "/api/v1/history/main/orders?since=-10m"
 
 
 class Slow(Recorded):

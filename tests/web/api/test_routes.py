@@ -7,7 +7,7 @@ import threading
 import zlib
 from dataclasses import dataclass, field
 from functools import cache
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, urlencode, urljoin
 
 import anyio
 import httpx
@@ -21,7 +21,7 @@ from monitor.cli.app import app as commands
 from monitor.model import CollectorHealth, Snapshot
 from monitor.snapshot_file import ClusterInputs
 from monitor.web.api.cache import KeptLists
-from monitor.web.api.endpoints import ADDRESSES, EXPLAIN, HISTORY, WHAT_IF, Address
+from monitor.web.api.endpoints import ADDRESSES, EXPLAIN, LAG, WHAT_IF, Address
 from monitor.web.api.lists import Order, Wanted, condition
 from monitor.web.api.openapi import openapi_document
 from monitor.web.app import create_app
@@ -118,7 +118,7 @@ def test_an_answer_has_what_its_schema_says_and_nothing_else(client, address):
 
 
 def test_the_schema_finds_a_field_that_is_missing_or_not_told_of():
-    schema = answer_schema(next(each for each in ADDRESSES if each.name == "history"))
+    schema = answer_schema(next(each for each in ADDRESSES if each.name == "lag"))
     for wrong in ({"cluster": "c", "group": "g"}, {"cluster": "c", "group": "g", "points": [], "more": 1}):
         with pytest.raises(jsonschema.ValidationError):
             check(wrong, schema)
@@ -135,6 +135,10 @@ def test_the_document_is_openapi_and_whole():
     for path, item in DOCUMENT["paths"].items():
         declared = [each["name"] for each in item["get"]["parameters"] if each["in"] == "path"]
         assert [f"{{{name}}}" for name in declared] == [part for part in path.split("/") if part.startswith("{")]
+    (server,) = DOCUMENT["servers"]
+    assert urljoin("https://ops/groupwatch/api/v1/openapi.json", server["url"]).rstrip("/") == "https://ops/groupwatch"
+    former = [path for path, item in DOCUMENT["paths"].items() if item["get"].get("deprecated")]
+    assert former == ["/api/v1/story/{cluster}/{group}"]
     schemas = DOCUMENT["components"]["schemas"]
     references = {each.rpartition("/")[2] for each in _references(DOCUMENT)}
     assert references == set(schemas)
@@ -231,14 +235,14 @@ def test_the_libraries_of_the_members_are_counted_by_cluster(client):
         assert (answer.json(), answer.headers["x-total-count"]) == (of_main, "2")
 
 
-def test_the_history_is_told_oldest_first(client):
-    points = client.get("/api/v1/history/main/orders").json()["points"]
+def test_the_lag_of_the_last_half_hour_is_told_oldest_first(client):
+    points = client.get("/api/v1/lag/main/orders").json()["points"]
     assert points == [
         {"at_ms": NOW - 30_000, "lag": 4},
         {"at_ms": NOW - 15_000, "lag": None},
         {"at_ms": NOW, "lag": 10},
     ]
-    assert client.get("/api/v1/history/main/mail").json()["points"] == []
+    assert client.get("/api/v1/lag/main/mail").json()["points"] == []
 
 
 @pytest.mark.parametrize(
@@ -269,7 +273,7 @@ def test_the_commands_print_what_the_api_answers(url, client, words, path):
 def test_hostile_names_reach_the_api_as_they_are(hostile, name):
     """As a piece of the path, and as a value of the query."""
     address = GroupAddress("main", name)
-    for prefix in (EXPLAIN, WHAT_IF, HISTORY):
+    for prefix in (EXPLAIN, WHAT_IF, LAG):
         assert hostile.get(address.under(prefix)).json()["group"] == name
     query = urlencode({"topic": name, "partition": 0})
     told = hostile.get(f"{address.under(EXPLAIN)}?{query}").json()
@@ -337,9 +341,9 @@ def test_pages_of_groups_with_hostile_names_are_the_whole_list(hostile):
             "partitions: orders may be given only once, ",
         ),
         ("what-if/main/orders?partitions=orders%3D100001", 400, "The server simulates at most 100,000 partitions. "),
-        ("history/main/absent", 404, "No group named absent was found in cluster main."),
-        ("history/main", 404, "This address names no group: it must end in a cluster and a group."),
-        ("history/elsewhere/g", 404, "No cluster named elsewhere is watched."),
+        ("lag/main/absent", 404, "No group named absent was found in cluster main."),
+        ("lag/main", 404, "This address names no group: it must end in a cluster and a group."),
+        ("lag/elsewhere/g", 404, "No cluster named elsewhere is watched."),
         ("nothing", 404, "The API has no such address; /api/v1/ lists all addresses."),
     ],
 )
@@ -436,8 +440,8 @@ def test_an_answer_that_fails_is_told_as_json():
 
     source = example()
     with served(Failing(source.shown, source.saved)) as server:
-        answer = plain_http.get(f"{server.url}/api/v1/history/main/orders")
-        declared(next(each for each in ADDRESSES if each.name == "history"), answer)
+        answer = plain_http.get(f"{server.url}/api/v1/lag/main/orders")
+        declared(next(each for each in ADDRESSES if each.name == "lag"), answer)
     told = "The request failed (ZeroDivisionError); the job's log has details."
     assert (answer.status_code, answer.json()) == (500, problem(500, told))
 
@@ -502,7 +506,7 @@ def test_a_long_answer_is_compressed_for_those_who_take_that(url):
     assert packed.headers["etag"] == plain.headers["etag"]
     assert gzip.decompress(raw) == plain.content
     assert len(raw) < len(plain.content)
-    short = plain_http.get(f"{url}/api/v1/history/main/mail", headers={"Accept-Encoding": "gzip"})
+    short = plain_http.get(f"{url}/api/v1/lag/main/mail", headers={"Accept-Encoding": "gzip"})
     assert "content-encoding" not in short.headers
 
 

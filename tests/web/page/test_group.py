@@ -47,7 +47,7 @@ def test_the_page_of_a_metaq_group_speaks_of_bytes():
     reading = replace(reading, offsets=tuple(read))
     catalog = catalog_of("metaq", topic("metaq", "meta-twelve", [f"0-{n}" for n in range(12)], end=350))
     page = page_of(verdict_on(reading, catalog))
-    assert "<dt>Lag</dt><dd>250 bytes</dd>" in page
+    assert ">Lag</a></dt><dd>250 bytes</dd>" in page
     assert "250 record" not in page
 
 

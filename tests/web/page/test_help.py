@@ -17,7 +17,7 @@ from monitor.web.app import create_app
 from monitor.web.http.external_path import UnderPath
 from monitor.web.page.help_page import Passage, help_page, rendered_page
 from monitor.web.views.addresses import HELP_PAGES, finding_help, runbook_help
-from tests.web.examples import NOW_MS, Served, orders, ready_cluster, snapshot
+from tests.web.examples import NOW_MS, Served, orders, ready_cluster, shared, snapshot
 from tests.web.test_cluster_findings import CLIENT as WITH_A_FINDING_OF_THE_CLUSTER
 
 DOCS = Path(__file__).parents[3] / "docs"
@@ -91,6 +91,15 @@ def test_no_link_of_help_leads_nowhere(pages: dict[str, Tags]):
 )
 def test_a_link_is_seen_from_the_folder_of_its_page(name: str, href: str, served: str | None):
     assert Tags(rendered_page(name, f"[a]({href})").body).links == ([] if served is None else [served])
+
+
+def test_the_page_of_a_group_links_to_help_that_there_is(pages: dict[str, Tags]):
+    served = TestClient(create_app(Served(snapshot(ready_cluster(orders(), shared()))), lambda: NOW_MS))
+    texts = [served.get(f"/groups/main/{group}").text for group in ("orders", "pool")]
+    links = [link.removeprefix("/help/").partition("#") for text in texts for link in Tags(text).links if "#" in link]
+    named = {(page, section) for page, _, section in links if page in pages}
+    assert {("concepts", "lag-honestly"), ("concepts", "share-groups"), ("concepts", "rebalance-cost")} < named
+    assert [each for each in named if each[1] not in pages[each[0]].ids] == []
 
 
 def test_help_has_nothing_that_the_policy_of_pages_forbids(pages: dict[str, Tags]):

@@ -25,6 +25,15 @@ def test_points_come_oldest_first_and_an_unknown_lag_is_none():
     assert history.points("absent") == ()
 
 
+def test_every_fourth_point_stays_the_same_while_others_come_and_the_newest_is_there():
+    history = LagHistory()
+    for number in range(1, 10):
+        history.add(number * 15_000, round_of(a=number))
+    assert [point.lag for point in history.points("a", 4)] == [4, 8, 9]
+    history.add(150_000, round_of(a=10))
+    assert [point.lag for point in history.points("a", 4)] == [4, 8, 10]
+
+
 def test_a_lag_of_any_size_is_kept():
     history = LagHistory()
     sizes = (2**32 - 1, 2**32, 2**63 - 1, 2**70)
