@@ -168,6 +168,8 @@ endpoint = "https://collector:4317"
 - Each push has what a scrape would get at that moment: the same series with the same names, labels and values. Labels
   are attributes. Counters and histograms are cumulative; their start is unknown, because counters continue after a
   restart. Seconds, bytes and ratios have their unit.
+- With `attributes = "messaging"`, attributes have the names of OpenTelemetry's conventions for messaging, such as
+  `messaging.consumer.group.name`. With `"both"`, they have these and the labels.
 - The resource has `service.name`, `service.version`, and `service.instance.id` (host and port).
   `OTEL_RESOURCE_ATTRIBUTES` adds to it.
 - A push is sent in portions of about 1 MB, compressed. It takes about 3 s of a core for 100,000 series, in a thread of
