@@ -194,6 +194,24 @@ def test_the_summary_of_a_member_that_hangs():
     )
 
 
+def test_a_member_that_hangs_twice_is_not_said_to_hang_in_between():
+    """From 60 to 150 and from 250 to 340; between them it commits every 5 s."""
+    made = Made(500)
+    made.poll()
+    made.assign(5, 1, {"a": [0], "b": [1]})
+    made.commits(range(10, 501, 5), 0)
+    for seconds in (range(10, 61, 5), range(150, 251, 5), range(340, 501, 5)):
+        made.commits(seconds, 1)
+    first, _, last = report_on(made, until=500).summary
+    assert first == (
+        "1 member of 2 hung or stopped committing 2 times, for up to 1 min 30 s each: b at /10.0.0.2, the first time "
+        "at 02:15:00.0, the last time from 02:18:10.0 to 02:19:40.0."
+    )
+    assert last.startswith(
+        "Over. b at /10.0.0.2 committed again 2 times, the last time at 02:19:40.0, without a rebalance."
+    )
+
+
 def test_a_member_that_still_hangs_is_said_to():
     report = report_on(hung(), until=140)
     [found] = report.hung

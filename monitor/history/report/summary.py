@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from operator import attrgetter, itemgetter
 from typing import Final
@@ -105,17 +106,33 @@ def _hung_verb(hung: Sequence[MemberHung]) -> str:
 
 
 def _hung(report: IncidentReport, wording: Wording) -> str:
+    """For how long; of several times apart, how often and for how long at most: between them, members committed."""
     if not report.hung:
         return ""
-    first = min(report.hung, key=attrgetter("from_ms"))
-    until_ms = max(each.until_ms for each in report.hung)
+    times = _times_apart(report.hung)
+    from_ms, until_ms = times[-1]
     members = {wording.people.identity(each.member): each.member for each in report.hung}
-    some = _some(len(members), _members_at(report, first.from_ms))
+    names = wording.people.names(list(members.values()))
+    some = f"{_some(len(members), _members_at(report, times[0][0]))} {_hung_verb(report.hung)}"
     is_over = all(each.is_over for each in report.hung)
     least, until = ("", "to") if is_over else ("at least ", "until at least")
-    took = time_between(first.from_ms, until_ms)
-    text = f"{some} {_hung_verb(report.hung)} for {least}{took}: {wording.people.names(list(members.values()))}"
-    return f"{text}, from {wording.clock(first.from_ms)} {until} {wording.clock(until_ms)}"
+    span = f"from {wording.clock(from_ms)} {until} {wording.clock(until_ms)}"
+    if len(times) == 1:
+        return f"{some} for {least}{time_between(from_ms, until_ms)}: {names}, {span}"
+    longest = max(times, key=lambda each: each[1] - each[0])
+    most = f"{len(times)} times, for up to {time_between(*longest)} each"
+    return f"{some} {most}: {names}, the first time at {wording.clock(times[0][0])}, the last time {span}"
+
+
+def _times_apart(hung: Sequence[MemberHung]) -> list[tuple[int, int]]:
+    """From when to when some member hung, in the order of time; what overlaps or touches is one time."""
+    times: list[tuple[int, int]] = []
+    for each in sorted(hung, key=attrgetter("from_ms")):
+        if times and each.from_ms <= times[-1][1]:
+            times[-1] = times[-1][0], max(times[-1][1], each.until_ms)
+        else:
+            times.append((each.from_ms, each.until_ms))
+    return times
 
 
 def _departures(report: IncidentReport, wording: Wording) -> str:
@@ -312,15 +329,23 @@ def _members_end(report: IncidentReport, wording: Wording) -> str:
     return " ".join(f"{text}." for text in _members_then(report, wording)).rstrip(".")
 
 
+def _last_commit(last: MemberHung, times: int, report: IncidentReport, wording: Wording) -> str:
+    """That a member committed again; of several times, the last one."""
+    at = wording.clock(last.until_ms)
+    when = f"at {at}" if times == 1 else f"{times} times, the last time at {at}"
+    if any(last.from_ms < known.at_ms <= last.until_ms for known in report.rebalances):
+        return f"The partitions of {wording.who(last.member)} were committed again {when}"
+    return f"{wording.who(last.member)} committed again {when}, without a rebalance"
+
+
 def _members_then(report: IncidentReport, wording: Wording) -> Iterator[str]:
     gone = {wording.people.identity(each.member): each for each in report.left}
+    recovered: defaultdict[object, list[MemberHung]] = defaultdict(list)
     for each in report.hung:
         if each.is_committed and wording.people.identity(each.member) not in gone:
-            at = wording.clock(each.until_ms)
-            if any(each.from_ms < known.at_ms <= each.until_ms for known in report.rebalances):
-                yield f"The partitions of {wording.who(each.member)} were committed again at {at}"
-            else:
-                yield f"{wording.who(each.member)} committed again at {at}, without a rebalance"
+            recovered[wording.people.identity(each.member)].append(each)
+    for times in recovered.values():
+        yield _last_commit(max(times, key=attrgetter("until_ms")), len(times), report, wording)
     away = sum(each.back_ms is None for each in gone.values())
     if away:
         yield f"{'The member' if len(gone) == away == 1 else counted(away, 'member')} did not rejoin"
