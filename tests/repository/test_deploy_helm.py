@@ -37,6 +37,7 @@ from tests.support.helm_chart import CHART, OLDEST, Rendered, Values, assert_val
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = (MANIFESTS / "base" / "groupwatch.toml").read_text(encoding="utf-8")
+WATCHED = tuple(tomllib.loads(EXAMPLE)["clusters"])
 """The configuration that the chart has if the values name none."""
 
 DEFAULTS: dict[str, Any] = yaml.safe_load((CHART / "values.yaml").read_text(encoding="utf-8"))
@@ -197,7 +198,7 @@ def test_each_cluster_of_the_configuration_has_a_rule_for_when_it_has_no_series(
 @pytest.mark.parametrize("text", [rules_file, rules_object], ids=["a rule file", "a PrometheusRule"])
 def test_rules_of_a_file_are_rendered_as_they_are(rendered, text: Callable[..., str]):
     """They have a rule for each cluster already, and what the chart's own would not have."""
-    options = RuleOptions(clusters=("prod", "other"), disabled=("GroupwatchLagOld",), labels={"team": "streaming"})
+    options = RuleOptions(clusters=WATCHED, disabled=("GroupwatchLagOld",), labels={"team": "streaming"})
     config = EXAMPLE + '\n[alerts]\ndisabled = ["GroupwatchLagOld"]\n'
     rules = {"enabled": True, "file": text(options=options)}
     rule = only(rendered({"config": config, "monitoring": {"rules": rules}}), "PrometheusRule")
@@ -214,6 +215,14 @@ def test_settings_of_alerts_need_a_file_of_rules(refused):
 def test_a_file_without_rules_is_refused(refused, text: str):
     said = refused({"monitoring": {"rules": {"enabled": True, "file": text}}})
     assert "monitoring.rules.file has no rules. Give it the output of `groupwatch rules`." in said
+
+
+@pytest.mark.parametrize("clusters", [("another",), (*WATCHED, "gone")], ids=["one is missing", "one has gone"])
+def test_rules_of_other_clusters_are_refused(refused, clusters: tuple[str, ...]):
+    """A rule for a cluster that has gone would fire for ever, and nothing would tell of one without a rule."""
+    text = rules_file(options=RuleOptions(clusters=clusters))
+    said = refused({"config": EXAMPLE, "monitoring": {"rules": {"enabled": True, "file": text}}})
+    assert f"monitoring.rules.file is of other clusters ({', '.join(sorted(clusters))}) than the configuration" in said
 
 
 NAMED: Values = {"dashboards": {"name": "eu"}}

@@ -90,7 +90,9 @@ EXTRA: Values = {
         "apiVersion: v1\nkind: Secret\nmetadata: {name: text, namespace: {{ .Release.Namespace }}}",
     ],
 }
-RULES: Values = {"monitoring": {"rules": {"enabled": True, "file": rules_file(options=RuleOptions(clusters=("a",)))}}}
+RULES: Values = {
+    "monitoring": {"rules": {"enabled": True, "file": rules_file(options=RuleOptions(clusters=("prod",)))}}
+}
 
 
 def configuration_text(found: Rendered) -> str:

@@ -137,6 +137,9 @@ never become ready, or lose its state.
 {{- if and $rules.file (not (include "groupwatch.ownRules" $rules.file | fromJsonArray)) -}}
 {{- fail "monitoring.rules.file has no rules. Give it the output of `groupwatch rules`." -}}
 {{- end -}}
+{{- if $rules.file -}}
+{{- include "groupwatch.checkRuledClusters" . -}}
+{{- end -}}
 {{- end -}}
 
 {{/* The groups of a rule file, or of a PrometheusRule, as JSON. */}}
@@ -167,5 +170,23 @@ never become ready, or lose its state.
 {{- end -}}
 {{- include "groupwatch.check" (dict "of" "collectors.config" "config" .config "secrets" .secrets "secretsOf" "collectors.secrets" "mounts" $.Values.extraVolumeMounts) -}}
 {{- include "groupwatch.checkBrokerPorts" (dict "of" "collectors.config" "config" .config "policy" $.Values.networkPolicy "more" .egress) -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Of a cluster that has gone, a rule would fire for ever; of a new one, no rule would tell that it is missing. */}}
+{{- define "groupwatch.checkRuledClusters" -}}
+{{- $file := .Values.monitoring.rules.file -}}
+{{- $ruled := list -}}
+{{- range regexFindAll "absent\\(groupwatch_up\\{[a-z_]+=\\\\?\"[^\"\\\\]+" $file -1 -}}
+{{- $ruled = append $ruled (regexReplaceAll ".*\"" . "") -}}
+{{- end -}}
+{{- $watched := list -}}
+{{- range $table := list "clusters" "rocketmq" "zookeeper" -}}
+{{- $watched = concat $watched (get (include "groupwatch.config" $ | fromToml) $table | default dict | keys) -}}
+{{- end -}}
+{{- /* Names with characters that a rule escapes are not compared. */ -}}
+{{- $isPlain := regexMatch "^[A-Za-z0-9 ,._-]*$" (join ", " $watched) -}}
+{{- if and $ruled $isPlain (ne (sortAlpha $ruled | uniq | join ", ") (sortAlpha $watched | uniq | join ", ")) -}}
+{{- fail (printf "monitoring.rules.file is of other clusters (%s) than the configuration (%s). Write it again by `groupwatch rules`." (sortAlpha $ruled | uniq | join ", ") (sortAlpha $watched | uniq | join ", ")) -}}
 {{- end -}}
 {{- end -}}
