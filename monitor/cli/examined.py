@@ -27,6 +27,9 @@ class ExaminedCluster(NamedTuple):
         if found is None:
             reason = next((each.reason for each in self.diagnosis.not_judged if each.group == group), None)
             return UnknownGroup(f"It was not read: {reason or 'the brokers did not describe it'}.")
+        expected = next((each for each in self.diagnosis.findings if each.group == group and each.opens_in_ms), None)
+        if expected is not None:
+            return UnknownGroup(f"If nothing changes, it has a finding soon: {expected.sentence}")
         if group in self.diagnosis.unconfirmed_groups:
             return UnknownGroup("Its lag did not fall between two looks. A job can say whether a member is stuck.")
         return found

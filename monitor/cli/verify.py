@@ -103,12 +103,13 @@ def verify(  # noqa: PLR0913, PLR0917 -- each is an argument or an option
     ] = None,
 ) -> None:
     """Verify that groups are as a file expects: once, or for a rollout until they are."""
-    rollout = None
-    if wait is not None:
-        pause_s = None if max_pause is None else duration_s(max_pause)
-        rollout = Rollout(duration_s(wait), duration_s(stable), since, replaced, pause_s, max_redelivered)
-    with _verification(options, file, (cluster, group), bootstrap_server, client) as chosen:
-        if rollout is None:
+    pause_s = None if max_pause is None else duration_s(max_pause)
+    rollout = Rollout(
+        0 if wait is None else duration_s(wait), duration_s(stable), since, replaced, pause_s, max_redelivered
+    )
+    _require_sound(options, rollout, bootstrap_server, waits=wait is not None)
+    with _keep_report(junit), _verification(options, file, (cluster, group), bootstrap_server, client) as chosen:
+        if wait is None:
             code = _verify_once(options, chosen, junit)
         else:
             code = _wait_for_rollout(options, chosen, rollout, junit)
@@ -116,12 +117,45 @@ def verify(  # noqa: PLR0913, PLR0917 -- each is an argument or an option
         raise typer.Exit(code)
 
 
+def _require_sound(options: SourceOptions, rollout: Rollout, bootstrap_server: str | None, *, waits: bool) -> None:
+    """Refuse options that would have no effect: a gate whose limit is dropped would pass.
+
+    Raises:
+        BadParameter: they do not go together.
+    """
+    if not waits and rollout._replace(wait_s=0, stable_s=0) != (0, 0, None, False, None, None):
+        raise typer.BadParameter("--since, --replaced, --max-pause and --max-redelivered need --wait")
+    if waits and rollout.stable_s > rollout.wait_s:
+        raise typer.BadParameter("--stable is longer than --wait, so the rollout could never succeed")
+    if waits and (bootstrap_server is not None or options.at is not None or options.snapshot is not None):
+        raise typer.BadParameter("a job watches a rollout: leave out --bootstrap-server, --at and --snapshot")
+    if waits and options.is_recording:
+        raise typer.BadParameter("a job watches a rollout: leave out --history, or name the job by --url")
+    chosen = (bootstrap_server, options.snapshot, options.at)
+    if sum(each is not None for each in chosen) > 1:
+        raise typer.BadParameter("give only one of --bootstrap-server, --snapshot and --at")
+
+
+@contextmanager
+def _keep_report(junit: Path | None) -> Iterator[None]:
+    """Write the report of what cannot be verified at all, too: a build server shows no file that is not there."""
+    from monitor.cli.errors import SourceError  # noqa: PLC0415 -- --help must be quick
+    from monitor.expectations.outcome import outcome_of  # noqa: PLC0415 -- as above
+    from monitor.expectations.verification import unknown_cluster  # noqa: PLC0415 -- as above
+
+    try:
+        yield
+    except SourceError as error:
+        _write_junit(outcome_of([unknown_cluster("groupwatch", str(error))], now_ms()), junit)
+        raise
+
+
 def _verify_once(options: SourceOptions, chosen: Verification, junit: Path | None) -> int:
     from monitor.cli.render_verify import outcome_shown  # noqa: PLC0415 -- --help must be quick
 
     found = wait_for(lambda: _outcome(chosen), options.source_name)
-    _write_junit(found, junit)
     tell_answer(found, options.as_json, lambda: outcome_shown(found))
+    _write_junit(found, junit)
     return found.met.exit_code
 
 
@@ -157,8 +191,6 @@ def _wait_for_rollout(options: SourceOptions, chosen: Verification, rollout: Rol
     from monitor.expectations.rollout import RolloutLimits  # noqa: PLC0415 -- as above
     from monitor.history.instants import read_instant  # noqa: PLC0415 -- as above
 
-    if options.at is not None or options.snapshot is not None or options.is_recording:
-        raise typer.BadParameter("a job or brokers watch a rollout: leave out --at, --snapshot and --history")
     with answering():
         since_ms = read_instant(options.instant(rollout.since or "now"), now_ms())
     limits = RolloutLimits(
@@ -172,8 +204,8 @@ def _wait_for_rollout(options: SourceOptions, chosen: Verification, rollout: Rol
         chosen.expectations, chosen.source, GateOptions(chosen.cluster, chosen.group, limits, rollout.wait_s), then
     )
     result: GateResult = gate.wait(Clock(time.monotonic, time.sleep), RolloutTicker(now_ms, sys.stderr).tell)
-    _write_junit(outcome_of([each.outcome for each in result.groups], now_ms()), junit)
     tell_answer(result, options.as_json, lambda: result_shown(result))
+    _write_junit(outcome_of([each.outcome for each in result.groups], now_ms()), junit)
     return result.met.exit_code
 
 
@@ -206,10 +238,15 @@ def _members_then(options: SourceOptions, chosen: Verification, rollout: Rollout
 
 
 def _write_junit(outcome: Outcome, junit: Path | None) -> None:
+    from monitor.cli.errors import SourceError  # noqa: PLC0415 -- as above
     from monitor.expectations.junit import junit_xml  # noqa: PLC0415 -- as above
 
-    if junit is not None:
+    if junit is None:
+        return
+    try:
         junit.write_bytes(junit_xml(outcome))
+    except OSError as error:
+        raise SourceError(f"{junit} cannot be written ({error.strerror}).") from error
 
 
 @contextmanager
@@ -238,7 +275,7 @@ def _verification(
     try:
         expectations = load_expectations(file)
     except ConfigError as error:
-        raise SourceError("\n".join(error.problems)) from None
+        raise SourceError("\n".join(f"{file}: {each}" for each in error.problems)) from None
     if bootstrap_server is not None:
         with examined_cluster(bootstrap_server, client, group) as (examined, name):
             yield Verification(expectations, examined, cluster or name, group)
@@ -254,4 +291,4 @@ def _verification(
         yield Verification(expectations, RecordedCluster(past, name, options.at_instant), name, group)
         return
     name = cluster or only_cluster(options.job)
-    yield Verification(expectations, JobCluster(options.job, name), name, group)
+    yield Verification(expectations, JobCluster(options.job, name, options.at_instant), name, group)

@@ -98,13 +98,12 @@ class Expectations(Value):
         return replace(matching[0], groups=group, cluster=cluster, **values)
 
     def missing(self, cluster: str, known: frozenset[str]) -> tuple[Expectation, ...]:
-        """The entries about existence in this cluster that none of the known groups matches."""
+        """The entries about this cluster that none of the known groups matches: a name may be misspelt."""
         return tuple(
             [
                 each
                 for each in self.entries
-                if each.exists is not None
-                and each.cluster in (None, cluster)
+                if each.cluster in (None, cluster)
                 and not any(name_pattern(each.groups).matches(name) for name in known)
             ]
         )

@@ -214,7 +214,10 @@ def _check_replacement(limits: RolloutLimits, verdict: GroupVerdict) -> Check | 
     left = [each for each in verdict.members if each.member_id in limits.before]
     if left:
         names = listed([shown(each.client_id or each.member_id) for each in left])
-        return Check("replaced", Met.NO, f"{counted(len(left), 'member')} of before the rollout: {names}.")
+        found = (
+            f"{counted(len(left), 'member')} from before the rollout {'is' if len(left) == 1 else 'are'} still there"
+        )
+        return Check("replaced", Met.NO, f"{found}: {names}.")
     return Check("replaced", Met.YES, "No member of before the rollout is left.")
 
 
@@ -223,7 +226,8 @@ def _check_new_findings(expected: Expectation, verdict: GroupVerdict, since_ms: 
     if found:
         names = listed([f"{each.kind}/{each.reason}" for each in found])
         return Check(FINDINGS, Met.NO, f"Since the rollout, it has {names}: {found[0].sentence}")
-    return Check(FINDINGS, Met.YES, "No finding of severity warning or critical began since the rollout.")
+    sentence = "Since the rollout, no finding of severity warning or critical began, but those that are allowed."
+    return Check(FINDINGS, Met.YES, sentence)
 
 
 def _over_budget(limits: RolloutLimits, costs: RolloutCosts) -> Iterator[Check]:

@@ -114,8 +114,47 @@ def test_mistakes_in_the_file_end_with_2(job, file):
     answer = ask(str(file), "--url", job)
     assert answer.exit_code == 2
     assert answer.output == (
-        "groupwatch: expect#1.groups is required.\nexpect#1.member is not a known key (did you mean members?).\n"
+        f"groupwatch: {file}: expect#1.groups is required.\n"
+        f"{file}: expect#1.member is not a known key (did you mean members?).\n"
     )
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--replaced",),
+        ("--max-pause", "3s"),
+        ("--since", "-1m"),
+        ("--max-redelivered", "0"),
+        ("--wait", "20s"),
+        ("--wait", "2m", "--bootstrap-server", "127.0.0.1:9"),
+        ("--wait", "2m", "--at", "-1m"),
+        ("--bootstrap-server", "127.0.0.1:9", "--at", "-1m"),
+    ],
+    ids=" ".join,
+)
+def test_options_that_would_have_no_effect_are_refused(job, file, words):
+    """A gate without its limit would pass."""
+    file.write_text(MET)
+    assert ask(str(file), "--url", job, *words).exit_code == 2
+
+
+def test_a_report_is_written_also_where_nothing_can_be_verified(file, tmp_path):
+    report = tmp_path / "report.xml"
+    file.write_text("expect = []\n")
+    assert ask(str(file), "--junit", str(report)).exit_code == 2
+    (error,) = ElementTree.parse(report).getroot().iter("error")
+    assert "should have an entry [[expect]]" in error.get("message")
+    file.write_text(MET)
+    answer = ask(str(file), "--url", "127.0.0.1:9", "--cluster", "c", "--junit", str(tmp_path / "none" / "x.xml"))
+    assert answer.exit_code == 2
+    assert f"{tmp_path / 'none' / 'x.xml'} cannot be written (No such file or directory)." in answer.output
+
+
+def test_an_entry_that_no_group_matches_is_unknown(job, file):
+    """It may be misspelt."""
+    file.write_text(MET + '[[expect]]\ngroups = "paymnets"\nmembers = 99\n')
+    assert ask(str(file), "--url", job).exit_code == 2
 
 
 def test_a_saved_file_may_lack_groups(file, tmp_path):
@@ -138,9 +177,9 @@ def test_a_gate_ends_with_what_the_rollout_cost(job, file):
 
 @pytest.mark.parametrize(("text", "code"), [(NOT_MET, 1), (UNKNOWN.replace("billing", ".*"), 1), (MET, 1)])
 def test_a_gate_does_not_pass_before_its_time(job, file, text, code):
-    """Also where all is met, but not for a minute yet."""
+    """Also where all is met: the clock of the job stands still here, so no time passes."""
     file.write_text(text)
-    answer = ask(str(file), "--url", job, "--wait", "0s", "--json")
+    answer = ask(str(file), "--url", job, "--wait", "1s", "--stable", "1s", "--json")
     assert answer.exit_code == code
     assert json.loads(answer.stdout)["met"] == "no"
 

@@ -34,10 +34,11 @@ class VerifiedCluster(Protocol):
 
 
 class JobCluster(NamedTuple):
-    """A cluster as a running job knows it now."""
+    """A cluster as a running job knows it now, or knew it at an instant of its recording."""
 
     job: Job
     cluster: str
+    at: str | None = None
 
     def known_groups(self) -> KnownGroups:
         """The names of its groups, if they are of this run of the job and the cluster can be read."""
@@ -46,12 +47,14 @@ class JobCluster(NamedTuple):
             raise SourceError(f"The groups of {shown(self.cluster)} are not known now. {condition.sentence}")
         shard = self.job.shard()
         missing = None if shard == ALL_GROUPS else f"This job watches a share of the groups: {shard}."
+        if self.at is not None:
+            missing = "Of an instant of the past, only groups that still exist are known by their names."
         return KnownGroups(frozenset(self.job.all_group_names(self.cluster)), missing)
 
     def read(self, group: str) -> GroupInputs | UnknownGroup | None:
         """One of them."""
         try:
-            return self.job.inputs(GroupAddress(self.cluster, group), None)
+            return self.job.inputs(GroupAddress(self.cluster, group), self.at)
         except NotFoundError:
             return None
         except SourceError as error:
