@@ -99,9 +99,6 @@ RUN_BY = {
     "promtool check rules alerts.yml": (
         "tests.alert_rules.test_options:test_promtool_is_content_with_rules_of_several_clusters"
     ),
-    "groupwatch rules --config groupwatch.toml --format alertmanagerconfig > inhibitions.yaml": (
-        "tests.alert_rules.test_options:test_an_alertmanagerconfig_has_the_same_inhibitions"
-    ),
     "groupwatch dashboards --config groupwatch.toml --out boards": (
         "tests.grafana.test_configured_boards:test_a_folder_gets_a_file_of_each"
     ),
