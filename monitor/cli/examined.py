@@ -7,7 +7,8 @@ from typing import NamedTuple
 from monitor.detection.evaluation_input import GroupInputs
 from monitor.doctor.diagnosis import Diagnosis
 from monitor.doctor.examination import Examination
-from monitor.expectations.verification import KnownGroups, UnknownGroup
+from monitor.expectations.look import UnknownGroup
+from monitor.expectations.verification import KnownGroups
 
 
 class ExaminedCluster(NamedTuple):

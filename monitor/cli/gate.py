@@ -11,9 +11,10 @@ from monitor.cli.errors import SourceError
 from monitor.cli.sources.verifying import VerifiedCluster
 from monitor.detection.evaluation_input import GroupInputs
 from monitor.expectations.expectation import Expectation, Expectations
+from monitor.expectations.look import Look, look_at
 from monitor.expectations.outcome import GroupOutcome, Met, combine
-from monitor.expectations.rollout import Look, RolloutLimits, RolloutProgress, look_again
-from monitor.expectations.verification import unknown_cluster, verdict_of, verify_group
+from monitor.expectations.rollout import RolloutLimits, RolloutProgress, look_again
+from monitor.expectations.verification import unknown_cluster, verify_group
 from monitor.model import Value
 
 LOOK_EVERY_S: Final = 1.0
@@ -116,11 +117,11 @@ class Gate:
     def _rollout(self, group: str, expected: Expectation, missing: str | None) -> GroupRollout:
         """The rollout of one group after another look. A group that is away is not there yet."""
         read = self._source.read(group)
-        if not isinstance(read, GroupInputs):
+        look = look_at(read) if isinstance(read, GroupInputs) else read
+        if not isinstance(look, Look):
             self._progress.pop(group, None)
             needed = replace(expected, exists=True) if expected.exists is None else expected
-            return GroupRollout(group, verify_group(needed, self._options.cluster, group, read, missing))
-        look = Look(inputs=read, verdict=verdict_of(read))
+            return GroupRollout(group, verify_group(needed, self._options.cluster, group, look, missing))
         first = self._first.setdefault(group, look)
         progress = look_again(expected, self._limits(group), look, self._progress.get(group), first)
         self._progress[group] = progress

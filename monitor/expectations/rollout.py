@@ -16,6 +16,7 @@ from monitor.detection.lag.commit_cadence import RHYTHMS, usual_gap_ms
 from monitor.expectations.checks import FINDINGS, check_group, is_rebalancing, unexpected_findings
 from monitor.expectations.costs import RolloutCosts, costs_since
 from monitor.expectations.expectation import Expectation, MemberRange
+from monitor.expectations.look import Look
 from monitor.expectations.outcome import Check, GroupOutcome, Met, group_outcome
 from monitor.messages.formatting import age, counted
 from monitor.messages.names import listed, places, shown
@@ -44,18 +45,6 @@ class RolloutLimits(Value):
     before: frozenset[str] | None = None
     max_pause_ms: int | None = None
     max_redelivered: int | None = None
-
-
-class Look(Value):
-    """A group as it was once: what its verdict is made of, and the verdict."""
-
-    inputs: GroupInputs
-    verdict: GroupVerdict
-
-    @property
-    def at_ms(self) -> int:
-        """As of when."""
-        return self.verdict.evaluated_ms
 
 
 class RolloutProgress(Value):
@@ -93,14 +82,14 @@ def look_again(
     stable_since_ms = None
     if outcome.met is Met.YES:
         is_unbroken = before is not None and before.generation == generation and before.stable_since_ms is not None
-        stable_since_ms = before.stable_since_ms if is_unbroken and before is not None else look.at_ms
+        stable_since_ms = before.stable_since_ms if is_unbroken and before is not None else look.verdict.evaluated_ms
     return RolloutProgress(
         outcome=outcome,
         costs=costs,
-        at_ms=look.at_ms,
+        at_ms=look.verdict.evaluated_ms,
         generation=generation,
         stable_since_ms=stable_since_ms,
-        is_over=stable_since_ms is not None and look.at_ms - stable_since_ms >= limits.stable_ms,
+        is_over=stable_since_ms is not None and look.verdict.evaluated_ms - stable_since_ms >= limits.stable_ms,
         is_lost=bool(over_budget),
     )
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from monitor.detection.evaluate import evaluate
 from monitor.detection.evaluation_input import GroupInputs
-from monitor.expectations.checks import absent_group, check_group, unknown_group
+from monitor.expectations.checks import CLUSTER, absent_group, check_group, unknown_group
 from monitor.expectations.expectation import Expectation, Expectations
+from monitor.expectations.look import UnknownGroup, look_at
 from monitor.expectations.outcome import Check, GroupOutcome, Met, group_outcome
 from monitor.messages.names import shown
-from monitor.model import GroupVerdict, Value
+from monitor.model import Value
 
 
 class KnownGroups(Value):
@@ -21,12 +21,6 @@ class KnownGroups(Value):
 
     names: frozenset[str]
     missing: str | None = None
-
-
-class UnknownGroup(Value):
-    """A group of which a source can say nothing now, or not enough; the sentence says why."""
-
-    sentence: str
 
 
 Read = Callable[[str], GroupInputs | UnknownGroup | None]
@@ -59,23 +53,17 @@ def verify_group(
     expected: Expectation, cluster: str, group: str, found: GroupInputs | UnknownGroup | None, missing: str | None
 ) -> GroupOutcome:
     """The outcome of one group. ``missing`` is that of KnownGroups."""
-    match found:
-        case None:
-            return _absent(expected, cluster, group, missing)
-        case UnknownGroup(sentence):
-            return unknown_group(expected, cluster, group, sentence)
-        case GroupInputs():
-            return check_group(expected, verdict_of(found))
-
-
-def verdict_of(inputs: GroupInputs) -> GroupVerdict:
-    """The verdict on a group."""
-    return evaluate(inputs.group, inputs.catalog, inputs.now_ms, inputs.settings)
+    if found is None:
+        return _absent(expected, cluster, group, missing)
+    look = look_at(found) if isinstance(found, GroupInputs) else found
+    if isinstance(look, UnknownGroup):
+        return unknown_group(expected, cluster, group, look.sentence)
+    return check_group(expected, look.verdict)
 
 
 def unknown_cluster(cluster: str, sentence: str, only: str | None = None) -> GroupOutcome:
     """The outcome of a cluster of which nothing is known now; the sentence says why."""
-    return group_outcome(cluster, only or "", [Check("cluster", Met.UNKNOWN, sentence)])
+    return group_outcome(cluster, only or "", [Check(CLUSTER, Met.UNKNOWN, sentence)])
 
 
 def _absent(expected: Expectation, cluster: str, group: str, missing: str | None) -> GroupOutcome:

@@ -4,10 +4,12 @@ import pytest
 from msgspec.structs import replace
 
 from monitor.detection.evaluation_input import GroupInputs
+from monitor.detection.group_summary import summary_of
 from monitor.expectations.checks import absent_group, check_group
 from monitor.expectations.expectation import Expectation, Expectations, MemberRange
+from monitor.expectations.look import UnknownGroup, look_at
 from monitor.expectations.outcome import Met, outcome_of
-from monitor.expectations.verification import KnownGroups, UnknownGroup, verdict_of, verify_cluster
+from monitor.expectations.verification import KnownGroups, verify_cluster
 from monitor.model import Phase
 from tests.support.builders import NOW, catalog, commit, group, member, topic
 
@@ -22,7 +24,7 @@ def inputs(*members, offsets=READ, topics=TOPICS, **more) -> GroupInputs:
 
 
 def check(key: str, found: GroupInputs, **expected):
-    outcome = check_group(Expectation("g", **expected), verdict_of(found))
+    outcome = check_group(Expectation("g", **expected), look_at(found).verdict)
     (own,) = [each for each in outcome.checks if each.key == key]
     return own.met.value, own.sentence
 
@@ -84,7 +86,7 @@ def test_findings_count_from_warning_on_unless_they_are_allowed():
 
 
 def test_a_group_that_cannot_be_evaluated_meets_nothing():
-    verdict = replace(verdict_of(inputs()), unjudged="its bytes are damaged")
+    verdict = replace(look_at(inputs()).verdict, unjudged="its bytes are damaged")
     outcome = check_group(Expectation("g", members=MemberRange(2, 2), exists=True), verdict)
     assert [(each.key, each.met) for each in outcome.checks] == [("cluster", Met.UNKNOWN)]
     assert "its bytes are damaged" in outcome.checks[0].sentence
@@ -96,7 +98,7 @@ def test_a_group_that_does_not_exist(exists, met):
 
 
 def test_a_group_that_should_not_exist_and_does_is_not_met():
-    outcome = check_group(Expectation("g", exists=False, members=MemberRange(2)), verdict_of(inputs()))
+    outcome = check_group(Expectation("g", exists=False, members=MemberRange(2)), look_at(inputs()).verdict)
     assert [(each.key, each.met.value) for each in outcome.checks] == [("exists", "no")]
 
 
@@ -124,6 +126,17 @@ def test_all_groups_of_a_cluster_and_the_patterns_that_none_matches():
 def test_what_a_source_may_lack_is_unknown_not_absent():
     known = KnownGroups(frozenset({"g"}), "This job watches a share of the groups: 1/3.")
     assert verified(known) == ("unknown", [("billing-.*", "unknown"), ("old", "unknown"), ("g", "yes")])
+
+
+def test_a_group_that_its_source_could_not_evaluate_is_unknown():
+    """Its state alone would look like health."""
+    found = inputs()
+    listed = replace(summary_of(look_at(found).verdict), unjudged="its commits are not read")
+    unjudged = replace(found, unjudged=listed)
+    known = KnownGroups(frozenset({"g"}))
+    (outcome,) = verify_cluster(EXPECTED, "c", known, lambda _: unjudged, "g")
+    assert outcome.met is Met.UNKNOWN
+    assert [each.sentence for each in outcome.checks] == ["It cannot be evaluated: its commits are not read"]
 
 
 def test_one_group_only():

@@ -5,9 +5,9 @@ from msgspec.structs import replace
 
 from monitor.detection.evaluation_input import GroupInputs
 from monitor.expectations.expectation import Expectation, MemberRange
+from monitor.expectations.look import Look, look_at
 from monitor.expectations.outcome import Met
-from monitor.expectations.rollout import Look, RolloutLimits, look_again, rollout_outcome
-from monitor.expectations.verification import verdict_of
+from monitor.expectations.rollout import RolloutLimits, look_again, rollout_outcome
 from monitor.model import Rebalance, RebalanceCause, RebalanceInProgress
 from tests.support.builders import ASSIGNED, NOW, catalog, commit, group, member, topic
 
@@ -20,7 +20,7 @@ TOPIC = topic("a", 4)
 
 def look(*members, offsets=READ, at_ms=NOW, topics=(TOPIC,), **more) -> Look:
     found = GroupInputs(group(*(members or PAIR), offsets=offsets, **more), catalog(*topics, pass_ms=at_ms), at_ms)
-    return Look(inputs=found, verdict=verdict_of(found))
+    return look_at(found)
 
 
 def unmet(found: Look, limits=LIMITS, expected=EXPECTED):

@@ -10,13 +10,11 @@ from monitor.cli.sources.job_lists import JobLists
 from monitor.cli.sources.recording import Recording
 from monitor.cli.sources.saved_file import SavedFile
 from monitor.detection.evaluation_input import GroupInputs
-from monitor.expectations.verification import KnownGroups, UnknownGroup
-from monitor.messages.names import shown
+from monitor.expectations.look import TOO_OLD_MS, UnknownGroup, not_known_now
+from monitor.expectations.verification import KnownGroups
 from monitor.web.views.addresses import GroupAddress
 
 ALL_GROUPS: Final = "1/1"
-TOO_OLD_MS: Final = 60_000
-"""An evaluation that is older says nothing of now. A quiet cluster is evaluated each half a minute."""
 
 
 class VerifiedCluster(Protocol):
@@ -44,7 +42,7 @@ class JobCluster(NamedTuple):
         """The names of its groups, if they are of this run of the job and the cluster can be read."""
         (condition,) = JobLists(self.job.api).conditions(self.cluster)
         if not condition.ready or condition.stale or (condition.age_ms or 0) >= TOO_OLD_MS:
-            raise SourceError(f"The groups of {shown(self.cluster)} are not known now. {condition.sentence}")
+            raise SourceError(not_known_now(self.cluster, condition.sentence))
         shard = self.job.shard()
         missing = None if shard == ALL_GROUPS else f"This job watches a share of the groups: {shard}."
         if self.at is not None:

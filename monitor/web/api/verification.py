@@ -12,12 +12,12 @@ from starlette.responses import Response
 
 from monitor.detection.evaluation_input import GroupInputs
 from monitor.expectations.expectation import Expectation
+from monitor.expectations.look import TOO_OLD_MS, Look, look_at, not_known_now
 from monitor.expectations.outcome import GroupOutcome, Met
-from monitor.expectations.rollout import Look, RolloutLimits, rollout_outcome
-from monitor.expectations.verification import unknown_cluster, verdict_of, verify_group
+from monitor.expectations.rollout import RolloutLimits, rollout_outcome
+from monitor.expectations.verification import unknown_cluster, verify_group
 from monitor.history.instants import InstantError, read_instant
 from monitor.messages.formatting import visible
-from monitor.model import ClusterSnapshot
 from monitor.web.api.endpoints import VERIFY
 from monitor.web.api.response import JSON, JsonAnswer
 from monitor.web.views.addresses import GroupAddress
@@ -27,9 +27,6 @@ from monitor.web.views.snapshot_source import GroupFinder, Source, address_of
 from monitor.web.views.status import cluster_sentence, shard_sentence
 
 NOTHING_EXPECTED: Final = "This job has no expectations: [expectations] file is not set."
-
-TOO_OLD_MS: Final = 60_000
-"""An evaluation that is older says nothing of a rollout. A quiet cluster is evaluated each half a minute."""
 
 _STATUSES: Final = {Met.NO: 409, Met.UNKNOWN: 503}
 
@@ -50,7 +47,9 @@ class Verifier:
         expected = self._expectation(address)
         age_ms = cluster.age_ms(self._now_ms())
         if not cluster.ready or cluster.is_stale or age_ms is None or age_ms >= TOO_OLD_MS:
-            outcome = unknown_cluster(address.cluster, _not_known_now(cluster), address.group)
+            outcome = unknown_cluster(
+                address.cluster, not_known_now(address.cluster, cluster_sentence(cluster)), address.group
+            )
         else:
             outcome = self._outcome(request, address, expected, since_ms)
         body = msgspec.json.encode(outcome)
@@ -80,11 +79,11 @@ class Verifier:
         self, request: Request, address: GroupAddress, expected: Expectation, since_ms: int | None
     ) -> GroupOutcome:
         found = self._inputs(request)
-        if found is None or since_ms is None:
+        look = None if found is None or since_ms is None else look_at(found)
+        if since_ms is None or not isinstance(look, Look):
             shard = self._source.read().shard
             missing = None if shard.is_all else shard_sentence(shard)
             return verify_group(expected, address.cluster, address.group, found, missing)
-        look = Look(inputs=found, verdict=verdict_of(found))
         return rollout_outcome(expected, RolloutLimits(since_ms=since_ms, stable_ms=0), look)
 
     def _inputs(self, request: Request) -> GroupInputs | None:
@@ -95,7 +94,3 @@ class Verifier:
             if error.status_code == 404:
                 return None
             raise
-
-
-def _not_known_now(cluster: ClusterSnapshot) -> str:
-    return f"The groups of {visible(cluster.cluster)} are not known now. {cluster_sentence(cluster)}"
