@@ -26,7 +26,7 @@ _END_LIMIT_S: Final = 30.0
 class Pods:
     """Starts and stops consumers by name. For several threads."""
 
-    def __init__(self, bootstrap: str, java: JavaClients) -> None:
+    def __init__(self, bootstrap: str, java: JavaClients | None) -> None:
         self._bootstrap, self._java = bootstrap, java
         self._one_at_a_time = threading.Lock()
         self._own: dict[str, LibrdkafkaPod] = {}

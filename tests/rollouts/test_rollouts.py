@@ -1,4 +1,4 @@
-"""A short run of ``make rollouts``: a good rollout, and one whose new pod hangs."""
+"""A short run of ``make rollouts``: a good rollout, one whose new pod hangs, and two outages of the job."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.rollouts.outages import Outage, exit_code, healthy_group
 from tests.rollouts.run import run
 from tests.rollouts.stories import Rollout, Story, all_rollouts
 
@@ -19,6 +20,15 @@ CHOSEN = [Rollout(0, "cooperative-sticky", 3, Story.GOOD), Rollout(1, "librdkafk
 def test_the_gate_lets_the_good_rollout_pass_and_no_other(tmp_path: Path):
     seen = run(CHOSEN, tmp_path)
     assert [(each.code, each.is_right) for each in seen] == [(0, True), (1, True)], seen
+
+
+@pytest.mark.broker
+@pytest.mark.jobs
+@pytest.mark.timeout(300)
+def test_a_gate_ends_with_2_when_its_job_was_killed_or_does_not_get_ready(tmp_path: Path):
+    with healthy_group(tmp_path) as scene:
+        codes = {outage: exit_code(scene, outage) for outage in (Outage.KILLED, Outage.NOT_READY)}
+    assert set(codes.values()) == {2}, codes
 
 
 def test_there_are_sixty_of_which_each_combination_has_a_good_one():
