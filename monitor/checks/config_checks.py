@@ -47,6 +47,7 @@ from monitor.collectors.kafka_client.tokens import TokenError, read_token
 from monitor.config import NAMED_TABLES, ClusterSettings, ConfigError, HttpSettings, Settings, load
 from monitor.config.client import is_secret
 from monitor.config.client_words import IDENTIFICATION
+from monitor.config.expectations import load_expectations
 from monitor.model.installing import how_to_install, is_installed
 from monitor.web.http.access_errors import AccessError
 from monitor.web.http.access_files import AccessFiles, read_access
@@ -120,6 +121,15 @@ def _usable_properties(settings: Settings) -> Iterator[str]:
             spark_options(cluster)
         except ConfigError as error:  # what the second client would say may only follow from that
             yield from error.problems
+
+
+def _usable_expectations(settings: Settings) -> Iterator[str]:
+    file = settings.expectations.file
+    try:
+        if file is not None:
+            load_expectations(file)
+    except ConfigError as error:
+        yield from (f"expectations.file: {file}: {each}" for each in error.problems)
 
 
 def _usable_conf(settings: Settings) -> Iterator[str]:
@@ -449,6 +459,7 @@ PROBLEMS: Final[tuple[Look, ...]] = (
     _trusted_certificates,
     _usable_push,
     _usable_access,
+    _usable_expectations,
     _own_address,
     _absent_token_files,
     _unusable_trust_in_endpoints,

@@ -12,10 +12,11 @@ from monitor.cli.sources.verifying import VerifiedCluster
 from monitor.detection.evaluation_input import GroupInputs
 from monitor.expectations.expectation import Expectation, Expectations
 from monitor.expectations.look import Look, look_at
-from monitor.expectations.outcome import GroupOutcome, Met, combine
+from monitor.expectations.outcome import GroupOutcome, combine
 from monitor.expectations.rollout import RolloutLimits, RolloutProgress, look_again
 from monitor.expectations.verification import unknown_cluster, verify_group
 from monitor.model import Value
+from monitor.model.expectations import Met
 
 LOOK_EVERY_S: Final = 1.0
 

@@ -10,11 +10,12 @@ from rich.table import Table
 from rich.text import Text
 
 from monitor.cli.gate import GateResult, GroupRollout
-from monitor.expectations.outcome import Check, GroupOutcome, Met, Outcome
+from monitor.expectations.outcome import Check, GroupOutcome, Outcome
 from monitor.messages.formatting import age
 from monitor.messages.names import shown, shown_group
 from monitor.messages.notification import utc
 from monitor.model.escaping import escaped
+from monitor.model.expectations import Met
 
 _WORDS: Final = {Met.YES: "met", Met.NO: "not met", Met.UNKNOWN: "unknown"}
 _STYLES: Final = {Met.YES: "green", Met.NO: "bold red", Met.UNKNOWN: "yellow"}

@@ -15,14 +15,15 @@ from monitor.config.mistakes import mistake_sentence
 from monitor.config.section import LONGEST_S, Section, checked_expression
 from monitor.expectations.expectation import Expectation, Expectations, MemberRange
 from monitor.findings.table import FINDINGS
+from monitor.model.findings import Severity
 
 
 class ExpectationsSettings(Section):
     """What groups should look like ([expectations.md](expectations.md))."""
 
     file: FilePath | None = None
-    """A file of expectations. The API says whether a group meets them, for gates of rollouts. It is read for each
-    request, so a change needs no restart. Not set: nothing is expected."""
+    """A file of expectations. A group that does not meet them has a finding, and the API says which groups do, for
+    gates of rollouts. A change of the file needs no restart. Not set: nothing is expected."""
 
 
 class MembersTable(Section):
@@ -108,6 +109,8 @@ class ExpectTable(Section):
 class ExpectationsFile(Section):
     """A file of expectations."""
 
+    severity: Literal["critical", "warning", "info"] = "warning"
+    """How bad it is if a group is not as expected: the severity of the job's findings and alerts."""
     expect: tuple[ExpectTable, ...]
     """The entries, each a table `[[expect]]`."""
 
@@ -131,7 +134,8 @@ def load_expectations(path: Path) -> Expectations:
         raise ConfigError(f"{path} is nested too deeply.") from None
     except ValidationError as error:
         raise ConfigError(*[_sentence(each) for each in error.errors(include_url=False, include_input=False)]) from None
-    return Expectations(entries=tuple([each.expectation() for each in found.expect]))
+    entries = tuple([each.expectation() for each in found.expect])
+    return Expectations(entries=entries, severity=Severity(found.severity))
 
 
 def _sentence(error: ErrorDetails) -> str:

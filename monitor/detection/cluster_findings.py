@@ -15,14 +15,16 @@ from monitor.findings.cluster import (
     BrokersAway,
     ClusterObservation,
     Grew,
+    NoSuchGroups,
     NotVisible,
     NotWritable,
     UnknownVersions,
     WithoutLeader,
     cluster_findings_of,
 )
-from monitor.model import Catalog, GroupSummary, GrownLog
+from monitor.model import Catalog, GroupSummary, GrownLog, Value
 from monitor.model.cluster_findings import ClusterFinding, ClusterFindingKind
+from monitor.model.findings import Severity
 
 TOLD_MS: Final = 86_400_000
 """The growth of the offsets topic is reported for so long. By then, groups that are in use have committed again."""
@@ -34,8 +36,20 @@ DELETED_MS: Final = 60_000
 """So long after a topic was last seen, the brokers have deleted its committed offsets if it was deleted."""
 
 
+class AbsentGroups(Value):
+    """Entries of a file of expectations, by their ``groups``, that no group matches though one should exist."""
+
+    entries: tuple[str, ...]
+    since_ms: int
+    severity: Severity
+
+
 def cluster_findings(
-    catalog: Catalog, groups: Sequence[GroupSummary], grown: GrownLog | None, now_ms: int
+    catalog: Catalog,
+    groups: Sequence[GroupSummary],
+    grown: GrownLog | None,
+    now_ms: int,
+    absent: AbsentGroups | None = None,
 ) -> tuple[ClusterFinding, ...]:
     """The findings of a cluster, worst first.
 
@@ -44,6 +58,7 @@ def cluster_findings(
         groups: all its groups.
         grown: what the newest growth of the offsets topic did to them; None: it has not grown.
         now_ms: the instant, in milliseconds since the epoch.
+        absent: the groups that should exist and do not; None: there is none.
     """
     rules = (
         _not_writable(catalog, groups),
@@ -52,6 +67,7 @@ def cluster_findings(
         _not_visible(catalog, groups, now_ms),
         _unknown_versions(groups),
         _away(catalog, groups, now_ms),
+        _absent(absent),
     )
     return cluster_findings_of(found for rule in rules for found in rule)
 
@@ -80,6 +96,13 @@ def _grew(grown: GrownLog | None, now_ms: int) -> Iterator[ClusterObservation]:
     if grown is not None and grown.lost and now_ms - grown.grown_ms <= TOLD_MS:
         kind = ClusterFindingKind.OFFSETS_TOPIC
         yield ClusterObservation(kind, "grew", grown.grown_ms, Grew(grown), groups=len(grown.lost))
+
+
+def _absent(absent: AbsentGroups | None) -> Iterator[ClusterObservation]:
+    """Groups that a team expects do not exist."""
+    if absent is not None:
+        kind, evidence = ClusterFindingKind.EXPECTATION, NoSuchGroups(absent.entries)
+        yield ClusterObservation(kind, absent.severity.value, absent.since_ms, evidence, groups=0)
 
 
 def _without_leader(catalog: Catalog, groups: Sequence[GroupSummary], now_ms: int) -> Iterator[ClusterObservation]:

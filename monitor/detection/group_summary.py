@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from monitor.detection.client_libraries.census import count_members
 from monitor.model import KINDS, GroupState, GroupSummary, GroupVerdict, LibraryMembers, Phase, traits_of
+from monitor.model.expectations import GroupExpectations, Met
 
 
 def summary_of(verdict: GroupVerdict) -> GroupSummary:
@@ -31,6 +32,7 @@ def summary_of(verdict: GroupVerdict) -> GroupSummary:
         topics_without_leader=verdict.topics_without_leader,
         lag_since_ms=verdict.lag_since_ms,
         lag_before_ms=_lag_before_ms(verdict),
+        expectations=verdict.expectations,
     )
 
 
@@ -56,7 +58,11 @@ def _libraries(verdict: GroupVerdict) -> tuple[LibraryMembers, ...]:
 
 def unjudged_summary(group: GroupState, last: GroupSummary | None, reason: str) -> GroupSummary:
     """What the overview has of a group that cannot be judged: its last verdict, or else who it is; and why."""
-    return replace(last or _unknown(group), unjudged=reason)
+    listed = last or _unknown(group)
+    expected = listed.expectations
+    if expected is not None:
+        listed = replace(listed, expectations=GroupExpectations(met=Met.UNKNOWN, team=expected.team))
+    return replace(listed, unjudged=reason)
 
 
 def _unknown(group: GroupState) -> GroupSummary:

@@ -41,6 +41,7 @@ def unjudged_verdict(verdict: GroupVerdict, listed: GroupSummary) -> GroupVerdic
         imbalance_ratio=None,
         uncommitted_partitions=0,
         uncommitted_records=0,
+        expectations=listed.expectations,
     )
 
 

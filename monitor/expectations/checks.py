@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from monitor.expectations.expectation import Expectation
-from monitor.expectations.outcome import Check, GroupOutcome, Met, group_outcome
+from monitor.expectations.outcome import Check, GroupOutcome, group_outcome
 from monitor.findings.table import spec_of
 from monitor.messages.formatting import age, counted
 from monitor.messages.names import listed, shown
-from monitor.model import KINDS, Finding, GroupVerdict, Phase
+from monitor.model import KINDS, Finding, FindingKind, GroupVerdict, Phase
+from monitor.model.expectations import Met
 from monitor.model.findings import Severity
 
 Told = tuple[Met, str]
@@ -132,7 +133,9 @@ def unexpected_findings(expected: Expectation, verdict: GroupVerdict) -> list[Fi
     return [
         each
         for each in verdict.findings
-        if spec_of(each.kind, each.reason).severity in COUNTING and not expected.allows(each.kind, each.reason)
+        if each.kind is not FindingKind.EXPECTATION  # they say the same as the other checks
+        and spec_of(each.kind, each.reason).severity in COUNTING
+        and not expected.allows(each.kind, each.reason)
     ]
 
 

@@ -7,6 +7,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from monitor.model import Value
+from monitor.model.findings import Severity
 from monitor.model.patterns import name_pattern
 
 
@@ -76,10 +77,11 @@ class Expectation(Value):
 _KEYS: Final = tuple(name for name in Expectation.__struct_fields__ if name not in {"groups", "cluster"})
 
 
-class Expectations(Value):
-    """The entries of a file, in its order."""
+class Expectations(Value, cache_hash=True):
+    """The entries of a file, in its order. ``severity`` is that of the findings about groups that do not meet them."""
 
     entries: tuple[Expectation, ...]
+    severity: Severity = Severity.WARNING
 
     def of(self, cluster: str, group: str) -> Expectation | None:
         """What is expected of one group: of each key, the first entry that matches and has it. None: nothing.
@@ -96,6 +98,16 @@ class Expectations(Value):
             return None
         values = {name: _first(matching, name) for name in _KEYS}
         return replace(matching[0], groups=group, cluster=cluster, **values)
+
+    def source(self, cluster: str, group: str, key: str) -> Expectation | None:
+        """The entry that says what is expected of a group in one key; None: none does.
+
+        >>> wide, narrow = Expectation(".*", max_lag_s=60), Expectation("orders", team="data")
+        >>> Expectations((narrow, wide)).source("prod", "orders", "max_lag_s") == wide
+        True
+        """
+        matching = (each for each in self.entries if getattr(each, key) is not None and each.is_of(cluster, group))
+        return next(matching, None)
 
     def missing(self, cluster: str, known: frozenset[str]) -> tuple[Expectation, ...]:
         """The entries about this cluster that none of the known groups matches: a name may be misspelt."""

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from typing import Final
 from xml.etree.ElementTree import Element, SubElement, tostring
 
-from monitor.expectations.outcome import Check, GroupOutcome, Met, Outcome
+from monitor.expectations.outcome import Check, GroupOutcome, Outcome
 from monitor.model.escaping import escaped
+from monitor.model.expectations import Met
 
 _NOT_IN_XML: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 """Characters that XML 1.0 cannot hold, also escaped."""

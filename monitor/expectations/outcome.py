@@ -3,23 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from enum import StrEnum
 
 from monitor.model import Value
-
-
-class Met(StrEnum):
-    """Whether an expectation is met."""
-
-    YES = "yes"
-    NO = "no"
-    UNKNOWN = "unknown"
-    """What it would take to know is missing; this never counts as met."""
-
-    @property
-    def exit_code(self) -> int:
-        """How a command ends that has found this: 0, 1 or 2."""
-        return (Met.YES, Met.NO, Met.UNKNOWN).index(self)
+from monitor.model.expectations import Met
 
 
 class Check(Value):

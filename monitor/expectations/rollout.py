@@ -17,10 +17,11 @@ from monitor.expectations.checks import FINDINGS, check_group, is_rebalancing, u
 from monitor.expectations.costs import RolloutCosts, costs_since
 from monitor.expectations.expectation import Expectation, MemberRange
 from monitor.expectations.look import Look
-from monitor.expectations.outcome import Check, GroupOutcome, Met, group_outcome
+from monitor.expectations.outcome import Check, GroupOutcome, group_outcome
 from monitor.messages.formatting import age, counted
 from monitor.messages.names import listed, places, shown
 from monitor.model import CommittedOffset, GroupVerdict, PartitionVerdict, TopicPartition, Value, traits_of
+from monitor.model.expectations import Met
 from monitor.protocol.offsets_topic import topic_key_of
 
 UNUSUAL_MS: Final = 15_000

@@ -8,9 +8,10 @@ from monitor.detection.evaluation_input import GroupInputs
 from monitor.expectations.checks import CLUSTER, absent_group, check_group, unknown_group
 from monitor.expectations.expectation import Expectation, Expectations
 from monitor.expectations.look import UnknownGroup, look_at
-from monitor.expectations.outcome import Check, GroupOutcome, Met, group_outcome
+from monitor.expectations.outcome import Check, GroupOutcome, group_outcome
 from monitor.messages.names import shown
 from monitor.model import Value
+from monitor.model.expectations import Met
 
 
 class KnownGroups(Value):

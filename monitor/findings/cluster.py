@@ -31,6 +31,11 @@ class ClusterFindingSpec(Value):
 
 _OFFSETS: Final = ClusterFindingKind.OFFSETS_TOPIC
 
+_EXPECTED_ADVICE: Final = (
+    "Check that their consumers run and use these group ids. If a group is no longer wanted, remove its entry from the "
+    "file of expectations."
+)
+
 ROWS: Final = (
     ClusterFindingSpec(
         _OFFSETS,
@@ -65,6 +70,12 @@ ROWS: Final = (
         "restart.",
     ),
     ClusterFindingSpec(
+        ClusterFindingKind.EXPECTATION,
+        Severity.CRITICAL,
+        Severity.CRITICAL,
+        _EXPECTED_ADVICE,
+    ),
+    ClusterFindingSpec(
         ClusterFindingKind.TOPICS,
         "not_visible",
         Severity.WARNING,
@@ -78,11 +89,23 @@ ROWS: Final = (
         "Upgrade groupwatch, and start it once with --rebuild.",
     ),
     ClusterFindingSpec(
+        ClusterFindingKind.EXPECTATION,
+        Severity.WARNING,
+        Severity.WARNING,
+        _EXPECTED_ADVICE,
+    ),
+    ClusterFindingSpec(
         ClusterFindingKind.BROKERS,
         "away",
         Severity.INFO,
         "Start it, or find out why it is away. No consumer needs a restart. If it was removed for good, move its "
         "replicas to other brokers (kafka-reassign-partitions.sh): that ends this.",
+    ),
+    ClusterFindingSpec(
+        ClusterFindingKind.EXPECTATION,
+        Severity.INFO,
+        Severity.INFO,
+        _EXPECTED_ADVICE,
     ),
 )
 """All findings of clusters, worst first."""
@@ -211,6 +234,19 @@ def _not_visible_sentence(evidence: NotVisible, found: ClusterObservation) -> st
         "lacks the permission DESCRIBE. The committed offsets are still there, which a deletion deletes, too. Findings "
         "of these groups are as of then, and their lag is unknown."
     )
+
+
+class NoSuchGroups(ClusterEvidence):
+    """Entries of the file of expectations, by their ``groups``, that no group matches though one should exist."""
+
+    entries: tuple[str, ...]
+
+
+@sentence.register
+def _no_such_groups_sentence(evidence: NoSuchGroups, _: ClusterObservation) -> str:
+    if len(evidence.entries) == 1:
+        return f"No group matches the entry {listed(evidence.entries)}, which says that one exists."
+    return f"No groups match the entries {listed(evidence.entries)}, which say that they exist."
 
 
 _UNSEEN: Final = " No poll has seen the brokers since then: whether this is still so is unknown."

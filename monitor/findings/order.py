@@ -58,6 +58,8 @@ class Rank(Enum):
     """The owners work, or would, and get no further: whoever takes over meets the same record or transaction."""
     UNTIL_IT_HEALS = _CRITICAL
     """Nobody reads, but it mostly heals: by a refresh of metadata, by who lets go, by the broker's choice."""
+    EXPECTED_CRITICAL = _CRITICAL
+    """A team has written down that this must not be; other findings of the group may say why it is."""
 
     WAS_TWICE = _WARNING
     """It has ended by the time that it is known; what was written twice remains."""
@@ -81,6 +83,8 @@ class Rank(Enum):
     """Everything is read, by owners that cannot be explained: a hint at mixed clients or brokers, before harm."""
     WOULD_MOVE = _WARNING
     """Everything that was assigned is read; the next rebalance puts it right."""
+    EXPECTED_WARNING = _WARNING
+    """A team has written down that this should not be; other findings of the group may say why it is."""
 
     AT_RISK = _INFO
     """Nothing is known to be left out, but the next restart may pass records over."""
@@ -96,5 +100,7 @@ class Rank(Enum):
     """Commits do not tell whether these records were read: only the application knows."""
     ABANDONED = _INFO
     """Mostly intended: the group has turned to other topics."""
+    EXPECTED_INFO = _INFO
+    """A team has written down that it wants to know this."""
     TIE = _INFO
     """Nothing is to be done: both answers are right."""

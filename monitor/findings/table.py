@@ -10,6 +10,7 @@ from monitor.findings import (
     connect,
     double_owned,
     drift,
+    expectation,
     lag,
     members,
     offsets,
@@ -45,6 +46,7 @@ FAMILIES: Final[tuple[tuple[FindingSpec, ...], ...]] = (
     connect.ROWS,
     share.ROWS,
     rocketmq.ROWS,
+    expectation.ROWS,
 )
 """The rows by family: those that every group can have, then those of one kind. Rows of one rank have this order."""
 

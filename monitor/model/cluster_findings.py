@@ -23,6 +23,8 @@ class ClusterFindingKind(StrEnum):
     """Its brokers."""
     RECORDS = "records"
     """What the brokers write of groups."""
+    EXPECTATION = "expectation"
+    """Groups that should exist; the reason is the severity that the file of expectations has chosen."""
 
 
 NO_LEADER: Final = "topics/no_leader"

@@ -6,6 +6,7 @@ from typing import Final
 
 from monitor.model.client_libraries import LibraryMembers
 from monitor.model.cluster_findings import ClusterFinding
+from monitor.model.expectations import ExpectationsHealth, GroupExpectations
 from monitor.model.findings import Finding, SubordinateFinding
 from monitor.model.kinds import Phase
 from monitor.model.short_lives import ShortLife
@@ -98,6 +99,8 @@ class GroupSummary(Value):
     """When the oldest record of the lag was written (ms since the epoch); absent: unknown, or no record waits."""
     lag_before_ms: int | None = None
     """When it was written at the latest (ms since the epoch), where only that is known."""
+    expectations: GroupExpectations | None = None
+    """Whether it is as the file of expectations says; absent: the file says nothing of it, or the job has none."""
 
     @property
     def known_lag(self) -> int | None:
@@ -196,6 +199,7 @@ class ClusterSnapshot(Value):
     for too long, whatever the reason. ``is_missing``: it was away before it was ever ready, and is not ready yet; the
     others do not wait for it. ``collectors`` are those that run in this process. ``findings`` are its own, worst first,
     not those of its groups. ``carrier`` is the cluster that has what groupwatch writes for it; None: itself.
+    ``expectations`` is how the file of these is read; None: the job has none.
     """
 
     cluster: str
@@ -220,6 +224,7 @@ class ClusterSnapshot(Value):
     collectors: tuple[CollectorHealth, ...] = ()
     findings: tuple[ClusterFinding, ...] = ()
     carrier: str | None = None
+    expectations: ExpectationsHealth | None = None
 
     @property
     def is_known(self) -> bool:

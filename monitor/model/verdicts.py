@@ -9,6 +9,7 @@ import msgspec
 from monitor.model.client_libraries import UNKNOWN_LIBRARY, ClientLibrary
 from monitor.model.connect import CONNECT, TargetState
 from monitor.model.evidence import TaskBalance
+from monitor.model.expectations import GroupExpectations
 from monitor.model.expiry import ExpiredOffset
 from monitor.model.findings import Finding, OrphanReason, SubordinateFinding
 from monitor.model.jumps import Skip
@@ -519,6 +520,8 @@ class GroupVerdict(Value):
     """RocketMQ: records that members sent back, and that the group gave up; absent: none so far, or unknown."""
     unreadable_records: int = 0
     """RocketMQ: records that the group has not consumed, in queues of its topics that may not be read."""
+    expectations: GroupExpectations | None = None
+    """Whether it is as the file of expectations says; absent: the file says nothing of it, or the job has none."""
 
     @property
     def is_connect(self) -> bool:

@@ -40,6 +40,7 @@ class BatchContext(Value):
         yet.
         log_partitions: by how many partitions of the offsets topic the brokers place groups; 0: not known.
         unread: those partitions of it that cannot be read now.
+        expectations: what groups should look like, a key as that of the catalog; None: nothing is expected of any.
     """
 
     run: str
@@ -49,6 +50,7 @@ class BatchContext(Value):
     catalog: str | None = None
     log_partitions: int = 0
     unread: dict[int, Unread] = msgspec.field(default_factory=dict)
+    expectations: str | None = None
 
     def unread_of(self, group: str) -> Unread | None:
         """Why the records of a group cannot be read now; None: they can.

@@ -14,11 +14,13 @@ from typing import Final
 import msgspec
 
 from monitor.detection.catalog_inputs import Concerns, concerns_of
-from monitor.detection.evaluate import judge_until
+from monitor.detection.evaluate import Judged, judge_until
 from monitor.detection.group_summary import summary_of, unjudged_summary
-from monitor.detection.ownership.assignment_view import AssignmentViews
+from monitor.detection.ownership.assignment_view import AssignmentView, AssignmentViews
 from monitor.detection.ownership.catalog_view import Topics
 from monitor.detection.thresholds.overrides import DetectionRules
+from monitor.expectations.expectation import Expectations
+from monitor.expectations.verdicts import with_expectations
 from monitor.metrics.gzip_join import deflated
 from monitor.metrics.render import render_commits, render_groups
 from monitor.metrics.series_cap import apart_if_large
@@ -65,12 +67,22 @@ class BucketEvaluator:
     series: SeriesRules = ALL_SERIES
     made: int = 0
     """How many verdicts were made since the beginning."""
+    expectations: Expectations | None = None
+    """What groups should look like; None: nothing is expected of any."""
     _standings: AssignmentViews = field(default_factory=AssignmentViews)
     _last: dict[str, _EvaluatedGroup] = field(default_factory=dict)
     """The newest verdict on each group: what is shown of one that can no longer be judged."""
     _summaries: dict[str, bytes] = field(default_factory=dict)
     _digests: dict[str, bytes] = field(default_factory=dict)
     _told: int = NEVER
+
+    def expect(self, expectations: Expectations | None) -> None:
+        """Judge by these from now on: if they are others, every verdict is made again."""
+        if expectations is self.expectations or expectations == self.expectations:
+            return
+        self.expectations = expectations
+        for last in self._last.values():
+            last.due_ms = -inf
 
     def rows(self, groups: Mapping[str, GroupState], topics: Topics, context: BatchContext) -> Iterator[BucketRow]:
         """The rows of these groups, which are all of the bucket, that the driver needs.
@@ -120,7 +132,7 @@ class BucketEvaluator:
             known.topics = topics
             return known
         self.made += 1
-        judged = judge_until(state, topics, view, now_ms, self.rules.of(state.cluster, name))
+        judged = self._judge(name, state, topics, view, now_ms)
         return _EvaluatedGroup(
             state,
             msgspec.msgpack.encode(summary_of(judged.verdict)),
@@ -129,6 +141,13 @@ class BucketEvaluator:
             topics,
             None if judged.has_ages else concerns_of(state, view, topics),
         )
+
+    def _judge(self, name: str, state: GroupState, topics: Topics, view: AssignmentView, now_ms: int) -> Judged:
+        settings = self.rules.of(state.cluster, name)
+        judged = judge_until(state, topics, view, now_ms, settings)
+        if self.expectations is None:
+            return judged
+        return with_expectations(judged, self.expectations, state, settings.alert_ages)
 
     def _render(self, verdict: GroupVerdict, state: GroupState) -> tuple[FamilyBlock, ...]:
         blocks = render_groups([verdict], self.series) + render_commits(state, self.series)

@@ -14,6 +14,7 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 
 from monitor.detection.ownership.catalog_view import Topics
 from monitor.detection.thresholds.overrides import DetectionRules
+from monitor.expectations.expectation import Expectations
 from monitor.kinds.short_lives import short_life
 from monitor.metrics.series_filter import ALL_SERIES, SeriesRules
 from monitor.model import Catalog, Entity
@@ -38,6 +39,8 @@ class _WorkerCache:
     judges: dict[int, BucketEvaluator] = field(default_factory=dict)
     catalog: str = ""
     topics: Topics | None = None
+    expectations_key: str | None = None
+    expectations: Expectations | None = None
 
 
 GROUP_ENTITIES: Final = frozenset({Entity.GROUP, Entity.OFFSETS})
@@ -90,6 +93,8 @@ class BucketProcessor(StatefulProcessor):
     ) -> Iterator[BucketRow]:
         """Fails if the catalog cannot be fetched: groups that were not judged must not look as if they were."""
         if context.catalog is not None:
+            if context.expectations is not None or judge.expectations is not None:
+                judge.expect(self._expectations(memory, context.expectations))
             yield from judge.rows(kept.bucket.groups(context.now_ms), self._topics(memory, context.catalog), context)
 
     def _topics(self, memory: _WorkerCache, key: str) -> Topics:
@@ -97,6 +102,14 @@ class BucketProcessor(StatefulProcessor):
             memory.topics = Topics(msgspec.msgpack.decode(self._shelf.fetch(key), type=Catalog))
             memory.catalog = key
         return memory.topics
+
+    def _expectations(self, memory: _WorkerCache, key: str | None) -> Expectations | None:
+        if memory.expectations_key != key:
+            memory.expectations = (
+                None if key is None else msgspec.msgpack.decode(self._shelf.fetch(key), type=Expectations)
+            )
+            memory.expectations_key = key
+        return memory.expectations
 
     def close(self) -> None:
         """Nothing is held open between micro-batches."""

@@ -11,6 +11,7 @@ from monitor.metrics.series_filter import ALL_SERIES, SeriesRules
 from monitor.model import ALL_GROUPS, Shard
 from streaming_jobs.buckets.catalog_server import CatalogServer
 from streaming_jobs.driver.served_before import ServedBefore
+from streaming_jobs.driver.watched_expectations import WatchedExpectations
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +20,7 @@ class SharedEvaluation:
 
     ``series`` says which series the groups have, ``history`` where they are recorded. ``served_before`` keeps what is
     served for the next start. ``external_url`` is the address of the page; None: published findings have no link.
+    ``expectations`` is the file of these; None: there is none.
 
     ``start_turn`` is held by the cluster whose query is starting. A query starts with a Python of its own, for which
     Spark waits 10 s and no longer: of several at a time on a busy machine, each could be too late again and again.
@@ -32,3 +34,4 @@ class SharedEvaluation:
     series: SeriesRules = ALL_SERIES
     history: HistorySettings = field(default_factory=HistorySettings)
     external_url: str | None = None
+    expectations: WatchedExpectations | None = None

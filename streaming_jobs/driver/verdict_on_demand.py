@@ -12,6 +12,8 @@ from monitor.detection.ownership.assignment_view import AssignmentView, Assignme
 from monitor.detection.ownership.catalog_view import Topics
 from monitor.detection.thresholds.overrides import DetectionRules
 from monitor.detection.unjudged import unjudged_verdict, unknown_verdict
+from monitor.expectations.expectation import Expectations
+from monitor.expectations.verdicts import expected_verdict
 from monitor.kinds.offset_expiry import is_shown
 from monitor.model import Catalog, GroupState, GroupSummary, GroupUse, GroupVerdict
 from streaming_jobs.buckets.batch_context import BatchContext
@@ -53,6 +55,8 @@ class VerdictsOnDemand:
     use_cache: GroupUseCache = field(default_factory=GroupUseCache)
     batch: BatchContext | None = None
     """The micro-batch, which has the groups whose records could not be read; None: all could be read."""
+    expectations: Expectations | None = None
+    """What groups should look like; None: nothing is expected of any."""
 
     def _instant_of(self, group: str) -> int:
         return self.now_ms if self.batch is None else self.batch.instant_of(group)
@@ -79,6 +83,8 @@ class VerdictsOnDemand:
             return unknown_verdict(listed, self._instant_of(group))
         settings = self.rules.of(state.cluster, state.group)
         verdict = judge(state, self.topics, self.views.of(state, self.topics), self._instant_of(group), settings)
+        if self.expectations is not None:
+            verdict = expected_verdict(verdict, self.expectations, state, settings.alert_ages)
         return verdict if listed is None else unjudged_verdict(verdict, listed)
 
     def inputs(self, group: str) -> GroupInputs | None:

@@ -24,6 +24,7 @@ from streaming_jobs.buckets.catalog_server import CatalogServer
 from streaming_jobs.driver.served_before import served_before
 from streaming_jobs.driver.shared import SharedEvaluation
 from streaming_jobs.driver.snapshot_store import SnapshotStore
+from streaming_jobs.driver.watched_expectations import WatchedExpectations
 from streaming_jobs.jobs.cluster_watch import ClusterWatch
 from streaming_jobs.jobs.watch_targets import WatchList
 from streaming_jobs.runtime.clock import now_ms
@@ -105,11 +106,12 @@ class Job(Lifecycle):
 
         Raises:
             CheckpointError: a checkpoint is in use, was written with another layout, or cannot be reached.
-            ConfigError: Spark's properties refer to nothing, or its master needs a secret.
+            ConfigError: Spark's properties refer to nothing, its master needs a secret, or the file of expectations has
+                mistakes.
             JvmNotStarted: Spark's JVM ended at once.
             Stopped: the command was stopped.
         """
-        spark = with_trigger(self._settings)
+        spark, file = with_trigger(self._settings), self._settings.expectations.file
         self._spark = create_session(
             spark.master,
             spark.shuffle_partitions,
@@ -129,6 +131,7 @@ class Job(Lifecycle):
             series=series_rules(self._settings),
             history=self._settings.history,
             external_url=self._settings.http.external_url,
+            expectations=None if file is None else WatchedExpectations(file),
         )
         try:
             for watched in self._watch_list(self._spark):

@@ -18,9 +18,9 @@ from monitor.cli.verify import duration_s
 from monitor.detection.evaluation_input import GroupInputs
 from monitor.expectations.expectation import Expectation, Expectations, MemberRange
 from monitor.expectations.look import UnknownGroup
-from monitor.expectations.outcome import Met
 from monitor.expectations.rollout import RolloutLimits
 from monitor.expectations.verification import KnownGroups
+from monitor.model.expectations import Met
 from monitor.web.app import create_app
 from monitor.web.server import HttpServer
 from tests.support.builders import ASSIGNED, NOW, catalog, commit, group, member, topic

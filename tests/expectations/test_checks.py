@@ -8,9 +8,10 @@ from monitor.detection.group_summary import summary_of
 from monitor.expectations.checks import absent_group, check_group
 from monitor.expectations.expectation import Expectation, Expectations, MemberRange
 from monitor.expectations.look import UnknownGroup, look_at
-from monitor.expectations.outcome import Met, outcome_of
+from monitor.expectations.outcome import outcome_of
 from monitor.expectations.verification import KnownGroups, verify_cluster
 from monitor.model import Phase
+from monitor.model.expectations import Met
 from tests.support.builders import NOW, catalog, commit, group, member, topic
 
 PAIR = (member("C0", ("a",), {"a": [0, 1]}), member("C1", ("a",), {"a": [2, 3]}))

@@ -6,9 +6,9 @@ from msgspec.structs import replace
 from monitor.detection.evaluation_input import GroupInputs
 from monitor.expectations.expectation import Expectation, MemberRange
 from monitor.expectations.look import Look, look_at
-from monitor.expectations.outcome import Met
 from monitor.expectations.rollout import RolloutLimits, look_again, rollout_outcome
 from monitor.model import Rebalance, RebalanceCause, RebalanceInProgress
+from monitor.model.expectations import Met
 from tests.support.builders import ASSIGNED, NOW, catalog, commit, group, member, topic
 
 EXPECTED = Expectation("g", members=MemberRange(2, 2))

@@ -13,11 +13,12 @@ from starlette.responses import Response
 from monitor.detection.evaluation_input import GroupInputs
 from monitor.expectations.expectation import Expectation
 from monitor.expectations.look import TOO_OLD_MS, Look, look_at, not_known_now
-from monitor.expectations.outcome import GroupOutcome, Met
+from monitor.expectations.outcome import GroupOutcome
 from monitor.expectations.rollout import RolloutLimits, rollout_outcome
 from monitor.expectations.verification import unknown_cluster, verify_group
 from monitor.history.instants import InstantError, read_instant
 from monitor.messages.formatting import visible
+from monitor.model.expectations import Met
 from monitor.web.api.endpoints import VERIFY
 from monitor.web.api.response import JSON, JsonAnswer
 from monitor.web.views.addresses import GroupAddress

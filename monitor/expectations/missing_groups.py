@@ -1,0 +1,43 @@
+"""Which groups that should exist do not, and since when that is known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final
+
+from monitor.detection.cluster_findings import AbsentGroups
+from monitor.expectations.expectation import Expectations
+from monitor.model import GroupSummary, Phase
+
+_NOT_THERE: Final = frozenset({Phase.GONE, Phase.UNSEEN})
+
+
+@dataclass(slots=True)
+class MissingGroups:
+    """The entries of one cluster that say that a group exists, and that no group matches, each with since when."""
+
+    _since_ms: dict[str, int] = field(default_factory=dict)
+
+    def update(
+        self, expectations: Expectations, cluster: str, groups: Iterable[GroupSummary] | None, now_ms: int
+    ) -> AbsentGroups | None:
+        """Take a listing of the cluster; None: none of these groups is missing.
+
+        Args:
+            expectations: what should be.
+            cluster: the name of the cluster.
+            groups: all of its groups. None: not all of them are known, so those that were missing still are, and no
+                other.
+            now_ms: when they were listed (ms since the epoch).
+        """
+        if groups is None:
+            expected = {each.groups for each in expectations.entries if each.exists}
+            self._since_ms = {name: ms for name, ms in self._since_ms.items() if name in expected}
+        else:
+            known = frozenset([each.group for each in groups if each.state not in _NOT_THERE])
+            missing = [each.groups for each in expectations.missing(cluster, known) if each.exists]
+            self._since_ms = {name: self._since_ms.get(name, now_ms) for name in missing}
+        if not self._since_ms:
+            return None
+        return AbsentGroups(tuple(self._since_ms), min(self._since_ms.values()), expectations.severity)

@@ -1,0 +1,82 @@
+"""The file of expectations in a running job: read when it changes, and kept as it was while it has mistakes."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from hashlib import blake2b
+from pathlib import Path
+
+import msgspec
+
+from monitor.config import ConfigError
+from monitor.config.expectations import load_expectations
+from monitor.expectations.expectation import Expectations
+from monitor.messages.formatting import counted
+from monitor.model import Value
+from monitor.model.expectations import ExpectationsHealth
+
+log = logging.getLogger(__name__)
+
+_Signature = tuple[int, ...] | None
+
+
+class KnownExpectations(Value):
+    """The newest usable content of the file. ``key`` is another one whenever that is, ``encoded`` is for executors."""
+
+    expectations: Expectations
+    key: str
+    encoded: bytes
+    health: ExpectationsHealth = ExpectationsHealth()
+
+
+class WatchedExpectations:
+    """The file of expectations. ``newest`` may be called by any thread, and reads the file only if it has changed."""
+
+    def __init__(self, file: Path) -> None:
+        """Read the file for the first time.
+
+        Raises:
+            ConfigError: it cannot be used; a sentence for each mistake.
+        """
+        self._file = file
+        self._lock = threading.Lock()
+        self._read = _signature(file)
+        self._known = _known(load_expectations(file))
+
+    def newest(self) -> KnownExpectations:
+        """The newest content that can be used. If the file cannot be used now, its health says so."""
+        with self._lock:
+            now = _signature(self._file)
+            if now != self._read:
+                self._read = now  # before the file is: what is written meanwhile is read next time
+                self._known = self._content()
+            return self._known
+
+    def _content(self) -> KnownExpectations:
+        before = self._known
+        try:
+            found = _known(load_expectations(self._file))
+        except ConfigError as error:
+            used = f"{self._file} cannot be used, so the job goes by the expectations that it read before."
+            problem = " ".join([used, *error.problems])
+            log.warning("%s", problem)
+            return msgspec.structs.replace(before, health=ExpectationsHealth(problem=problem))
+        if found.key != before.key or before.health.problem is not None:
+            entries = len(found.expectations.entries)
+            log.info("%s was read again: it has %s", self._file, counted(entries, "expectation"))
+        return found
+
+
+def _known(expectations: Expectations) -> KnownExpectations:
+    encoded = msgspec.msgpack.encode(expectations)
+    return KnownExpectations(expectations, blake2b(encoded, digest_size=16).hexdigest(), encoded)
+
+
+def _signature(file: Path) -> _Signature:
+    """What differs once the file is another one, or its permissions are; None: it cannot be found."""
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
