@@ -26,6 +26,7 @@ CONCERNED = (
 def rules_about_clusters_themselves() -> tuple[AlertRule, ...]:
     """They keep their pace in the demo, whose cluster has one broker."""
     return (
+        *map(_missing_groups, Severity),
         AlertRule(
             name="GroupwatchOffsetsTopicNotWritable",
             severity=Severity.CRITICAL,
@@ -83,6 +84,21 @@ def rules_about_clusters_themselves() -> tuple[AlertRule, ...]:
                 "groups, or led partitions that they have committed. Others lead these now, or there is an alert about "
                 "that."
             ),
+        ),
+    )
+
+
+def _missing_groups(severity: Severity) -> AlertRule:
+    """An alert has one severity, and the file of expectations chooses among three."""
+    return AlertRule(
+        name=f"GroupwatchExpectedGroups{'' if severity is Severity.WARNING else severity.capitalize()}",
+        severity=severity,
+        expr=_age("expected_groups", severity.value),
+        hold_s=300,
+        summary=f"Groups that should exist are missing in {CLUSTER}",
+        description=(
+            f"The file of expectations says that these groups exist, and cluster {CLUSTER} has none of them. The page "
+            "names their entries. Their consumers may never have started, or use another group id."
         ),
     )
 

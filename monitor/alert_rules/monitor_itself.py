@@ -240,6 +240,17 @@ def _errors() -> tuple[AlertRule, ...]:
             ),
         ),
         AlertRule(
+            name="GroupwatchExpectationsNotRead",
+            severity=Severity.WARNING,
+            expr=f"{series(specs.EXPECTATIONS_UP)} == 0",
+            hold_s=600,
+            summary=f"groupwatch cannot use the file of expectations for {CLUSTER}",
+            description=(
+                "The file has a mistake, or cannot be read. Groups are compared with the expectations that were read "
+                "before; the page names the problem."
+            ),
+        ),
+        AlertRule(
             name="GroupwatchNotRecording",
             severity=Severity.WARNING,
             expr=f"{series(specs.RECORDING_UP)} == 0",

@@ -10,7 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from monitor.alert_rules.links import Links, link_annotations
-from monitor.alert_rules.rule import AlertRule, Pace
+from monitor.alert_rules.rule import TEAM_LABEL, AlertRule, Pace
 from monitor.alert_rules.rule_file import RuleGroup
 from monitor.findings.alerts import GROUP_ALERTS
 from monitor.metrics.cluster_label import with_cluster_label
@@ -86,8 +86,14 @@ def require_known(names: Iterable[str], options: RuleOptions) -> None:
             raise UnknownAlert(f"alerts.overrides: {name} has no age; for_s changes how long its condition must hold.")
 
 
-def _labels_renamed(labels: Mapping[str, str], cluster_label: str) -> Mapping[str, str]:
-    return {cluster_label if name == CLUSTER_LABEL else name: value for name, value in labels.items()}
+def _own_labels(rule: AlertRule, cluster_label: str) -> Mapping[str, str]:
+    """The labels of a rule as it is shipped, for series whose clusters are named by this label."""
+    return {
+        cluster_label if name == CLUSTER_LABEL else name: with_cluster_label(value, cluster_label)
+        if name == TEAM_LABEL
+        else value
+        for name, value in rule.labels.items()
+    }
 
 
 def _changed_rules(rules: Iterable[AlertRule], options: RuleOptions) -> Iterator[AlertRule]:
@@ -102,7 +108,7 @@ def _changed_rules(rules: Iterable[AlertRule], options: RuleOptions) -> Iterator
             rule,
             severity=change.severity or rule.severity,
             hold_s=rule.hold_s if change.hold_s is None else change.hold_s,
-            labels={**_labels_renamed(rule.labels, options.cluster_label), **options.labels, **change.labels},
+            labels={**_own_labels(rule, options.cluster_label), **options.labels, **change.labels},
             links={name: with_own_label(link) for name, link in link_annotations(rule, options.links).items()},
             expr=with_own_label(rule.expr),
             summary=with_own_label(rule.summary),

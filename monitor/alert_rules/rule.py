@@ -113,6 +113,15 @@ def finding_age(kind: str, reason: str) -> str:
     return series(specs.GROUP_FINDING_OLDEST_SECONDS, kind=kind, reason=reason)
 
 
+TEAM_LABEL: Final = "team"
+TEAM: Final = (
+    f"{{{{ range query (printf `topk(1, {series(specs.GROUP_EXPECTATION_INFO)}"
+    "{cluster=%q,exported_cluster=%q,group=%q})` $labels.cluster $labels.exported_cluster $labels.group) }}"
+    "{{ .Labels.team }}{{ end }}"
+)
+"""The team of the alert's group, for its label; empty, which is no label, where the file of expectations has none."""
+
+
 def row_rule(row: GroupAlert, pace: Pace, *, summary: str, description: str, expr: str | None = None) -> AlertRule:
     """The rule of a row of monitor.findings.alerts, at a pace. Without ``expr``, it goes by the age of the findings."""
     return AlertRule(
@@ -123,6 +132,7 @@ def row_rule(row: GroupAlert, pace: Pace, *, summary: str, description: str, exp
         keep_s=pace.seconds(row.keep_s),
         summary=summary,
         description=description,
+        labels={TEAM_LABEL: TEAM},
     )
 
 

@@ -37,9 +37,9 @@ DELETED_MS: Final = 60_000
 
 
 class AbsentGroups(Value):
-    """Entries of a file of expectations, by their ``groups``, that no group matches though one should exist."""
+    """Entries of a file of expectations that no group matches though one should exist: their ``groups``, and teams."""
 
-    entries: tuple[str, ...]
+    entries: tuple[tuple[str, str | None], ...]
     since_ms: int
     severity: Severity
 
@@ -101,7 +101,7 @@ def _grew(grown: GrownLog | None, now_ms: int) -> Iterator[ClusterObservation]:
 def _absent(absent: AbsentGroups | None) -> Iterator[ClusterObservation]:
     """Groups that a team expects do not exist."""
     if absent is not None:
-        kind, evidence = ClusterFindingKind.EXPECTATION, NoSuchGroups(absent.entries)
+        kind, evidence = ClusterFindingKind.EXPECTED_GROUPS, NoSuchGroups(absent.entries)
         yield ClusterObservation(kind, absent.severity.value, absent.since_ms, evidence, groups=0)
 
 

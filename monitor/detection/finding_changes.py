@@ -9,6 +9,7 @@ from operator import attrgetter
 from typing import Final, TypeVar
 
 import msgspec
+from msgspec import UNSET
 
 from monitor.findings.alike import AlikeBy, AlikeGroups, alike_by, alike_groups, alike_text
 from monitor.findings.notification import cluster_finding_text, finding_text
@@ -96,7 +97,7 @@ class Ledger:
             before = self._seen.get(summary.group)
             self._seen[summary.group] = summary
             has_joined = self._has_joined(summary, together)
-            if before is None or has_joined or (before is not summary and before.findings != summary.findings):
+            if before is None or has_joined or (before is not summary and _differs(before, summary)):
                 found += self._of_group(summary, now_ms)
         for group in self._open.keys() - present:
             found += [_closed(record, now_ms) for record in self._open[group].values()]
@@ -208,6 +209,7 @@ def opened(summary: GroupSummary, finding: Finding, now_ms: int) -> FindingRecor
         member_count=len(finding.members),
         members=_fitting(finding.members[:MOST_MEMBERS]),
         cause=finding.cause.value if finding.cause is not None else None,
+        team=summary.team or UNSET,
     )
 
 
@@ -302,6 +304,11 @@ def hashed_id(cluster: str, group: str, kind: str, reason: str, shard: int = 1) 
 def alike_id(cluster: str, pattern: str, kind: str, reason: str, shard: int) -> str:
     """The id of a finding of alike groups. It is that of no group: a group may be named like the pattern."""
     return hashed_id(cluster, pattern, f"alike {kind}", reason, shard)
+
+
+def _differs(before: GroupSummary, summary: GroupSummary) -> bool:
+    """Whether a group may have news."""
+    return before.findings != summary.findings or before.team != summary.team
 
 
 def _closed(record: FindingRecord, now_ms: int) -> FindingRecord:

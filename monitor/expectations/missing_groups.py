@@ -17,7 +17,7 @@ _NOT_THERE: Final = frozenset({Phase.GONE, Phase.UNSEEN})
 class MissingGroups:
     """The entries of one cluster that say that a group exists, and that no group matches, each with since when."""
 
-    _since_ms: dict[str, int] = field(default_factory=dict)
+    _since_ms: dict[tuple[str, str | None], int] = field(default_factory=dict)
 
     def update(
         self, expectations: Expectations, cluster: str, groups: Iterable[GroupSummary] | None, now_ms: int
@@ -32,12 +32,12 @@ class MissingGroups:
             now_ms: when they were listed (ms since the epoch).
         """
         if groups is None:
-            expected = {each.groups for each in expectations.entries if each.exists}
-            self._since_ms = {name: ms for name, ms in self._since_ms.items() if name in expected}
+            expected = {(each.groups, each.team) for each in expectations.entries if each.exists}
+            self._since_ms = {entry: ms for entry, ms in self._since_ms.items() if entry in expected}
         else:
             known = frozenset([each.group for each in groups if each.state not in _NOT_THERE])
-            missing = [each.groups for each in expectations.missing(cluster, known) if each.exists]
-            self._since_ms = {name: self._since_ms.get(name, now_ms) for name in missing}
+            missing = [(each.groups, each.team) for each in expectations.missing(cluster, known) if each.exists]
+            self._since_ms = {entry: self._since_ms.get(entry, now_ms) for entry in missing}
         if not self._since_ms:
             return None
         return AbsentGroups(tuple(self._since_ms), min(self._since_ms.values()), expectations.severity)

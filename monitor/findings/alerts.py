@@ -206,6 +206,11 @@ CONNECT_WORKERS_UNEVEN: Final = FindingAlert(
     "GroupwatchConnectWorkersUneven", "imbalance", "workers", age_s=3600, hold_s=300
 )
 
+EXPECTED_CRITICAL: Final = FindingAlert("GroupwatchExpectationCritical", "expectation", "critical", age_s=300)
+EXPECTED: Final = FindingAlert("GroupwatchExpectation", "expectation", "warning", age_s=300)
+EXPECTED_INFO: Final = FindingAlert("GroupwatchExpectationInfo", "expectation", "info", age_s=300)
+"""An alert has one severity, and the file of expectations chooses among three."""
+
 GROUP_ALERTS: Final[tuple[GroupAlert, ...]] = (
     PARTITION_ORPHANED,
     TOPOLOGY_NOT_READY,
@@ -258,6 +263,9 @@ GROUP_ALERTS: Final[tuple[GroupAlert, ...]] = (
     CONNECT_TASKS_RUN_TWICE,
     CONNECT_CONFIGS_BEHIND,
     CONNECT_WORKERS_UNEVEN,
+    EXPECTED_CRITICAL,
+    EXPECTED,
+    EXPECTED_INFO,
 )
 """All of them, in the order of the rule file."""
 
@@ -300,6 +308,9 @@ _CLUSTER_ALERTS: Final = {
     ("topics", "not_visible"): "GroupwatchTopicsNotVisible",
     ("brokers", "away"): "GroupwatchBrokerAway",
     ("records", "unknown_version"): "GroupwatchGroupsUnreadable",
+    ("expected_groups", "critical"): "GroupwatchExpectedGroupsCritical",
+    ("expected_groups", "warning"): "GroupwatchExpectedGroups",
+    ("expected_groups", "info"): "GroupwatchExpectedGroupsInfo",
 }
 """The alerts about findings of a cluster itself, by kind and reason."""
 

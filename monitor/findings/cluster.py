@@ -70,7 +70,7 @@ ROWS: Final = (
         "restart.",
     ),
     ClusterFindingSpec(
-        ClusterFindingKind.EXPECTATION,
+        ClusterFindingKind.EXPECTED_GROUPS,
         Severity.CRITICAL,
         Severity.CRITICAL,
         _EXPECTED_ADVICE,
@@ -89,7 +89,7 @@ ROWS: Final = (
         "Upgrade groupwatch, and start it once with --rebuild.",
     ),
     ClusterFindingSpec(
-        ClusterFindingKind.EXPECTATION,
+        ClusterFindingKind.EXPECTED_GROUPS,
         Severity.WARNING,
         Severity.WARNING,
         _EXPECTED_ADVICE,
@@ -102,7 +102,7 @@ ROWS: Final = (
         "replicas to other brokers (kafka-reassign-partitions.sh): that ends this.",
     ),
     ClusterFindingSpec(
-        ClusterFindingKind.EXPECTATION,
+        ClusterFindingKind.EXPECTED_GROUPS,
         Severity.INFO,
         Severity.INFO,
         _EXPECTED_ADVICE,
@@ -237,16 +237,17 @@ def _not_visible_sentence(evidence: NotVisible, found: ClusterObservation) -> st
 
 
 class NoSuchGroups(ClusterEvidence):
-    """Entries of the file of expectations, by their ``groups``, that no group matches though one should exist."""
+    """Entries of the file of expectations, with their teams, that no group matches though one should exist."""
 
-    entries: tuple[str, ...]
+    entries: tuple[tuple[str, str | None], ...]
 
 
 @sentence.register
 def _no_such_groups_sentence(evidence: NoSuchGroups, _: ClusterObservation) -> str:
+    entries = listed([name if team is None else f"{name} (team {team})" for name, team in evidence.entries])
     if len(evidence.entries) == 1:
-        return f"No group matches the entry {listed(evidence.entries)}, which says that one exists."
-    return f"No groups match the entries {listed(evidence.entries)}, which say that they exist."
+        return f"No group matches the entry {entries}, which says that one exists."
+    return f"No group matches any of the entries {entries}, which say that such groups exist."
 
 
 _UNSEEN: Final = " No poll has seen the brokers since then: whether this is still so is unknown."

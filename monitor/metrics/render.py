@@ -197,6 +197,9 @@ def _add_all(samples: Samples, pairs: str, verdict: GroupVerdict, rows: Sequence
     _add_drift(samples, pairs, verdict)
     if verdict.findings:
         _add_findings(samples, pairs, verdict)
+    if verdict.expectations is not None:
+        own = labels(team=verdict.expectations.team or "", met=verdict.expectations.met.value)
+        samples.add(specs.GROUP_EXPECTATION_INFO, f"{pairs},{own}", 1)
 
 
 def _add_chosen(

@@ -38,6 +38,11 @@ def recording_value(value: Callable[[RecordingHealth], int | None]) -> Callable[
     return lambda cluster: None if cluster.recording is None else value(cluster.recording)
 
 
+def expectations_value(cluster: ClusterSnapshot) -> int | None:
+    """Whether the newest file of expectations is used; None without one."""
+    return None if cluster.expectations is None else int(cluster.expectations.problem is None)
+
+
 def in_bytes(verdict: GroupVerdict) -> bool:
     """Its offsets are bytes."""
     return verdict.kind in _IN_BYTES

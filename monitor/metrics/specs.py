@@ -22,6 +22,7 @@ from monitor.metrics.row_values import (
     connect_tasks,
     consumed_per_s,
     counts_redelivered,
+    expectations_value,
     expired_partitions,
     fewest_skipped,
     has_joined,
@@ -533,6 +534,13 @@ GROUP_FINDING_SINCE: Final = MetricSpec(
     labels=(*BY_GROUP, "kind", "reason"),
     absent=_NONE,
 )
+GROUP_EXPECTATION_INFO: Final = MetricSpec(
+    "groupwatch_group_expectation_info",
+    "1, with the team of the group, and whether its expectations are met (yes, no, unknown).",
+    scope=MetricScope.GROUP,
+    labels=(*BY_GROUP, "team", "met"),
+    absent="no entry of the file of expectations is about the group, or there is no file",
+)
 GROUP_FAILING_PARTITIONS: Final = MetricSpec(
     "groupwatch_group_failing_partitions",
     "Partitions with the Burrow status stop, stall or rewind. Absent if there are none.",
@@ -833,6 +841,12 @@ FINDINGS_UP: Final = ClusterMetric(
     "1 while findings can be written to their topic, else 0. Absent without a findings topic.",
     value=lambda cluster: int(cluster.findings_problem is None) if cluster.tells_findings else None,
     absent="no findings topic is configured",
+)
+EXPECTATIONS_UP: Final = ClusterMetric(
+    "groupwatch_expectations_up",
+    "1 while the file of expectations can be used, else 0: the expectations that were read before are used then.",
+    value=expectations_value,
+    absent="there is no file of expectations, or no batch has ended",
 )
 RECORDING_UP: Final = ClusterMetric(
     "groupwatch_recording_up",

@@ -23,7 +23,7 @@ class ClusterFindingKind(StrEnum):
     """Its brokers."""
     RECORDS = "records"
     """What the brokers write of groups."""
-    EXPECTATION = "expectation"
+    EXPECTED_GROUPS = "expected_groups"
     """Groups that should exist; the reason is the severity that the file of expectations has chosen."""
 
 

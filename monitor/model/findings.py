@@ -151,6 +151,7 @@ class FindingRecord(Value, omit_defaults=False):
     (its number, from 1) watches. ``follows`` is the finding of the cluster that a closed one of a group is now under.
     One of alike groups has no group either, but the ``pattern`` of their names; a closed one of a group ``follows`` it.
     ``page_url`` is the address of the page of the group, or of the cluster's groups, where one is configured.
+    ``team`` is that of the group, where the file of expectations names one.
     """
 
     id: str
@@ -177,6 +178,7 @@ class FindingRecord(Value, omit_defaults=False):
     shard: int = 1
     pattern: str = ""
     page_url: str | UnsetType = UNSET
+    team: str | UnsetType = UNSET
 
 
 class FindingOutdated(Value):

@@ -103,6 +103,11 @@ class GroupSummary(Value):
     """Whether it is as the file of expectations says; absent: the file says nothing of it, or the job has none."""
 
     @property
+    def team(self) -> str | None:
+        """Whose group it is; None: no file of expectations says it."""
+        return None if self.expectations is None else self.expectations.team
+
+    @property
     def known_lag(self) -> int | None:
         """The lag, or its lower bound where it is unknown; None: nothing of it is known."""
         return self.lag if self.lag_at_least is None else self.lag_at_least

@@ -96,6 +96,9 @@ _FINDING: Final = Parameter(
     words=tuple(FindingKind),
     repeats=True,
 )
+_TEAM: Final = Parameter(
+    name="team", meaning="Only groups of this team, or of one of these, by the file of expectations.", repeats=True
+)
 _LIMIT: Final = Parameter(
     name="limit",
     meaning="The maximum number of rows. If there are more, the header Link has the address of the next (rel=next).",
@@ -150,6 +153,7 @@ ADDRESSES: Final = (
             Parameter(
                 name="state", meaning="Only groups in this state, or in one of these.", words=tuple(Phase), repeats=True
             ),
+            _TEAM,
             Parameter(
                 name="sort",
                 meaning="By name (default), worst finding, largest lag, or most members.",
@@ -174,7 +178,7 @@ ADDRESSES: Final = (
         tag="groups",
         meaning="The open findings of all groups, worst first. X-Total-Count has the number of matches.",
         answer=Answer(type=OpenFinding, is_list=True),
-        parameters=(_CLUSTER, _SEARCH, _FINDING, _LIMIT, _CURSOR, _PARTIAL),
+        parameters=(_CLUSTER, _SEARCH, _FINDING, _TEAM, _LIMIT, _CURSOR, _PARTIAL),
     ),
     Address(
         path=LIBRARIES_API,

@@ -88,6 +88,7 @@ class Wanted(Value):
     problems: bool = False
     findings: tuple[FindingKind, ...] = ()
     kinds: tuple[GroupKind, ...] = ()
+    teams: tuple[str, ...] = ()
     states: tuple[Phase, ...] = ()
     order: Order = Order.NAME
     limit: int | None = None
@@ -241,6 +242,7 @@ def _fits(group: GroupSummary, wanted: Wanted) -> bool:
         (not (wanted.problems or wanted.findings) or bool(group.findings))
         and (not wanted.clusters or group.cluster in wanted.clusters)
         and (not wanted.kinds or group.kind in wanted.kinds)
+        and (not wanted.teams or group.team in wanted.teams)
         and (not wanted.states or group.state in wanted.states)
         and (not wanted.search or searchable(wanted.search) in searchable(group.group))
         and (not wanted.findings or any(each.kind in wanted.findings for each in group.findings))
@@ -275,5 +277,6 @@ def _open_finding(group: GroupSummary, finding: Finding, evaluated_ms: int) -> O
         severity=spec.severity,
         advice=spec.advice_for(group.kind, is_connect=group.is_connect),
         settling_until_ms=settling_until_ms(finding, evaluated_ms),
+        team=group.team,
         **asdict(finding),
     )

@@ -25,6 +25,7 @@ def read_wanted(query: Query, order: Order) -> Wanted:
     return Wanted(
         search=query.text("q") or "",
         findings=query.words("finding", FindingKind),
+        teams=query.texts("team"),
         order=order,
         limit=query.number("limit"),
         after=after,

@@ -110,6 +110,8 @@ class OpenFinding(Value):
     advice: str | None = None
     alert_age_s: int | None = None
     settling_until_ms: int | None = None
+    team: str | None = None
+    """Whose group it is; absent: no file of expectations says it."""
 
 
 class GroupLag(Value):

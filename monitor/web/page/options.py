@@ -18,6 +18,7 @@ _TEXTS: Final = {
     "q": "search",
     "cluster": "cluster",
     "kind": "kind",
+    "team": "team",
     "sort": "sort",
     "map": "map_topic",
     "topic": "topic",
@@ -31,9 +32,9 @@ class PageOptions(Value):
 
     ``sort`` is the name of a column, with ``-`` before it in the turned order. ``all_rows``: nothing is cut.
     ``paused``: the page does not refresh. Of the overview: ``search`` is part of a group's name, ``kind`` that of a
-    finding, and with ``problems`` only groups with findings are listed. Of a group: ``map_topic`` is a topic whose map
-    is drawn though the group is large; ``explain`` requests the explanation, of one partition if that is named; ``at``
-    is an instant of the past, "" for now.
+    finding, ``team`` one of the file of expectations, and with ``problems`` only groups with findings are listed. Of a
+    group: ``map_topic`` is a topic whose map is drawn though the group is large; ``explain`` requests the explanation,
+    of one partition if that is named; ``at`` is an instant of the past, "" for now.
     """
 
     path: str
@@ -42,6 +43,7 @@ class PageOptions(Value):
     paused: bool = False
     cluster: str = ""
     kind: str = ""
+    team: str = ""
     problems: bool = False
     sort: str = ""
     map_topic: str = ""

@@ -158,6 +158,7 @@ def _wish(options: PageOptions) -> Wish:
         search=options.search,
         cluster=options.cluster,
         kind=options.finding_kind,
+        team=options.team,
         problems=options.problems,
         column=Column(column) if column in list(Column) else Column.FINDINGS,
         turned=options.sort.startswith("-"),

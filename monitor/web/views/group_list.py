@@ -29,11 +29,12 @@ class Column(StrEnum):
 
 
 class Wish(Value):
-    """Which groups to list: whose name has ``search`` in it in any case, of that cluster and with that finding."""
+    """Which groups to list: with ``search`` in the name in any case, of that cluster and team, with that finding."""
 
     search: str = ""
     cluster: str = ""
     kind: FindingKind | None = None
+    team: str = ""
     problems: bool = False
     column: Column = Column.FINDINGS
     turned: bool = False
@@ -46,6 +47,13 @@ class KindCount(Value):
     groups: int
 
 
+class TeamCount(Value):
+    """How many groups are a team's, by the file of expectations."""
+
+    team: str
+    groups: int
+
+
 class Found(Value):
     """The groups that match, in order. The counts are those of all that match name and cluster."""
 
@@ -53,6 +61,8 @@ class Found(Value):
     total: int
     troubled: int
     kinds: tuple[KindCount, ...]
+    teams: tuple[TeamCount, ...] = ()
+    """By name, whatever team is wanted."""
 
 
 class Listing:
@@ -66,13 +76,20 @@ class Listing:
 
     def found(self, wish: Wish) -> Found:
         """The groups that match."""
-        matching = self._matching(wish)
+        of_all = self._matching(wish)
+        matching = [each for each in of_all if each.team == wish.team] if wish.team else of_all
         troubled = [each for each in matching if each.findings]
         if wish.kind is not None:
             groups = [each for each in troubled if any(own.kind is wish.kind for own in each.findings)]
         else:
             groups = troubled if wish.problems else matching
-        return Found(groups=tuple(groups), total=len(matching), troubled=len(troubled), kinds=_kinds(troubled))
+        return Found(
+            groups=tuple(groups),
+            total=len(matching),
+            troubled=len(troubled),
+            kinds=_kinds(troubled),
+            teams=_teams(of_all),
+        )
 
     @property
     def libraries(self) -> tuple[LibraryUse, ...]:
@@ -145,3 +162,8 @@ def _kinds(troubled: Iterable[GroupSummary]) -> tuple[KindCount, ...]:
     """The kinds that are found, worst first, each group counted once for a kind."""
     counts = Counter(kind for each in troubled for kind in {finding.kind for finding in each.findings})
     return tuple(KindCount(kind=kind, groups=counts[kind]) for kind in FINDING_KINDS if counts[kind])
+
+
+def _teams(groups: Iterable[GroupSummary]) -> tuple[TeamCount, ...]:
+    counts = Counter(team for each in groups if (team := each.team) is not None)
+    return tuple([TeamCount(team=team, groups=counts[team]) for team in sorted(counts)])

@@ -15,7 +15,7 @@ from monitor.model import ClusterSnapshot, Finding, FindingKind, GroupSummary, R
 from monitor.model.cluster_findings import ClusterFinding
 from monitor.model.findings import Severity
 from monitor.web.views.addresses import PAGE, GroupAddress, finding_help, runbook_help
-from monitor.web.views.group_list import KindCount, Listing, Wish
+from monitor.web.views.group_list import KindCount, Listing, TeamCount, Wish
 from monitor.web.views.status import cluster_sentence, shard_sentence, writing_sentence
 
 SHOWN_GROUPS: Final = 50
@@ -107,6 +107,8 @@ class Overview(Value):
     kinds: tuple[KindCount, ...]
     share: str | None
     waiting: int = 0
+    teams: tuple[TeamCount, ...] = ()
+    """By name; none: no file of expectations names one."""
 
 
 def overview(listing: Listing, now_ms: int, wish: Wish, limit: int | None) -> Overview:
@@ -121,6 +123,7 @@ def overview(listing: Listing, now_ms: int, wish: Wish, limit: int | None) -> Ov
         total=found.total,
         troubled=found.troubled,
         kinds=found.kinds,
+        teams=found.teams,
         share=None if snapshot.shard.is_all else shard_sentence(snapshot.shard),
         waiting=sum(not each.is_known for each in snapshot.clusters if wish.cluster in ("", each.cluster)),
     )
@@ -254,7 +257,8 @@ def _warning(cluster: ClusterSnapshot) -> str | None:
     """What is wrong beside: partitions that are not read, findings, the recording, collectors and their passes."""
     said = (sentence for each in cluster.collectors for sentence in (each.problem, each.warning))
     beside = [sentence for sentence in said if sentence is not None and sentence not in (cluster.problem or "")]
-    own = [cluster.unread, cluster.findings_problem, *_recording_warnings(cluster.recording)]
+    expected = None if cluster.expectations is None else cluster.expectations.problem
+    own = [cluster.unread, cluster.findings_problem, expected, *_recording_warnings(cluster.recording)]
     return " ".join([*(each for each in own if each is not None), *beside]) or None
 
 

@@ -37,12 +37,17 @@ def writing_sentence(carrier: str) -> str:
 
 
 def readiness_text(snapshot: Snapshot) -> str:
-    """The shard, if there are several; "ready" if the snapshot is; a line for each cluster that is not, or not read."""
+    """The shard, if there are several; "ready" if the snapshot is; a line for each cluster that is not, or not read.
+
+    A file of expectations that cannot be used has a line, too: the job stays ready.
+    """
     if not snapshot.clusters:
         return "No cluster is watched.\n"
     share = "" if snapshot.shard.is_all else f"{shard_sentence(snapshot.shard)}\n"
     troubled = [each for each in snapshot.clusters if each.problem is not None or each.stalled or not each.ready]
     lines = [f"{visible(each.cluster)}: {cluster_sentence(each)}\n" for each in troubled]
+    problems = {each.expectations.problem for each in snapshot.clusters if each.expectations is not None}
+    lines += [f"{escaped(each)}\n" for each in sorted(filter(None, problems))]
     return share + ("ready\n" if snapshot.ready else "") + "".join(lines)
 
 
