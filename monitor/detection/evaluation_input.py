@@ -11,7 +11,7 @@ from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.kinds.connect import sink_connectors
 from monitor.kinds.kept_groups import checkpoints_topic
 from monitor.kinds.streams import needed_topics, topology_of
-from monitor.model import Catalog, GroupState, GroupSummary, Value, topics_beside_members
+from monitor.model import Catalog, Finding, GroupState, GroupSummary, Value, topics_beside_members
 
 
 class QuestionError(Exception):
@@ -23,6 +23,7 @@ class GroupInputs(Value):
 
     ``catalog`` may have more topics than concern the group; see :func:`only_concerned`. ``unjudged`` is the group as it
     is listed if it cannot be evaluated (None: it can): no new verdict is given then (monitor.detection.unjudged).
+    ``expected`` are the findings that a job has by its file of expectations: no rule makes them from the rest.
     """
 
     group: GroupState
@@ -30,6 +31,7 @@ class GroupInputs(Value):
     now_ms: int
     settings: DetectionSettings = DetectionSettings()
     unjudged: GroupSummary | None = None
+    expected: tuple[Finding, ...] = ()
 
 
 def only_concerned(inputs: GroupInputs) -> GroupInputs:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -88,6 +89,11 @@ def expected_verdict(
     """As :func:`with_expectations`, where it does not matter until when it holds."""
     case = _case(verdict, expectations, group)
     return verdict if case is None else _expected_verdict(case, ages)
+
+
+def expectation_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Those of these findings that a file of expectations has made."""
+    return tuple([each for each in findings if each.kind is FindingKind.EXPECTATION])
 
 
 def _case(verdict: GroupVerdict, expectations: Expectations, group: GroupState) -> _Case | None:

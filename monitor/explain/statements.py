@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 
+from msgspec.structs import replace
+
 from monitor.detection.cluster_findings import findings_over
 from monitor.detection.evaluate import judge
 from monitor.detection.evaluation_input import GroupInputs
 from monitor.detection.ownership.assignment_view import AssignmentView, view_assignment
 from monitor.detection.ownership.catalog_view import Topics
 from monitor.findings.alerts import settling_until_ms, worst_first
-from monitor.findings.table import spec_of
+from monitor.findings.table import rank, spec_of
 from monitor.messages.formatting import age, counted
 from monitor.messages.names import era, shown
 from monitor.model import Catalog, Finding, GroupState, GroupSummary, GroupVerdict, PartitionId, Value
@@ -80,6 +82,9 @@ def judged(inputs: GroupInputs) -> Judged:
     """The verdict on these inputs, and what it was made from."""
     topics, view = Topics(inputs.catalog), view_assignment(inputs.group, inputs.catalog)
     verdict = judge(inputs.group, topics, view, inputs.now_ms, inputs.settings)
+    if inputs.expected:
+        found = sorted([*verdict.findings, *inputs.expected], key=lambda each: rank(each.kind, each.reason))
+        verdict = replace(verdict, findings=tuple(found))
     return Judged(verdict=verdict, view=view, group=view.named(inputs.group), catalog=inputs.catalog)
 
 

@@ -27,6 +27,7 @@ KIND_WORDS: Final = {
     FindingKind.UNREADABLE_MEMBERS: "Unreadable members",
     FindingKind.SUBSCRIPTION: "Subscription",
     FindingKind.CONFIG_BEHIND: "Configuration behind",
+    FindingKind.EXPECTATION: "Not as expected",
 }
 
 CLUSTER_KIND_WORDS: Final = {
@@ -34,6 +35,7 @@ CLUSTER_KIND_WORDS: Final = {
     ClusterFindingKind.TOPICS: "Cluster, topics",
     ClusterFindingKind.RECORDS: "Cluster, records",
     ClusterFindingKind.BROKERS: "Cluster, brokers",
+    ClusterFindingKind.EXPECTED_GROUPS: "Cluster, expected groups",
 }
 """Those of a cluster itself, beside findings of a group."""
 

@@ -13,7 +13,7 @@ from monitor.detection.ownership.catalog_view import Topics
 from monitor.detection.thresholds.overrides import DetectionRules
 from monitor.detection.unjudged import unjudged_verdict, unknown_verdict
 from monitor.expectations.expectation import Expectations
-from monitor.expectations.verdicts import expected_verdict
+from monitor.expectations.verdicts import expectation_findings, expected_verdict
 from monitor.kinds.offset_expiry import is_shown
 from monitor.model import Catalog, GroupState, GroupSummary, GroupUse, GroupVerdict
 from streaming_jobs.buckets.batch_context import BatchContext
@@ -93,7 +93,15 @@ class VerdictsOnDemand:
         if state is None:
             return None
         settings = self.rules.of(state.cluster, state.group)
-        return GroupInputs(state, self.catalog, self._instant_of(group), settings, self._unjudged_summary(group))
+        listed = self.view.summary(group)
+        return GroupInputs(
+            state,
+            self.catalog,
+            self._instant_of(group),
+            settings,
+            self._unjudged_summary(group),
+            () if listed is None else expectation_findings(listed.findings),
+        )
 
     def uses(self) -> tuple[GroupUse, ...]:
         """The groups with their topics. The times of commits may be older than the newest."""

@@ -813,6 +813,58 @@ CASES = (
         labels={"cluster": "c"},
     ),
     Case(
+        "GroupwatchExpectationsNotRead",
+        "warning",
+        UP | {at("expectations_up"): "0x20 1x60"},
+        fires=10,
+        gone=26,
+        summary="groupwatch cannot use the file of expectations for c",
+        labels={"cluster": "c"},
+    ),
+    Case(
+        "GroupwatchExpectationCritical",
+        "critical",
+        aged("expectation", "critical"),
+        fires=7,
+        gone=26,
+        summary="orders of c has not been as expected for 7m 0s",
+        labels=GROUP | {"kind": "expectation", "reason": "critical"},
+    ),
+    Case(
+        "GroupwatchExpectation",
+        "warning",
+        aged("expectation", "warning") | {of("group_expectation_info", team="checkout", met="no"): "1x60"},
+        fires=7,
+        gone=26,
+        summary="orders of c has not been as expected for 7m 0s",
+        labels=GROUP | {"kind": "expectation", "reason": "warning", "team": "checkout"},
+    ),
+    Case(
+        "GroupwatchExpectationInfo",
+        "info",
+        aged("expectation", "info"),
+        fires=7,
+        gone=26,
+        summary="orders of c has not been as expected for 7m 0s",
+        labels=GROUP | {"kind": "expectation", "reason": "info"},
+    ),
+    *[
+        Case(
+            name,
+            severity,
+            UP | of_cluster(severity, groups="0x20 stale", kind="expected_groups"),
+            fires=5,
+            gone=26,
+            summary="Groups that should exist are missing in c",
+            labels={"cluster": "c", "kind": "expected_groups", "reason": severity},
+        )
+        for name, severity in (
+            ("GroupwatchExpectedGroupsCritical", "critical"),
+            ("GroupwatchExpectedGroups", "warning"),
+            ("GroupwatchExpectedGroupsInfo", "info"),
+        )
+    ],
+    Case(
         "GroupwatchNotRecording",
         "warning",
         UP | {at("recording_up"): "0x20 1x60"},

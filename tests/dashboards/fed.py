@@ -42,6 +42,7 @@ from monitor.model import (
 )
 from monitor.model import Source as KnownFrom
 from monitor.model.cluster_findings import ClusterFinding, ClusterFindingKind
+from monitor.model.expectations import ExpectationsHealth, GroupExpectations, Met
 from monitor.model.findings import Severity
 from tests.support.answering import Answer, answering
 from tests.web.examples import (
@@ -86,6 +87,7 @@ def exposed(tick: int, label: str = "cluster") -> bytes:
         _shared(tick),
         *_summed(tick),
     )
+    verdicts = (msgspec.structs.replace(verdicts[0], expectations=GroupExpectations(Met.YES, team="a")), *verdicts[1:])
     rules = msgspec.structs.replace(RULES, cluster_label=label)
     summaries = [summary_of(verdict) for verdict in (*verdicts, newer_broker("newer"))]
     summaries[0] = msgspec.structs.replace(summaries[0], unjudged="broker 2 does not answer")
@@ -106,6 +108,7 @@ def exposed(tick: int, label: str = "cluster") -> bytes:
         blocks=packed(blocks),
         catalog_ms=now_ms - 5_000,
         tells_findings=True,
+        expectations=ExpectationsHealth(),
         recording=RecordingHealth(recorded_ms=now_ms, evaluated_ms=now_ms - 900_000, failed_groups=1, unread_rows=2),
         collectors=(
             CollectorHealth("main", "catalog", "main", tick, tick, tick, last_success_ms=now_ms, pass_ms=250),

@@ -24,6 +24,7 @@ from monitor.detection.ownership.assignment_view import view_assignment
 from monitor.detection.ownership.catalog_view import Topics
 from monitor.detection.ownership.context import Facts
 from monitor.detection.rules.registry import RULES
+from monitor.expectations.verdicts import expectation_findings, expected_verdict
 from monitor.explain.group import explain_group
 from monitor.findings.notification import finding_text
 from monitor.findings.table import FINDINGS
@@ -51,7 +52,8 @@ def title(example: Example) -> str:
 
 @cache
 def verdict_on(example: Example) -> GroupVerdict:
-    return evaluate(example.group, example.catalog, NOW, example.settings)
+    verdict = evaluate(example.group, example.catalog, NOW, example.settings)
+    return verdict if example.expectations is None else expected_verdict(verdict, example.expectations, example.group)
 
 
 def finding_of(example: Example) -> Finding:
@@ -168,7 +170,13 @@ def page_of(verdict: GroupVerdict) -> str:
 
 
 def explained(example: Example) -> list[str]:
-    inputs = GroupInputs(group=example.group, catalog=example.catalog, now_ms=NOW, settings=example.settings)
+    inputs = GroupInputs(
+        group=example.group,
+        catalog=example.catalog,
+        now_ms=NOW,
+        settings=example.settings,
+        expected=expectation_findings(verdict_on(example).findings),
+    )
     plain = Console(width=WIDE, color_system=None, highlight=False, markup=False, emoji=False)
     with plain.capture() as captured:
         plain.print(explanation_shown(explain_group(inputs)))

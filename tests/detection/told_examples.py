@@ -14,6 +14,7 @@ from typing import Any
 from msgspec.structs import replace as changed
 
 from monitor.detection import DetectionSettings
+from monitor.expectations.expectation import Expectation, Expectations, MemberRange
 from monitor.kinds.short_lives import sibling_pattern
 from monitor.model import (
     CONNECT,
@@ -77,6 +78,7 @@ from monitor.model import (
 from monitor.model.commit_history import extend
 from monitor.model.departures import Departure, Departures
 from monitor.model.expiry import DeletedOffset, OffsetsRetention
+from monitor.model.findings import Severity
 from monitor.model.jumps import Jump
 from monitor.model.rocketmq import (
     ConsumptionPoint,
@@ -124,6 +126,7 @@ class Example:
     group: GroupState
     catalog: Catalog
     settings: DetectionSettings = field(default_factory=DetectionSettings)
+    expectations: Expectations | None = None
 
 
 class World:
@@ -291,6 +294,7 @@ def examples(suffix: str = "") -> tuple[Example, ...]:
         *_streams_groups(w),
         *_task_balance(w),
         *_connect(w),
+        *_expectations(w),
     )
 
 
@@ -2207,4 +2211,40 @@ def _connect(w: World) -> Iterator[Example]:
             behind=(WorkerBehind(w.name("checkout-2-5d0c"), at("02:57:00"), 2),),
         ),
         nothing,
+    )
+
+
+def _expectations(w: World) -> Iterator[Example]:
+    """Its team expects something else: the number of members, an assignor, an age of its lag, or no such group."""
+    healthy = w.group(w.member(1, has=[0]), w.member(2, has=[1]))
+    entries = (Expectation(".*", assignor=w.name("sticky")), Expectation("(?s)checkout.*", members=MemberRange(3, 6)))
+    yield Example(
+        "other members and another assignor than its team expects",
+        Kind.EXPECTATION,
+        "warning",
+        "02:40:00",
+        ("(?s)checkout.*", "It has 2 members; expected: 3 to 6.", "Its assignor is range; expected: sticky"),
+        healthy,
+        w.topics(orders=2),
+        expectations=Expectations(entries),
+    )
+    yield Example(
+        "later than its team expects",
+        Kind.EXPECTATION,
+        "critical",
+        "02:49:00",
+        ("(?s)checkout.*", "older than 5 min"),
+        w.group(w.member(1, has=[0]), offsets=(w.commit(0, 1000, "02:30:00"),)),
+        w.catalog(w.topic("orders", busy(0))),
+        expectations=Expectations((Expectation("(?s)checkout.*", max_lag_s=300),), Severity.CRITICAL),
+    )
+    yield Example(
+        "a group that should not exist",
+        Kind.EXPECTATION,
+        "info",
+        "02:40:00",
+        ("(?s)checkout.*", "no such group"),
+        healthy,
+        w.topics(orders=2),
+        expectations=Expectations((Expectation("(?s)checkout.*", exists=False),), Severity.INFO),
     )

@@ -14,6 +14,7 @@ from monitor.detection.group_summary import summary_of
 from monitor.detection.ownership.catalog_view import Topics
 from monitor.detection.thresholds.overrides import DetectionRules
 from monitor.detection.thresholds.thresholds import DetectionSettings
+from monitor.expectations.expectation import Expectation, Expectations, MemberRange
 from monitor.metrics import series_cap
 from monitor.metrics.render import join, packed, render_groups
 from monitor.metrics.series_filter import Detail, DetailOverride, SeriesRules
@@ -315,3 +316,24 @@ def test_series_that_are_left_out_change_no_verdict():
     assert 'group="h"' not in text
     assert "partition_lag" not in text
     assert "partition_lag" in gzip.decompress(join(whole.blocks())).decode()
+
+
+def test_expectations_are_checked_with_each_verdict_and_a_change_makes_all_of_them_again():
+    judge, view, states = BucketEvaluator(0, DetectionRules()), ClusterView("c"), {"g": state("g", 100)}
+    three = Expectations((Expectation("g", members=MemberRange(3)),))
+
+    def findings(batch: int) -> list[str]:
+        view.take(judge.rows(states, TOPICS, orders(batch, batch - 1)))
+        return [each.kind.value for each in view.summary("g").findings]
+
+    assert (findings(0), view.summary("g").expectations, judge.made) == ([], None, 1)
+    judge.expect(three)
+    assert (findings(1), judge.made) == (["expectation"], 2)
+    judge.expect(Expectations((Expectation("g", members=MemberRange(3)),)))
+    assert (findings(2), judge.made) == (["expectation"], 2), "the same ones, sent again"
+    assert (
+        'groupwatch_group_expectation_info{cluster="c",group="g",team="",met="no"} 1'
+        in gzip.decompress(join(view.blocks())).decode()
+    )
+    judge.expect(None)
+    assert (findings(3), view.summary("g").expectations, judge.made) == ([], None, 3)

@@ -57,6 +57,7 @@ CRITICAL = (
     ("orphaned", "grew"),
     ("orphaned", "pending"),
     ("orphaned", "rebalancing"),
+    ("expectation", "critical"),
 )
 WARNING = (
     ("double_owned", "run_twice"),
@@ -85,6 +86,7 @@ WARNING = (
     ("drift", "target"),
     ("drift", "replayed"),
     ("drift", "current"),
+    ("expectation", "warning"),
 )
 INFO = (
     ("uncommitted", "at_risk"),
@@ -104,6 +106,7 @@ INFO = (
     ("skipped", "perhaps"),
     ("unattended", "one_off"),
     ("abandoned", "unsubscribed"),
+    ("expectation", "info"),
     ("drift", "tie"),
 )
 ORDER = (*CRITICAL, *WARNING, *INFO)
@@ -164,6 +167,7 @@ JITTERING_ALONE = {
 REMEMBERED = {
     *(("rebalance", reason) for reason in ("storm", "different_subscriptions")),
     *(("poison", reason) for reason in ("given_up", "dead_letters")),
+    *(("expectation", reason) for reason in ("critical", "warning", "info")),
 }
 """They begin with the oldest that happened within some time."""
 
@@ -200,6 +204,9 @@ def test_the_page_marks_partitions_where_the_row_of_a_partition_does_not_say_it_
         ("imbalance", "tasks"),
         ("idle_members", "no_partitions"),
         ("idle_members", "no_tasks"),
+        ("expectation", "critical"),
+        ("expectation", "warning"),
+        ("expectation", "info"),
     }
 
 
@@ -236,7 +243,7 @@ def test_the_page_lists_groups_in_this_order_and_those_without_findings_last():
 def test_the_page_counts_kinds_in_the_order_of_the_worst_of_each():
     kinds = [
         "retention", "skipped", "subscription", "double_owned", "orphaned", "lag", "poison", "unattended",
-        "dead_member", "transactions", "uncommitted", "offsets", "rebalance",
+        "dead_member", "transactions", "expectation", "uncommitted", "offsets", "rebalance",
         "config_behind", "unreadable_members",
         "drift", "imbalance", "idle_members", "abandoned",
     ]  # fmt: skip
