@@ -591,6 +591,16 @@ def test_a_webhook_that_cannot_work_is_told(check):
     assert "tiger" not in answer.stdout
 
 
+def test_a_file_of_expectations_with_a_mistake_is_told(check, tmp_path: Path):
+    file = tmp_path / "expectations.toml"
+    file.write_text('[[expect]]\ngroups = "orders"\nmember = 3\n', encoding="utf-8")
+    answer = check(f'{CLUSTER}{SPARK}[expectations]\nfile = "{file}"\n')
+    assert answer.exit_code == 2
+    (problem,) = told(answer, "PROBLEM")
+    assert problem.startswith(f"expectations.file: {file}: ")
+    assert "member" in problem
+
+
 def test_headers_that_are_written_out_in_a_file_that_others_read_are_told(check):
     push = '[otlp]\nendpoint = "http://collector:4317"\n[otlp.headers]\nauthorization = "tiger"\nx-a = "${env:HOME}"\n'
     (warning,) = told(check(f"{CLUSTER}{SPARK}{push}", mode=0o644), "warning")

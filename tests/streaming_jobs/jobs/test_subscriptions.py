@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
+from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 
@@ -34,12 +35,22 @@ def bootstrap() -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def job(bootstrap: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[JobProcess]:
+def expectations(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("expectations") / "expectations.toml"
+    file.write_text(expected("absent", "exists = true", 'team = "checkout"'))
+    return file
+
+
+@pytest.fixture(scope="module")
+def job(bootstrap: str, expectations: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[JobProcess]:
     clusters = {"test": {"bootstrap_servers": bootstrap, "collect_interval_s": 0.5}}
-    with running(
-        JobWithoutSpark(tmp_path_factory.mktemp("job"), clusters, detection={"commit_silence_s": 5})
-    ) as started:
+    more = {"detection": {"commit_silence_s": 5}, "expectations": {"file": str(expectations)}}
+    with running(JobWithoutSpark(tmp_path_factory.mktemp("job"), clusters, **more)) as started:
         yield started
+
+
+def expected(groups: str, *keys: str, severity: str = "warning") -> str:
+    return "\n".join([f'severity = "{severity}"', "[[expect]]", f'groups = "{groups}"', *keys, ""])
 
 
 def findings(job: JobProcess, group: str) -> dict[str, str]:
@@ -164,3 +175,25 @@ def test_two_applications_in_one_group_and_a_deployment_that_changes_the_topic(b
         assert next(rolled, None) is None, "all of its members are new"
         assert findings(job, "rolled").keys() & {DIFFERENT} == set()
         assert findings(job, "calm").keys() & {DIFFERENT} == set()
+
+
+def of_cluster(job: JobProcess) -> dict[str, str]:
+    (cluster,) = json.loads(job.get_any("/api/v1/clusters"))
+    return {f"{each['kind']}/{each['reason']}": each["sentence"] for each in cluster.get("findings", ())}
+
+
+def test_the_job_goes_by_a_file_of_expectations_that_changes_while_it_runs(job: JobProcess, expectations: Path):
+    missing = eventually(lambda: of_cluster(job).get("expected_groups/warning"), "the group that does not exist")
+    assert missing == "No group matches the entry absent (team checkout), which says that one exists."
+    expectations.write_text(expected("first", "exists = false", 'team = "checkout"', severity="critical"))
+    finding = eventually(lambda: findings(job, "first").get("expectation/critical"), "the group that should not exist")
+    assert finding == "The group is not as its entry first says. It exists; expected: no such group."
+    assert of_cluster(job) == {}
+    assert job.metrics().value("groupwatch_group_expectation_info", group="first", team="checkout", met="no") == 1
+    expectations.write_text("[[expect]]")
+    eventually(lambda: job.metrics().value("groupwatch_expectations_up") == 0, "the mistake in the file")
+    assert f"ready\n{expectations} cannot be used" in job.get_any("/readyz")
+    assert "expectation/critical" in findings(job, "first")
+    expectations.write_text(expected("first", "exists = true"))
+    eventually(lambda: "expectation/critical" not in findings(job, "first"), "the file is good again")
+    assert job.metrics().value("groupwatch_expectations_up") == 1
