@@ -6,7 +6,7 @@ from typing import Final
 
 from monitor.alert_rules.cluster import rules_about_clusters_themselves
 from monitor.alert_rules.connect import connect_rules
-from monitor.alert_rules.expectations import expectation_rules
+from monitor.alert_rules.expectations import expectation_rules, missing_group_rules
 from monitor.alert_rules.lag import lag_rules
 from monitor.alert_rules.monitor_itself import rules_about_clusters, rules_about_the_monitor
 from monitor.alert_rules.options import RuleOptions, changed_groups
@@ -31,7 +31,7 @@ def rule_groups(pace: Pace = AS_MEANT) -> tuple[RuleGroup, ...]:
         RuleGroup("groupwatch-rebalances", rebalance_rules(pace)),
         RuleGroup("groupwatch-connect", connect_rules(pace)),
         RuleGroup("groupwatch-expectations", expectation_rules(pace)),
-        RuleGroup("groupwatch-cluster", rules_about_clusters_themselves()),
+        RuleGroup("groupwatch-cluster", (*missing_group_rules(), *rules_about_clusters_themselves())),
         RuleGroup("groupwatch-itself", rules_about_the_monitor()),
     )
 

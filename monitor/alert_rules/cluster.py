@@ -26,11 +26,10 @@ CONCERNED = (
 def rules_about_clusters_themselves() -> tuple[AlertRule, ...]:
     """They keep their pace in the demo, whose cluster has one broker."""
     return (
-        *map(_missing_groups, Severity),
         AlertRule(
             name="GroupwatchOffsetsTopicNotWritable",
             severity=Severity.CRITICAL,
-            expr=_age("offsets_topic", "no_leader|not_enough_replicas"),
+            expr=cluster_finding_age("offsets_topic", "no_leader|not_enough_replicas"),
             hold_s=120,
             summary=f"Groups of {CLUSTER} can neither commit nor rebalance ({{{{ $labels.reason }}}}{CONCERNED})",
             description=(
@@ -42,7 +41,7 @@ def rules_about_clusters_themselves() -> tuple[AlertRule, ...]:
         AlertRule(
             name="GroupwatchOffsetsTopicGrew",
             severity=Severity.CRITICAL,
-            expr=_age("offsets_topic", "grew"),
+            expr=cluster_finding_age("offsets_topic", "grew"),
             hold_s=60,
             summary=f"Groups of {CLUSTER} lost their committed offsets{CONCERNED}",
             description=(
@@ -53,7 +52,7 @@ def rules_about_clusters_themselves() -> tuple[AlertRule, ...]:
         AlertRule(
             name="GroupwatchTopicsWithoutLeader",
             severity=Severity.CRITICAL,
-            expr=_age("topics", "no_leader"),
+            expr=cluster_finding_age("topics", "no_leader"),
             hold_s=120,
             summary=f"Groups of {CLUSTER} cannot read partitions that have no leader{CONCERNED}",
             description=(
@@ -64,7 +63,7 @@ def rules_about_clusters_themselves() -> tuple[AlertRule, ...]:
         AlertRule(
             name="GroupwatchTopicsNotVisible",
             severity=Severity.WARNING,
-            expr=_age("topics", "not_visible"),
+            expr=cluster_finding_age("topics", "not_visible"),
             hold_s=300,
             summary=f"groupwatch no longer sees topics of {CLUSTER} that groups have committed{CONCERNED}",
             description=(
@@ -76,7 +75,7 @@ def rules_about_clusters_themselves() -> tuple[AlertRule, ...]:
         AlertRule(
             name="GroupwatchBrokerAway",
             severity=Severity.INFO,
-            expr=_age("brokers", "away"),
+            expr=cluster_finding_age("brokers", "away"),
             hold_s=180,
             summary=f"A broker of {CLUSTER} has been away for minutes{CONCERNED}",
             description=(
@@ -88,21 +87,6 @@ def rules_about_clusters_themselves() -> tuple[AlertRule, ...]:
     )
 
 
-def _missing_groups(severity: Severity) -> AlertRule:
-    """An alert has one severity, and the file of expectations chooses among three."""
-    return AlertRule(
-        name=f"GroupwatchExpectedGroups{'' if severity is Severity.WARNING else severity.capitalize()}",
-        severity=severity,
-        expr=_age("expected_groups", severity.value),
-        hold_s=300,
-        summary=f"Groups that should exist are missing in {CLUSTER}",
-        description=(
-            f"The file of expectations says that these groups exist, and cluster {CLUSTER} has none of them. The page "
-            "names their entries. Their consumers may never have started, or use another group id."
-        ),
-    )
-
-
-def _age(kind: str, reason: str) -> str:
+def cluster_finding_age(kind: str, reason: str) -> str:
     """Whether there is such a finding: of several shards each says so."""
     return f"max by ({BY}) ({series(specs.CLUSTER_OWN_FINDING_OLDEST_SECONDS, kind=kind, reason=reason)}) >= 0"

@@ -244,7 +244,7 @@ def _errors() -> tuple[AlertRule, ...]:
             severity=Severity.WARNING,
             expr=f"{series(specs.EXPECTATIONS_UP)} == 0",
             hold_s=600,
-            summary=f"groupwatch cannot use the file of expectations for {CLUSTER}",
+            summary=f"groupwatch cannot read the expectations of {CLUSTER} any more",
             description=(
                 "The file has a mistake, or cannot be read. Groups are compared with the expectations that were read "
                 "before; the page names the problem."

@@ -818,7 +818,7 @@ CASES = (
         UP | {at("expectations_up"): "0x20 1x60"},
         fires=10,
         gone=26,
-        summary="groupwatch cannot use the file of expectations for c",
+        summary="groupwatch cannot read the expectations of c any more",
         labels={"cluster": "c"},
     ),
     Case(
@@ -855,7 +855,7 @@ CASES = (
             UP | of_cluster(severity, groups="0x20 stale", kind="expected_groups"),
             fires=5,
             gone=26,
-            summary="Groups that should exist are missing in c",
+            summary="Expected groups of c do not exist",
             labels={"cluster": "c", "kind": "expected_groups", "reason": severity},
         )
         for name, severity in (

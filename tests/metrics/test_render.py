@@ -75,6 +75,7 @@ from monitor.model import (
 )
 from monitor.model.cluster_findings import ClusterFinding, ClusterFindingKind
 from monitor.model.commit_history import extend
+from monitor.model.expectations import ExpectationsHealth, GroupExpectations, Met
 from monitor.model.findings import Severity
 from monitor.web.views.overview import cluster_line
 from tests.detection.told_examples import NOW, at, examples
@@ -432,11 +433,12 @@ def test_every_metric_of_the_table_is_rendered_and_no_other():
         evaluated_ms=NOW_MS,
         catalog_ms=NOW_MS,
         tells_findings=True,
+        expectations=ExpectationsHealth(),
         recording=RecordingHealth(recorded_ms=NOW_MS, evaluated_ms=NOW_MS),
         collectors=(CollectorHealth("main", "kafka", "main", complete=1, last_success_ms=NOW_MS, pass_ms=20),),
         blocks=packed(
             (
-                *render_groups([orders(), offsets_only("x"), falling_behind(), unattended("y"), metaq()]),
+                *render_groups([expected("o"), offsets_only("x"), falling_behind(), unattended("y"), metaq()]),
                 *render_groups([falling_behind("sums"), named(metaq(), "sums-m")], SeriesRules(detail=Detail.TOPIC)),
                 *render_groups([orders("who"), streams()], SeriesRules(member_info=True, owner_info=True)),
                 *render_groups([unreadable("z"), uncommitted(), expired("e"), blocked()]),
@@ -462,6 +464,11 @@ def test_every_metric_of_the_table_is_rendered_and_no_other():
     assert all(set(sample.labels) == labels[sample.name] for sample in samples)
     assert {metric.name: metric.type for metric in found} == kinds
     assert Counter((s.name, *sorted(s.labels.items())) for s in samples).most_common(1)[0][1] == 1
+
+
+def expected(group: str) -> GroupVerdict:
+    """A group of a team, as a file of expectations wants it."""
+    return msgspec.structs.replace(orders(group), expectations=GroupExpectations(Met.YES, team="checkout"))
 
 
 NOT_WRITABLE = ClusterFinding(
