@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import StrEnum
 from typing import Final
 
 import msgspec
@@ -47,6 +48,15 @@ class Pace(msgspec.Struct, frozen=True):
         return self.seconds(self.ages.get(row.name, row.age_s or 0))
 
 
+class Scope(StrEnum):
+    """Whose series a rule is about; two deployments have other clusters, collectors and processes."""
+
+    CLUSTER = "cluster"
+    COLLECTOR = "collector"
+    PROCESS = "process"
+    EVERYTHING = "everything"
+
+
 class AlertRule(msgspec.Struct, frozen=True):
     """One rule: an expression, how long it has to hold, and how long the alert stays after it. Both in seconds.
 
@@ -63,6 +73,7 @@ class AlertRule(msgspec.Struct, frozen=True):
     keep_s: int = KEPT_S
     labels: Mapping[str, str] = {}
     links: Mapping[str, str] = {}
+    scope: Scope = Scope.CLUSTER
 
     def runbook(self, page: str = RUNBOOKS) -> str:
         """Its section of the page of runbooks, which is a path in this repository or an address."""
