@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from typing import Final
 
-from monitor.alert_rules.rule import AGE, BY_CLUSTER, CLUSTER, COUNT, AlertRule, Scope, series
+from monitor.alert_rules.rule import AGE, BY_CLUSTER, CLUSTER, COUNT, ROUNDED, AlertRule, Scope, series
 from monitor.metrics import specs
 from monitor.metrics.staleness import CATALOG_OLD_S, COLLECTOR_OLD_S, EVALUATION_OLD_S, OLD_FOR_S, RECORDING_OLD_S
 from monitor.model.cluster_label import CLUSTER_LABEL
@@ -206,7 +206,7 @@ def _errors() -> tuple[AlertRule, ...]:
             expr=f"increase({series(specs.EVALUATION_ERRORS_TOTAL)}[15m]) > 0",
             hold_s=0,
             keep_s=900,
-            summary=f"Groups of {CLUSTER} could not be evaluated, {COUNT} times in 15 minutes",
+            summary=f"Groups of {CLUSTER} could not be evaluated, {ROUNDED} times in 15 minutes",
             description="This is an error of groupwatch. The page names the groups; the others are evaluated as usual.",
         ),
         AlertRule(

@@ -148,7 +148,8 @@ def looked_up(text: str, family: MetricSpec, *more: str, window: str = "") -> st
     """A template: words with another number of the alert's group in place of #; no words where it is not known.
 
     It is that of the family's series that have the alert's cluster and group, and what ``more`` labels name of it: the
-    largest, as replicas expose the same. With a ``window``, as "10m", it is the increase within it.
+    largest, as replicas expose the same. With a ``window``, as "10m", it is the increase within it: Prometheus
+    extrapolates that, so it is rounded.
 
     >>> looked_up(", # records", specs.GROUP_LAG)
     '{{ range query (printf `max(groupwatch_group_lag{cluster=%q,exported_cluster=%q,group=%q})` \
@@ -156,7 +157,7 @@ $labels.cluster $labels.exported_cluster $labels.group) }}, {{ .Value | humanize
     """
     labels = (*BY_CLUSTER.split(", "), "group", *more)
     chosen = f"{series(family)}{{{','.join(f'{label}=%q' for label in labels)}}}"
-    query = f"max(increase({chosen}[{window}]))" if window else f"max({chosen})"
+    query = f"round(max(increase({chosen}[{window}])))" if window else f"max({chosen})"
     values = " ".join(f"$labels.{label}" for label in labels)
     words = text.replace("#", f"{{{{ .Value | {'humanize1024' if family.name.endswith('_bytes') else 'humanize'} }}}}")
     return f"{{{{ range query (printf `{query}` {values}) }}}}{words}{{{{ end }}}}"
@@ -167,6 +168,9 @@ AGE: Final = "{{ $value | humanizeDuration }}"
 
 COUNT: Final = "{{ $value | humanize }}"
 """The value of the expression, which is a number."""
+
+ROUNDED: Final = '{{ $value | printf "%.0f" }}'
+"""The value of an expression with ``increase``, which Prometheus extrapolates."""
 
 WAITING: Final = looked_up(", # records", specs.GROUP_LAG) + looked_up(", #bytes", specs.GROUP_LAG_BYTES)
 """How much waits for the alert's group; of MetaQ, in bytes."""
