@@ -58,4 +58,4 @@ def rules_file(pace: Pace = AS_MEANT, options: RuleOptions = SHIPPED) -> str:
 
 def rules_object(options: RuleOptions = SHIPPED) -> str:
     """The rules as a PrometheusRule. Raises like ``configured_groups``."""
-    return rule_object_text(rules_file(options=options))
+    return rule_object_text(rules_file(options=options), options.links.deployment)

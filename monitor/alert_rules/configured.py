@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from monitor.alert_rules import configured_groups
 from monitor.alert_rules.links import Links
+from monitor.alert_rules.monitor_itself import MISSING
 from monitor.alert_rules.options import AlertChange, RuleOptions, UnknownAlert
 from monitor.config import ConfigError, Settings
 from monitor.config.alerts import AlertOverride
@@ -11,7 +12,7 @@ from monitor.model.findings import Severity
 
 
 def rule_options(settings: Settings) -> RuleOptions:
-    """What the settings choose; each watched cluster and system must have series.
+    """What the settings choose; each watched cluster and system must have series, and the rules are about these only.
 
     Raises:
         ConfigError: they name an alert that there is not, or give it an age that it does not have.
@@ -28,6 +29,8 @@ def rule_options(settings: Settings) -> RuleOptions:
             deployment=settings.dashboards.name,
         ),
         clusters=settings.watched_names,
+        # Where a name differs in Prometheus, no restricted rule fires. Only GroupwatchClusterMissing tells of that.
+        is_alone=not settings.watched_names or MISSING in alerts.disabled,
         cluster_label=settings.metrics.cluster_label,
     )
     try:

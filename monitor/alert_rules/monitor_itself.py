@@ -6,11 +6,13 @@ import json
 from collections.abc import Iterable
 from typing import Final
 
-from monitor.alert_rules.rule import AGE, BY_CLUSTER, CLUSTER, COUNT, AlertRule, series
+from monitor.alert_rules.rule import AGE, BY_CLUSTER, CLUSTER, COUNT, ROUNDED, AlertRule, Scope, series
 from monitor.metrics import specs
 from monitor.metrics.staleness import CATALOG_OLD_S, COLLECTOR_OLD_S, EVALUATION_OLD_S, OLD_FOR_S, RECORDING_OLD_S
 from monitor.model.cluster_label import CLUSTER_LABEL
 from monitor.model.findings import Severity
+
+MISSING: Final = "GroupwatchClusterMissing"
 
 NAME = "{{ $labels.collector }} {{ $labels.name }}"
 
@@ -41,6 +43,7 @@ def _blind() -> tuple[AlertRule, ...]:
             expr=f"absent({series(specs.UP)})",
             hold_s=300,
             keep_s=60,
+            scope=Scope.EVERYTHING,
             summary="Prometheus scrapes no groupwatch",
             description=(
                 "Prometheus has had no sample of any groupwatch for 5 minutes, so no alert about any group can fire. "
@@ -94,11 +97,12 @@ def rules_about_clusters(names: Iterable[str]) -> tuple[AlertRule, ...]:
     """
     return tuple(
         AlertRule(
-            name="GroupwatchClusterMissing",
+            name=MISSING,
             severity=Severity.CRITICAL,
             expr=_absent(json.dumps(name, ensure_ascii=False)),
             hold_s=300,
             keep_s=60,
+            scope=Scope.EVERYTHING,  # its expression has the name
             # What absent() gives the alert, too. Several of these rules differ by it: promtool warns of duplicates.
             labels={CLUSTER_LABEL: name.replace("{{", '{{ "{{" }}')},
             summary=f"Prometheus scrapes no groupwatch of {CLUSTER}",
@@ -202,7 +206,7 @@ def _errors() -> tuple[AlertRule, ...]:
             expr=f"increase({series(specs.EVALUATION_ERRORS_TOTAL)}[15m]) > 0",
             hold_s=0,
             keep_s=900,
-            summary=f"Groups of {CLUSTER} could not be evaluated, {COUNT} times in 15 minutes",
+            summary=f"Groups of {CLUSTER} could not be evaluated, {ROUNDED} times in 15 minutes",
             description="This is an error of groupwatch. The page names the groups; the others are evaluated as usual.",
         ),
         AlertRule(
@@ -277,6 +281,7 @@ def _errors() -> tuple[AlertRule, ...]:
             severity=Severity.WARNING,
             expr=f"{series(specs.JVM_OPEN_FDS)} / {series(specs.JVM_MAX_FDS)} > {DESCRIPTORS_SHARE}",
             hold_s=300,
+            scope=Scope.PROCESS,
             summary="groupwatch has {{ $value | humanizePercentage }} of its file descriptors open",
             description=(
                 "The JVM of {{ $labels.instance }} may soon be able to open neither a file nor a connection. The job "
@@ -305,6 +310,7 @@ def _collectors() -> tuple[AlertRule, ...]:
             severity=Severity.WARNING,
             expr=f"{series(specs.COLLECTOR_UP)} == 0",
             hold_s=600,
+            scope=Scope.COLLECTOR,
             summary=f"The collector {NAME} of {CLUSTER} fails or is incomplete",
             description=(
                 "Each of its passes has failed or been incomplete for 10 minutes: a server does not respond, or it "
@@ -316,6 +322,7 @@ def _collectors() -> tuple[AlertRule, ...]:
             severity=Severity.WARNING,
             expr=f"time() - {series(specs.COLLECTOR_LAST_SUCCESS_TIMESTAMP_SECONDS)} > {COLLECTOR_OLD_S}",
             hold_s=OLD_FOR_S,
+            scope=Scope.COLLECTOR,
             summary=f"The last complete pass of the collector {NAME} of {CLUSTER} was {AGE} ago",
             description="groupwatch shows its lag, members and topics as they were then, or not at all.",
         ),

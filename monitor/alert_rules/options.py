@@ -10,6 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from monitor.alert_rules.links import Links, link_annotations
+from monitor.alert_rules.own_series import own_expr
 from monitor.alert_rules.rule import TEAM_LABEL, AlertRule, Pace
 from monitor.alert_rules.rule_file import RuleGroup
 from monitor.findings.alerts import GROUP_ALERTS
@@ -37,7 +38,8 @@ class AlertChange(msgspec.Struct, frozen=True):
 class RuleOptions(msgspec.Struct, frozen=True):
     """Everything that a deployment chooses. The default gives the shipped rules.
 
-    ``clusters`` must have series, by their names in the configuration.
+    ``clusters`` must have series, by their names in the configuration. With ``is_alone`` False, other deployments have
+    rules in the same Prometheus, and these rules are about ``clusters`` only.
     """
 
     disabled: tuple[str, ...] = ()
@@ -45,6 +47,7 @@ class RuleOptions(msgspec.Struct, frozen=True):
     labels: Mapping[str, str] = {}
     links: Links = Links()
     clusters: tuple[str, ...] = ()
+    is_alone: bool = True
     cluster_label: str = CLUSTER_LABEL
 
     def pace(self, pace: Pace) -> Pace:
@@ -110,7 +113,12 @@ def _changed_rules(rules: Iterable[AlertRule], options: RuleOptions) -> Iterator
             hold_s=rule.hold_s if change.hold_s is None else change.hold_s,
             labels={**_own_labels(rule, options.cluster_label), **options.labels, **change.labels},
             links={name: with_own_label(link) for name, link in link_annotations(rule, options.links).items()},
-            expr=with_own_label(rule.expr),
+            expr=_expr(rule, options),
             summary=with_own_label(rule.summary),
             description=with_own_label(rule.description),
         )
+
+
+def _expr(rule: AlertRule, options: RuleOptions) -> str:
+    renamed = with_cluster_label(rule.expr, options.cluster_label)
+    return renamed if options.is_alone else own_expr(renamed, rule.scope, options.clusters, options.cluster_label)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import StrEnum
 from typing import Final
 
 import msgspec
@@ -47,6 +48,15 @@ class Pace(msgspec.Struct, frozen=True):
         return self.seconds(self.ages.get(row.name, row.age_s or 0))
 
 
+class Scope(StrEnum):
+    """Whose series a rule is about; two deployments have other clusters, collectors and processes."""
+
+    CLUSTER = "cluster"
+    COLLECTOR = "collector"
+    PROCESS = "process"
+    EVERYTHING = "everything"
+
+
 class AlertRule(msgspec.Struct, frozen=True):
     """One rule: an expression, how long it has to hold, and how long the alert stays after it. Both in seconds.
 
@@ -63,6 +73,7 @@ class AlertRule(msgspec.Struct, frozen=True):
     keep_s: int = KEPT_S
     labels: Mapping[str, str] = {}
     links: Mapping[str, str] = {}
+    scope: Scope = Scope.CLUSTER
 
     def runbook(self, page: str = RUNBOOKS) -> str:
         """Its section of the page of runbooks, which is a path in this repository or an address."""
@@ -147,7 +158,8 @@ def looked_up(text: str, family: MetricSpec, *more: str, window: str = "") -> st
     """A template: words with another number of the alert's group in place of #; no words where it is not known.
 
     It is that of the family's series that have the alert's cluster and group, and what ``more`` labels name of it: the
-    largest, as replicas expose the same. With a ``window``, as "10m", it is the increase within it.
+    largest, as replicas expose the same. With a ``window``, as "10m", it is the increase within it: Prometheus
+    extrapolates that, so it is rounded.
 
     >>> looked_up(", # records", specs.GROUP_LAG)
     '{{ range query (printf `max(groupwatch_group_lag{cluster=%q,exported_cluster=%q,group=%q})` \
@@ -155,7 +167,7 @@ $labels.cluster $labels.exported_cluster $labels.group) }}, {{ .Value | humanize
     """
     labels = (*BY_CLUSTER.split(", "), "group", *more)
     chosen = f"{series(family)}{{{','.join(f'{label}=%q' for label in labels)}}}"
-    query = f"max(increase({chosen}[{window}]))" if window else f"max({chosen})"
+    query = f"round(max(increase({chosen}[{window}])))" if window else f"max({chosen})"
     values = " ".join(f"$labels.{label}" for label in labels)
     words = text.replace("#", f"{{{{ .Value | {'humanize1024' if family.name.endswith('_bytes') else 'humanize'} }}}}")
     return f"{{{{ range query (printf `{query}` {values}) }}}}{words}{{{{ end }}}}"
@@ -166,6 +178,9 @@ AGE: Final = "{{ $value | humanizeDuration }}"
 
 COUNT: Final = "{{ $value | humanize }}"
 """The value of the expression, which is a number."""
+
+ROUNDED: Final = '{{ $value | printf "%.0f" }}'
+"""The value of an expression with ``increase``, which Prometheus extrapolates."""
 
 WAITING: Final = looked_up(", # records", specs.GROUP_LAG) + looked_up(", #bytes", specs.GROUP_LAG_BYTES)
 """How much waits for the alert's group; of MetaQ, in bytes."""

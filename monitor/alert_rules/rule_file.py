@@ -9,12 +9,13 @@ from typing import Final
 import msgspec
 
 from monitor.alert_rules.rule import AlertRule, duration
+from monitor.model.dashboard_uids import FLEET_UID, deployment_uid
 
 _RULE_OBJECT: Final = """\
 apiVersion: monitoring.coreos.com/v1
 kind: PrometheusRule
 metadata:
-  name: groupwatch
+  name: {name}
   labels:
     app.kubernetes.io/name: groupwatch
 spec:
@@ -33,9 +34,10 @@ def rule_file_text(groups: Iterable[RuleGroup]) -> str:
     return "\n".join(["groups:", *(line for group in groups for line in _group(group))]) + "\n"
 
 
-def rule_object_text(rule_file: str) -> str:
-    """A rule file as a PrometheusRule, for the Prometheus operator."""
-    return _RULE_OBJECT + "".join(f"  {line}" for line in rule_file.splitlines(keepends=True))
+def rule_object_text(rule_file: str, deployment: str | None = None) -> str:
+    """A rule file as a PrometheusRule, for the Prometheus operator. Those of two deployments have different names."""
+    name = deployment_uid(FLEET_UID, deployment)
+    return _RULE_OBJECT.format(name=name) + "".join(f"  {line}" for line in rule_file.splitlines(keepends=True))
 
 
 def _group(group: RuleGroup) -> Iterator[str]:

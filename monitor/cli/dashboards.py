@@ -47,15 +47,23 @@ def dashboards(
             "grafana-operator, or ConfigMaps for Grafana's sidecar.",
         ),
     ] = DashboardFormat.JSON,
+    force: Annotated[
+        bool,
+        typer.Option("--force", help="Also overwrite files of --out that are not dashboards of this deployment."),
+    ] = False,
 ) -> None:
     """Write the dashboards for Grafana, as the configuration chooses them."""
 
     def write() -> None:
-        texts = _texts(format_, _settings(config))
+        settings = _settings(config)
+        texts = _texts(format_, settings)
         if out is None:
             write_text(_one_text(format_, texts))
-        else:
-            _write(out, format_, texts)
+            return
+        files = _files(out, format_, texts, settings.dashboards.name)
+        if not force:
+            _require_own(files)
+        _write(out, files)
 
     exit_with(write)
 
@@ -91,11 +99,48 @@ def _one_text(format_: DashboardFormat, texts: Mapping[str, str]) -> str:
     return "---\n".join(texts.values())
 
 
-def _write(folder: Path, format_: DashboardFormat, texts: Mapping[str, str]) -> None:
+def _files(folder: Path, format_: DashboardFormat, texts: Mapping[str, str], name: str | None) -> Mapping[Path, str]:
+    """The text of each file. Those of two named deployments have different names."""
+    from monitor.model.dashboard_uids import deployment_uid  # noqa: PLC0415 -- as above
+
     ending = "json" if format_ is DashboardFormat.JSON else "yaml"
+    return {folder / f"{deployment_uid(board, name)}.{ending}": text for board, text in texts.items()}
+
+
+def _require_own(files: Mapping[Path, str]) -> None:
+    """Return if none of the files is there, or each is this deployment's: of another version, say.
+
+    Raises:
+        SourceError: one is not.
+    """
+    from monitor.grafana.owner import owner_of  # noqa: PLC0415 -- as above
+
+    for file, text in files.items():
+        if not file.exists():
+            continue
+        there, own = owner_of(_read(file)), owner_of(text)
+        if there is None:
+            raise SourceError(
+                f"{file} is no dashboard of groupwatch. Choose another folder, or overwrite it by --force."
+            )
+        if there != own:
+            raise SourceError(
+                f"{file} is of another deployment ({there}; this one: {own}). "
+                "Set a name in [dashboards], choose another folder, or overwrite it by --force."
+            )
+
+
+def _read(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise SourceError(f"{file} cannot be read ({error.strerror}).") from None
+
+
+def _write(folder: Path, files: Mapping[Path, str]) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for name, text in texts.items():
-            (folder / f"{name}.{ending}").write_text(text, encoding="utf-8")
+        for file, text in files.items():
+            file.write_text(text, encoding="utf-8")
     except OSError as error:
         raise SourceError(f"{error.filename or folder} cannot be written ({error.strerror}).") from None

@@ -15,7 +15,7 @@ from pyarrow import fs
 
 from monitor.history.recorded import RecordingError
 from monitor.history.tables import day_of
-from monitor.history.work_limit import TooMuchWorkError
+from monitor.history.work_limit import TooMuchWorkError, bytes_used_up
 from monitor.messages.names import shown
 from monitor.model import Entity
 
@@ -102,7 +102,7 @@ class DeltaReader:
             if size > self._most_bytes:
                 del batch, batches
                 pa.default_memory_pool().release_unused()
-                raise TooMuchWorkError
+                raise TooMuchWorkError(bytes_used_up(self.folder, self._most_bytes))
             batches += [batch] if batch.num_rows else []
         return pa.Table.from_batches(batches, schema=scanner.projected_schema)
 

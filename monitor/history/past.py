@@ -13,7 +13,16 @@ from monitor.history.replay import inputs_at
 from monitor.history.report.assemble import group_report
 from monitor.history.report.facts import IncidentReport
 from monitor.history.sql.days import read_days
-from monitor.history.work_limit import JOB_LIMIT, Check, TooMuchWorkError, WorkLimit, no_check
+from monitor.history.work_limit import (
+    JOB_LIMIT,
+    Check,
+    TooMuchWorkError,
+    TooSlowError,
+    WorkLimit,
+    cpu_used_up,
+    no_check,
+    time_used_up,
+)
 from monitor.snapshot_file import Evaluated
 
 if TYPE_CHECKING:
@@ -23,7 +32,8 @@ if TYPE_CHECKING:
 class RecordedPast:
     """The recording in a folder. It is opened for each question: tables grow, and questions are few.
 
-    A question that takes more work than ``limit`` raises TooMuchWorkError (limit None: there is no limit).
+    A question that takes more work than ``limit`` raises TooMuchWorkError, and one that takes too long TooSlowError
+    (limit None: there is no limit).
     """
 
     def __init__(self, folder: str, limit: WorkLimit | None = JOB_LIMIT) -> None:
@@ -65,12 +75,21 @@ class RecordedPast:
         return DeltaRecording(self._folder, None if self._limit is None else self._limit.most_bytes)
 
     def _check(self) -> Check:
-        if self._limit is None:
-            return no_check
-        end_s = time.monotonic() + self._limit.most_s
+        return no_check if self._limit is None else _check_of(self._limit, self._folder)
 
-        def check() -> None:
-            if time.monotonic() > end_s:
-                raise TooMuchWorkError
 
-        return check
+def _check_of(limit: WorkLimit, folder: str) -> Check:
+    """The check of a question that begins now in this process, which answers no other one meanwhile."""
+    began_s, began_cpu_s = time.monotonic(), time.process_time()
+    got_to: int | None = None
+
+    def check(at_ms: int | None) -> None:
+        nonlocal got_to
+        got_to = at_ms or got_to
+        used_s = time.process_time() - began_cpu_s
+        if used_s > limit.most_cpu_s:
+            raise TooMuchWorkError(cpu_used_up(folder, limit.most_cpu_s, got_to))
+        if time.monotonic() - began_s > limit.most_s:
+            raise TooSlowError(time_used_up(folder, limit.most_s, used_s, got_to))
+
+    return check

@@ -131,7 +131,7 @@ class GroupWalk:
     def log(self) -> Iterator[RecordedEvent]:
         """What the walk has of the group's events, in the order of its log."""
         for portion in self._portions:
-            self._check()
+            self._check(None)
             for row in sorted(portion.rows, key=lambda row: (row.recorded_ms, row.position)):
                 if row.entity is Entity.GROUP:
                     yield from decode_events(row)
@@ -150,7 +150,7 @@ class GroupWalk:
 
     def state(self, at_ms: int) -> GroupState | None:
         """The group at an instant; None: there was none."""
-        self._check()
+        self._check(None)
         place = min(bisect_left(self._portions, at_ms, key=lambda portion: portion.last_ms), len(self._portions) - 1)
         before = self._portions[place].before
         begun = list(self._begun_portions(place, at_ms))
@@ -174,6 +174,7 @@ class GroupWalk:
 
     def inputs_at(self, at_ms: int) -> GroupInputs | None:
         """What the verdict at the next instant was made of (None: there was no such group)."""
+        self._check(at_ms)
         while self._taken < len(self._changes) and self._changes[self._taken].at_ms <= at_ms:
             take_change(self._catalog, self._changes[self._taken])
             self._taken += 1
@@ -226,7 +227,7 @@ def _portions(
     found: list[_Portion] = []
     last_ms = 0
     for own in map(tuple, join_portions(rows, group)):
-        check()
+        check(None)
         events = [event for row in own if row.entity is Entity.GROUP for event in decode_events(row)]
         listed = [at_ms for row in own if row.entity is Entity.LISTING for at_ms in listing_times(row)]
         last_ms = max([last_ms, *listed, *[event.at_ms for event in events]])

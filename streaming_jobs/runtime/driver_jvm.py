@@ -15,6 +15,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -29,6 +30,7 @@ from monitor.checks.targets import shown_property
 from monitor.config.client import HIDDEN
 from monitor.config.settings import ENVIRONMENT_PREFIX
 from streaming_jobs.runtime.archives import PATH_VARIABLE, path_without_archives
+from streaming_jobs.runtime.repeated_lines import RepeatedLines
 from streaming_jobs.runtime.run_folder import RunFolder
 from streaming_jobs.runtime.spark_network import LOOPBACK, is_local
 
@@ -75,7 +77,7 @@ class JvmNotStarted(Exception):  # noqa: N818 -- it reads as what happened
 
 
 class JvmOutput:
-    """What the JVM and its Python workers write to their standard error, line by line, without the noise.
+    """What the JVM and its Python workers write to their standard error, line by line, without noise and repetitions.
 
     The lines go to a file, or to this process's standard error; to that only once Spark has started (``release``), for
     a sentence says why it did not. Once the process is ending, or ``silence`` was called, they are only kept: what a
@@ -128,13 +130,15 @@ class JvmOutput:
 
     def _read(self, reading: int) -> None:
         with open(reading, "rb") as lines, self._target() as target:
-            after_noise = False
+            after_noise, repeated = False, RepeatedLines()
             for line in lines:
                 is_noise = NOISE.match(line) is not None or (after_noise and not line.strip())
                 after_noise = is_noise
                 if not is_noise:
                     self._last.append(line)
-                    self._take(target, line)
+                    written = repeated.take(line, time.monotonic())
+                    if written is not None:
+                        self._take(target, written)
 
     def _take(self, target: IO[bytes], line: bytes) -> None:
         with self._holding:

@@ -34,10 +34,15 @@ def test_without_settings_the_rules_are_the_shipped_file(tmp_path: Path):
     assert configured(tmp_path, "") == SHIPPED
 
 
-def test_with_clusters_alone_they_are_the_shipped_file_and_one_rule_for_each_cluster(tmp_path: Path):
-    text = configured(tmp_path, CLUSTERS)
-    assert text.startswith(SHIPPED)
-    (group,) = yaml.safe_load("groups:\n" + text.removeprefix(SHIPPED))["groups"]
+def test_with_clusters_alone_they_are_the_shipped_rules_and_one_for_each_cluster(tmp_path: Path):
+    *groups, group = yaml.safe_load(configured(tmp_path, CLUSTERS))["groups"]
+    shipped = yaml.safe_load(SHIPPED)["groups"]
+    for own, other in zip(groups, shipped, strict=True):
+        for rule, as_shipped in zip(own["rules"], other["rules"], strict=True):
+            is_about_all = rule["alert"] == "GroupwatchDown"
+            begin = as_shipped["expr"] if is_about_all else f"({as_shipped['expr']}) and on ("
+            assert {**rule, "expr": None} == {**as_shipped, "expr": None}
+            assert rule["expr"].startswith(begin)
     assert [(rule["alert"], rule["labels"]) for rule in group["rules"]] == [
         ("GroupwatchClusterMissing", {"severity": "critical", "cluster": name}) for name in ("eu west", "prod")
     ]
@@ -126,7 +131,10 @@ def test_links_name_the_group_whatever_its_name(tmp_path: Path, cluster: str, gr
     found = f'cluster="{cluster}",group="{quoted}",kind="double_owned",reason="run_twice"'
     test = {
         "interval": "1m",
-        "input_series": [{"series": f"groupwatch_group_finding_oldest_seconds{{{found}}}", "values": "60x20"}],
+        "input_series": [
+            {"series": f"groupwatch_group_finding_oldest_seconds{{{found}}}", "values": "60x20"},
+            {"series": f'groupwatch_up{{cluster="{cluster}"}}', "values": "1x20"},
+        ],
         "alert_rule_test": [
             {
                 "eval_time": "2m",

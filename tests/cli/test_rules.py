@@ -37,6 +37,13 @@ def test_a_prometheusrule_has_the_same_groups_as_the_rule_file(tmp_path: Path, c
     assert written["spec"] == yaml.safe_load(plain.stdout)
 
 
+def test_the_prometheusrules_of_two_deployments_have_different_names(config: Path):
+    with config.open("a", encoding="utf-8") as file:
+        file.write('[dashboards]\nname = "eu"\n')
+    written = yaml.safe_load(rules("--config", str(config), "--format", "prometheusrule").stdout)
+    assert written["metadata"]["name"] == "eu-groupwatch"
+
+
 def test_inhibitions_are_an_object_of_their_own(config: Path):
     written = yaml.safe_load(rules("--config", str(config), "--format", "alertmanagerconfig").stdout)
     assert written["kind"] == "AlertmanagerConfig"

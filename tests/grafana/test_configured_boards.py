@@ -106,7 +106,9 @@ def test_a_folder_gets_a_file_of_each(config: Path, tmp_path: Path):
     found = dashboards("--config", str(config), "--out", str(tmp_path / "new" / "boards"))
     assert (found.exit_code, found.output) == (0, "")
     written = {file.name: file.read_text("utf-8") for file in (tmp_path / "new" / "boards").iterdir()}
-    assert written == {f"{name}.json": text for name, text in configured_boards(board_options(load(config))).items()}
+    assert written == {
+        f"eu-1-{name}.json": text for name, text in configured_boards(board_options(load(config))).items()
+    }
 
 
 def test_a_grafanadashboard_has_the_dashboard_its_folder_and_the_grafana_that_gets_it(config: Path):
@@ -144,3 +146,43 @@ def test_a_folder_that_cannot_be_written_is_one_sentence(tmp_path: Path):
     found = dashboards("--out", str(tmp_path / "file" / "boards"))
     assert (found.exit_code, found.stdout) == (2, "")
     assert found.stderr == f"groupwatch: {tmp_path}/file/boards cannot be written (Not a directory).\n"
+
+
+FIRST, SECOND = (f'[http]\nexternal_url = "https://{name}.example.com"\n' for name in ("one", "two"))
+
+
+@pytest.mark.parametrize("format_", ["json", "grafanadashboard", "configmap"])
+def test_dashboards_of_another_deployment_are_overwritten_by_force_only(tmp_path: Path, format_: str):
+    first, second, boards = tmp_path / "first.toml", tmp_path / "second.toml", tmp_path / "boards"
+    first.write_text(FIRST, encoding="utf-8")
+    second.write_text(SECOND, encoding="utf-8")
+    words = ("--out", str(boards), "--format", format_)
+    assert dashboards("--config", str(first), *words).exit_code == 0
+    assert dashboards("--config", str(first), *words).exit_code == 0, "those of the next version replace them"
+    written = {file: file.read_text("utf-8") for file in boards.iterdir()}
+    refused = dashboards("--config", str(second), *words)
+    file = boards / ("fleet.json" if format_ == "json" else "fleet.yaml")
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert refused.stderr == (
+        f"groupwatch: {file} is of another deployment (uid groupwatch, page https://one.example.com, datasource "
+        "default, label cluster; this one: uid groupwatch, page https://two.example.com, datasource default, label "
+        "cluster). Set a name in [dashboards], choose another folder, or overwrite it by --force.\n"
+    )
+    assert {file: file.read_text("utf-8") for file in boards.iterdir()} == written
+    second.write_text(f'{SECOND}[dashboards]\nname = "two"\n', encoding="utf-8")
+    assert dashboards("--config", str(second), *words).exit_code == 0, "they have names of their own"
+    assert len([*boards.iterdir()]) == 2 * len(NAMES)
+    second.write_text(SECOND, encoding="utf-8")
+    assert dashboards("--config", str(second), *words, "--force").exit_code == 0
+    assert "https://two.example.com" in file.read_text("utf-8")
+
+
+def test_a_file_that_is_no_dashboard_of_groupwatch_is_kept(tmp_path: Path):
+    (tmp_path / "group.json").write_text('{"uid": "mine"}', encoding="utf-8")
+    refused = dashboards("--out", str(tmp_path))
+    assert refused.exit_code == 2
+    assert refused.stderr == (
+        f"groupwatch: {tmp_path}/group.json is no dashboard of groupwatch. "
+        "Choose another folder, or overwrite it by --force.\n"
+    )
+    assert [file.name for file in tmp_path.iterdir()] == ["group.json"]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import resource
 import signal
 import subprocess
 import sys
+import termios
 import textwrap
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -24,7 +27,7 @@ from monitor.history.recorded import (
     RecordingError,
     encode_events,
 )
-from monitor.history.work_limit import JOB_LIMIT, TooMuchWorkError
+from monitor.history.work_limit import JOB_LIMIT, TooMuchWorkError, TooSlowError
 from monitor.model import Entity, GroupsListed
 from monitor.model.group_choice import GroupChoice
 from tests.history.folder import write_recording
@@ -69,6 +72,20 @@ def past(folder: Path) -> Iterator[PastProcess]:
 def process_of(past: PastProcess) -> int | None:
     process = past._process
     return None if process is None else process.pid
+
+
+def unread_bytes(past: PastProcess) -> int:
+    """How much of a question its process has not read."""
+    process = past._process
+    assert process is not None
+    assert process.stdin is not None
+    return int.from_bytes(fcntl.ioctl(process.stdin, termios.FIONREAD, bytes(4)), sys.byteorder)
+
+
+def is_stopped(pid: int) -> bool:
+    """Whether none of its threads can read a question."""
+    stats = [file.read_text() for file in Path(f"/proc/{pid}/task").glob("*/stat")]
+    return {stat.rpartition(")")[2].split()[0] for stat in stats} == {"T"}
 
 
 def is_there(pid: int) -> bool:
@@ -144,10 +161,27 @@ def test_a_question_that_does_not_look_at_the_time_is_killed(folder: Path):
     stopped = process_of(past)
     assert stopped is not None
     os.kill(stopped, signal.SIGSTOP)
-    with pytest.raises(TooMuchWorkError):
+    with pytest.raises(TooSlowError, match=r"This question took 5 s, the job's limit\. The machine is busy"):
         past.inputs("c", "g", ms(90))
     assert not is_there(stopped)
     past.close()
+
+
+def test_a_question_that_never_looks_at_its_cpu_time_is_ended_by_the_system(past: PastProcess):
+    past.inputs("c", "g", ms(90))
+    asked = process_of(past)
+    assert asked is not None
+    soft_s, _ = resource.prlimit(asked, resource.RLIMIT_CPU)
+    assert JOB_LIMIT.most_cpu_s + 2 < soft_s < JOB_LIMIT.most_cpu_s + 10
+    os.kill(asked, signal.SIGSTOP)
+    eventually(lambda: is_stopped(asked), "the stop of all its threads")
+    with ThreadPoolExecutor(1) as pool:
+        answer = pool.submit(past.inputs, "c", "g", ms(90))
+        eventually(lambda: unread_bytes(past) > 0, "the question")
+        os.kill(asked, signal.SIGXCPU)
+        os.kill(asked, signal.SIGCONT)
+        with pytest.raises(TooMuchWorkError, match="This question used 8 s of CPU time"):
+            answer.result()
 
 
 def test_a_stop_of_the_job_ends_a_question(past: PastProcess):

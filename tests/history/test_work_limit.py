@@ -8,7 +8,7 @@ import pytest
 
 from monitor.history.past import RecordedPast
 from monitor.history.recorded import RecordedEvent, RecordedRow, RecordedSettings, encode_events
-from monitor.history.work_limit import JOB_LIMIT, TooMuchWorkError, WorkLimit
+from monitor.history.work_limit import JOB_LIMIT, TooMuchWorkError, TooSlowError, WorkLimit, cpu_used_up, time_used_up
 from monitor.model import Entity, Member, MembershipStored, TopicPartitions
 from tests.history.folder import write_recording
 from tests.history.incidents import START, ms
@@ -54,7 +54,8 @@ def test_a_span_with_too_many_events_is_refused_before_they_are_all_read(folder:
     with pytest.raises(TooMuchWorkError) as refused:
         getattr(RecordedPast(str(folder)), question)("c", "g", START, ms(1_800))
     assert str(refused.value) == (
-        "This is too much work for the job: ask about a shorter time, or use the command with --history FOLDER."
+        "This question reads more than 16 MB of events, the job's limit. It has evaluated nothing yet. "
+        f"Ask about a shorter span, or use the command with --history {folder}, which has no limit."
     )
 
 
@@ -64,10 +65,33 @@ def test_an_instant_to_which_too_many_events_lead_is_refused(folder: Path):
 
 
 @pytest.mark.parametrize("question", ["report", "chronicle"])
-def test_a_question_that_takes_too_long_is_refused(folder: Path, question: str):
-    past = RecordedPast(str(folder), WorkLimit(most_bytes=JOB_LIMIT.most_bytes, most_s=0))
-    with pytest.raises(TooMuchWorkError):
+def test_a_question_that_uses_too_much_cpu_time_is_refused(folder: Path, question: str):
+    past = RecordedPast(str(folder), WorkLimit(most_bytes=JOB_LIMIT.most_bytes, most_cpu_s=0, most_s=600))
+    with pytest.raises(TooMuchWorkError) as refused:
         getattr(past, question)("c", "g", START, ms(60))
+    assert str(refused.value) == (
+        "This question used 0 s of CPU time, the job's limit. "
+        f"Ask about a shorter span, or use the command with --history {folder}, which has no limit."
+    )
+
+
+def test_a_question_that_takes_long_on_a_busy_machine_is_not_called_much_work(folder: Path):
+    past = RecordedPast(str(folder), WorkLimit(most_bytes=JOB_LIMIT.most_bytes, most_cpu_s=600, most_s=0))
+    with pytest.raises(TooSlowError, match="The machine is busy, or the storage of the recording is slow") as refused:
+        past.report("c", "g", START, ms(60))
+    assert not isinstance(refused.value, TooMuchWorkError)
+
+
+def test_a_refusal_has_the_limit_the_work_and_the_instant_that_it_came_to():
+    assert cpu_used_up("/data", 8.0, START) == (
+        "This question used 8 s of CPU time, the job's limit. It got to 2026-11-22 02:14:00 UTC. "
+        "Ask about a shorter span, or use the command with --history /data, which has no limit."
+    )
+    assert time_used_up("/data", 45.0, 1.234, START) == (
+        "This question took 45 s, the job's limit, and used 1.2 s of CPU time. It got to 2026-11-22 02:14:00 UTC. "
+        "The machine is busy, or the storage of the recording is slow. "
+        "Try again later, or use the command with --history /data, which has no limit."
+    )
 
 
 def test_the_commands_have_no_limit(folder: Path):
@@ -78,7 +102,7 @@ def test_the_commands_have_no_limit(folder: Path):
 
 def test_a_short_span_of_a_storm_is_answered(folder: Path):
     """A minute of it: twenty generations, each with others than before, of which the first is in the span's start."""
-    past = RecordedPast(str(folder), WorkLimit(most_bytes=JOB_LIMIT.most_bytes, most_s=600))
+    past = RecordedPast(str(folder), WorkLimit(most_bytes=JOB_LIMIT.most_bytes, most_cpu_s=600, most_s=600))
     found = past.report("c", "g", START, ms(60))
     assert found is not None
     assert len(found.left) == MEMBERS * 20

@@ -94,7 +94,7 @@ RUN_BY = {
         "tests.streaming_jobs.jobs.test_recording:test_the_commands_answer_from_the_folder_as_the_job_does"
     ),
     "groupwatch rules --config groupwatch.toml > alerts.yml": (
-        "tests.alert_rules.test_options:test_with_clusters_alone_they_are_the_shipped_file_and_one_rule_for_each_cluster"
+        "tests.alert_rules.test_options:test_with_clusters_alone_they_are_the_shipped_rules_and_one_for_each_cluster"
     ),
     "promtool check rules alerts.yml": (
         "tests.alert_rules.test_options:test_promtool_is_content_with_rules_of_several_clusters"

@@ -46,7 +46,15 @@ class Found(Response, tag="found"):
 
 
 class TooMuchWork(Response, tag="too_much_work"):
-    """It took more time or memory than it may."""
+    """It took more CPU time or memory than it may; the sentences say which, and what to ask instead."""
+
+    sentences: str
+
+
+class TooSlow(Response, tag="too_slow"):
+    """It took too long, although it was little work by then; the sentences have the details."""
+
+    sentences: str
 
 
 class NotRecorded(Response, tag="not_recorded"):
@@ -67,7 +75,7 @@ class Failed(Response, tag="failed"):
     text: str
 
 
-AnyResponse = Found | TooMuchWork | NotRecorded | Unreadable | Failed
+AnyResponse = Found | TooMuchWork | TooSlow | NotRecorded | Unreadable | Failed
 
 _QUESTIONS: Final = msgspec.msgpack.Decoder(Question)
 _RESPONSES: Final = msgspec.msgpack.Decoder(AnyResponse)

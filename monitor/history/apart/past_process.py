@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -20,6 +21,7 @@ from monitor.history.apart.messages import (
     Question,
     QuestionKind,
     TooMuchWork,
+    TooSlow,
     found_value,
     read_response,
     write_message,
@@ -27,7 +29,15 @@ from monitor.history.apart.messages import (
 from monitor.history.chronicle.values import Chronicle
 from monitor.history.recorded import NotRecordedError, RecordingError
 from monitor.history.report.facts import IncidentReport
-from monitor.history.work_limit import JOB_LIMIT, TooMuchWorkError
+from monitor.history.work_limit import (
+    JOB_LIMIT,
+    KILL_AFTER_S,
+    TooMuchWorkError,
+    TooSlowError,
+    cpu_used_up,
+    ended_by_system,
+    time_used_up,
+)
 from monitor.messages.names import shown
 from monitor.model.group_choice import ALL, GroupChoice
 
@@ -43,15 +53,14 @@ FEW_THREADS: Final = {
 """For numpy, Arrow, delta-rs and the C library."""
 IDLE_S: Final = 60.0
 """After so long without a question the process is ended."""
-KILL_AFTER_S: Final = 2.0
-"""So long after the end of its time a question is killed: it looks at the time only now and then."""
 
 
 class PastProcess:
     """Questions to the recording in a folder, for a job: monitor.history.past.RecordedPast in a process of its own.
 
-    The process starts with the first question. A question that takes too much memory or time ends it and raises
-    TooMuchWorkError; the next question starts another one. It ends with this process, however that ends.
+    The process starts with the first question. A question that takes too much memory or CPU time ends it and raises
+    TooMuchWorkError, one that takes too long TooSlowError; the next question starts another one. It ends with this
+    process, however that ends.
     """
 
     def __init__(self, folder: str, most_s: float = JOB_LIMIT.most_s + KILL_AFTER_S, groups: GroupChoice = ALL) -> None:
@@ -106,8 +115,10 @@ class PastProcess:
                 if found is None and not self._groups.has(question.group):
                     raise NotRecordedError(_left_out_sentence(question))
                 return found
-            case TooMuchWork():
-                raise TooMuchWorkError
+            case TooMuchWork(sentences=sentences):
+                raise TooMuchWorkError(sentences)
+            case TooSlow(sentences=sentences):
+                raise TooSlowError(sentences)
             case NotRecorded(sentence=sentence):
                 raise NotRecordedError(sentence)
             case Failed(text=text):
@@ -121,14 +132,27 @@ class PastProcess:
             asked, asked_s = process or self._start(), time.monotonic()
             response = _exchange(asked, question, self._most_s)
             code = asked.wait() if response is None else 0
-            if response is None or isinstance(response, TooMuchWork):
+            took_s = time.monotonic() - asked_s
+            if response is None or isinstance(response, TooMuchWork | TooSlow):
                 self._end()
             if response is not None:
                 return response
-            if process is None or time.monotonic() - asked_s >= self._most_s:
+            if process is None or took_s >= self._most_s or code == -signal.SIGXCPU:
                 break
-        if code < 0:  # killed by us, or by itself or the system for want of memory
-            return TooMuchWork()
+        return self._end_response(code, took_s)
+
+    def _end_response(self, code: int, took_s: float) -> AnyResponse:
+        """The response for a process that ended without one, after so long.
+
+        Raises:
+            RecordingError: it did not take too much.
+        """
+        if code == -signal.SIGXCPU:
+            return TooMuchWork(cpu_used_up(self._folder, JOB_LIMIT.most_cpu_s))
+        if took_s >= self._most_s:
+            return TooSlow(time_used_up(self._folder, self._most_s))
+        if code < 0:  # by itself or the system for want of memory
+            return TooMuchWork(ended_by_system(self._folder, signal.Signals(-code).name))
         raise _end_error(code)
 
     def _end_idle(self) -> None:

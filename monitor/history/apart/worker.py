@@ -6,12 +6,14 @@ also in the middle of a question: the job has ended.
 
 from __future__ import annotations
 
+import math
 import os
 import queue
 import resource
 import signal
 import sys
 import threading
+import time
 import traceback
 from contextlib import suppress
 from pathlib import Path
@@ -27,16 +29,21 @@ from monitor.history.apart.messages import (
     Question,
     QuestionKind,
     TooMuchWork,
+    TooSlow,
     Unreadable,
     read_question,
     write_message,
 )
 from monitor.history.past import RecordedPast
 from monitor.history.recorded import NotRecordedError, RecordingError
-from monitor.history.work_limit import JOB_LIMIT, TooMuchWorkError
-
-MEMORY_BYTES: Final = 512 * 2**20
-"""How much data the process may have, 100 MB of its own included. With that, up to 370 MB of it were in memory."""
+from monitor.history.work_limit import (
+    JOB_LIMIT,
+    KILL_AFTER_S,
+    MEMORY_BYTES,
+    TooMuchWorkError,
+    TooSlowError,
+    memory_used_up,
+)
 
 WORN_BYTES: Final = 200 * 2**20
 """A process with more in memory ends after its response: it would keep most of that."""
@@ -69,6 +76,13 @@ def _set_limits() -> None:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
+def _limit_cpu() -> None:
+    """End the process if the next question uses too much CPU time and never looks at it. It has used some before."""
+    most_s = math.ceil(time.process_time() + JOB_LIMIT.most_cpu_s + KILL_AFTER_S)
+    with suppress(ValueError, OSError):  # as above
+        resource.setrlimit(resource.RLIMIT_CPU, (most_s, resource.getrlimit(resource.RLIMIT_CPU)[1]))
+
+
 def _own_output() -> IO[bytes]:
     """The standard output, for responses only: what a library prints goes to the standard error."""
     own = os.dup(sys.stdout.fileno())
@@ -84,17 +98,28 @@ def _read_questions(questions: queue.SimpleQueue[Question]) -> None:
 
 
 def _response(past: RecordedPast, question: Question) -> AnyResponse:
+    _limit_cpu()
     try:
         return Found(value=msgspec.Raw(msgspec.msgpack.encode(_ask(past, question))))
-    except (TooMuchWorkError, MemoryError):
-        return TooMuchWork()
-    except NotRecordedError as error:
-        return NotRecorded(sentence=str(error))
+    except MemoryError:
+        return TooMuchWork(sentences=memory_used_up(sys.argv[1]))
     except RecordingError as error:
-        return Unreadable(sentence=str(error))
+        return _refusal(error)
     except BaseException as error:  # a panic of delta-rs is no Exception
         traceback.print_exc()
         return Failed(text=f"{type(error).__name__}: {error}")
+
+
+def _refusal(error: RecordingError) -> AnyResponse:
+    match error:
+        case TooMuchWorkError():
+            return TooMuchWork(sentences=str(error))
+        case TooSlowError():
+            return TooSlow(sentences=str(error))
+        case NotRecordedError():
+            return NotRecorded(sentence=str(error))
+        case _:
+            return Unreadable(sentence=str(error))
 
 
 def _ask(past: RecordedPast, question: Question) -> Any:  # noqa: ANN401 -- it depends on the query

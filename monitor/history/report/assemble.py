@@ -64,7 +64,7 @@ def group_report(  # noqa: PLR0913, PLR0917 -- as GroupWalk
     if chronicle is None:
         return None
     gaps = commit_gaps(walk, merged_moments(list(_moments(chronicle))), last_ms)
-    check()
+    check(None)
     return report_of(replace(chronicle, gaps=gaps), asked_until_ms=until_ms, every_ms=steps.apart_ms)
 
 

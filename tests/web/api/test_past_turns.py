@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from monitor.history.chronicle.values import Chronicle
-from monitor.history.work_limit import TooMuchWorkError
+from monitor.history.work_limit import TooMuchWorkError, cpu_used_up
 from monitor.web.app import create_app
 from monitor.web.http.concurrency import MOST_WAITING
 from monitor.web.server import HttpServer
@@ -68,7 +68,7 @@ class Storming(Recorded):
     """A recording with too much of the group."""
 
     def chronicle(self, cluster: str, group: str, since_ms: int, until_ms: int) -> Chronicle | None:
-        raise TooMuchWorkError
+        raise TooMuchWorkError(cpu_used_up("/data", 8.0))
 
 
 def test_a_request_that_is_too_much_work_is_refused_with_what_to_ask_instead():
@@ -76,4 +76,4 @@ def test_a_request_that_is_too_much_work_is_refused_with_what_to_ask_instead():
     with HttpServer(app, port=0) as server:
         answer = plain_http.get(f"{server.url}{STORY}")
     assert answer.status_code == 400
-    assert "ask about a shorter time" in answer.json()["error"]
+    assert "Ask about a shorter span" in answer.json()["error"]

@@ -1,0 +1,53 @@
+"""Whose a written dashboard is: an import or a file of the same name would replace that of another deployment."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, Final
+
+import msgspec
+
+from monitor.grafana.boards import DATASOURCE_VARIABLE, PAGE_VARIABLE
+
+_IN_YAML: Final = re.compile(r"^ +(\{.*\})$", re.MULTILINE)
+"""The dashboard in an object of Kubernetes: a line of its text."""
+
+_LABEL: Final = re.compile(r"label_values\(groupwatch_up, (\w+)\)")
+
+
+class Owner(msgspec.Struct, frozen=True):
+    """What differs between the dashboards of two deployments, and not between those of two versions."""
+
+    uid: str
+    page: str
+    datasource: str
+    cluster_label: str
+
+    def __str__(self) -> str:
+        """All of it, as the settings call it."""
+        return f"uid {self.uid}, page {self.page}, datasource {self.datasource}, label {self.cluster_label}"
+
+
+def owner_of(text: str) -> Owner | None:
+    """The owner of a dashboard, which is JSON or in an object of Kubernetes; None: it is none of groupwatch.
+
+    >>> owner_of("{}") is None
+    True
+    """
+    found = _IN_YAML.search(text)
+    try:
+        return _owner(json.loads(text if found is None else found[1]))
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def _owner(board: dict[str, Any]) -> Owner:
+    variables = {each["name"]: each for each in board["templating"]["list"]}
+    label = _LABEL.search(variables["cluster"]["query"]["query"])
+    return Owner(
+        uid=board["uid"],
+        page=variables[PAGE_VARIABLE]["current"]["value"],
+        datasource=variables[DATASOURCE_VARIABLE]["current"]["value"],
+        cluster_label="" if label is None else label[1],
+    )
