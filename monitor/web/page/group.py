@@ -294,7 +294,9 @@ def _library(library: ClientLibrary) -> str | None:
 def _finding_line(verdict: GroupVerdict, finding: Finding, advice: str | None = None) -> FindingLine:
     """The finding as it is shown, with the advice of its row unless another is given."""
     if advice is None:
-        advice = spec_of(finding.kind, finding.reason).advice_for(verdict.kind, is_connect=verdict.is_connect)
+        advice = spec_of(finding.kind, finding.reason).advice_for(
+            verdict.kind, is_connect=verdict.is_connect, library=finding.library
+        )
     return finding_line(finding, verdict.evaluated_ms, advice)
 
 

@@ -18,6 +18,7 @@ from monitor.model import (
     EndOffsetAt,
     GroupState,
     GroupVerdict,
+    Library,
     MemberRemark,
     PartitionState,
     TopicState,
@@ -119,6 +120,44 @@ def test_every_group_of_the_tables_is_captured():
     assert libraries >= {"aiokafka", "franz-go", "kafka-go", "kafka-python"}
     assert libraries >= {"kafkajs", "librdkafka", "platformatic", "sarama"}
     assert TOLD.keys() | CHECKED <= captured().keys()
+
+
+@pytest.mark.parametrize(
+    ("name", "library"),
+    [
+        ("aiokafka.range.same", Library.AIOKAFKA),
+        ("franz-go.range.same", Library.FRANZ_GO),
+        ("kafka-go.default.same", Library.KAFKA_GO),
+        ("kafkajs.default.same", Library.KAFKAJS),
+        ("librdkafka.default.same", Library.LIBRDKAFKA),
+        ("platformatic.default.same", Library.PLATFORMATIC),
+        ("sarama.range.same", Library.SARAMA),
+    ],
+)
+def test_what_to_do_about_new_partitions_depends_on_the_leaders_library(name: str, library: Library):
+    """The topic d12 has just got its last partition, which no member of these groups has."""
+    stored_ms = captured()[name]["timestamp_ms"]
+    now_ms = stored_ms + LATER_MS
+    topics = topics_seen(stored_ms - HOUR_MS, now_ms)
+    late = PartitionState(partition=TOPICS["d12"], first_seen_ms=now_ms - 1_000, earliest=0, end=0)
+    grown = replace(topics.topics["d12"], partitions=(*topics.topics["d12"].partitions, late))
+    catalog_now = replace(topics, topics={**topics.topics, "d12": grown})
+    verdict = evaluate(state_of(name), catalog_now, now_ms, DetectionSettings())
+    (finding,) = [each for each in verdict.findings if (each.kind, each.reason) == ("orphaned", "grew")]
+    assert finding.library is library
+
+
+@pytest.mark.parametrize(("client_id", "reason"), [("sarama", "grew"), ("kgo", "assignor_gap")])
+def test_what_a_leader_could_not_know_depends_on_its_library(client_id: str, reason: str):
+    """Partitions were there for eight minutes: Sarama's metadata can be ten minutes old, those of franz-go five."""
+    wire = WireForm(subscription_version=1 if client_id == "sarama" else 3)
+    members = [
+        replace(member(name, ("orders",), {"orders": numbers}), client_id=client_id, wire=wire)
+        for name, numbers in (("C0", [0, 3]), ("C1", [1, 2]))
+    ]
+    topics = catalog(topic("orders", 6, grown=2, grown_ms=ASSIGNED - 8 * 60_000))
+    verdict = evaluate(group(*members, protocol="our-own"), topics, NOW, DetectionSettings())
+    assert [each.reason for each in verdict.findings if each.kind == "orphaned"] == [reason]
 
 
 @pytest.mark.parametrize("name", sorted(captured()))
