@@ -57,7 +57,9 @@ _STANDINGS: Final = {
 
 _JUDGEMENTS: Final = {
     "exact": "The expected owners are the assignor's result for the current members and topics.",
-    "checked": "The result of this library's assignor is not deterministic, so groupwatch checks only its invariants.",
+    "checked": (
+        "The result of this library's assignor depends on what only the leader knows. groupwatch checks its invariants."
+    ),
     "target": "The expected owners are the coordinator's target assignment; members reach it step by step.",
     "invariants": "groupwatch does not support this assignor, so the expected owners are unknown.",
     "none": "The group has no members with readable subscriptions, so no owner is expected.",
