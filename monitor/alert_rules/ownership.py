@@ -20,7 +20,7 @@ from monitor.metrics import specs
 
 
 def ownership_rules(pace: Pace) -> tuple[AlertRule, ...]:
-    """By age: metadata refreshes (5 min), rebalances and handovers leave partitions without an owner, as intended."""
+    """By age: metadata refreshes, rebalances and handovers leave partitions without an owner, as intended."""
     return (*_owners(pace), *_members(pace), *_shared_by_themselves(pace))
 
 
@@ -36,7 +36,8 @@ def _owners(pace: Pace) -> tuple[AlertRule, ...]:
             ),
             description=(
                 f"No member of group {GROUP} of cluster {CLUSTER} consumes these partitions, although the group has "
-                "members. New partitions get an owner after a metadata refresh, within 5 minutes by default."
+                "members. New partitions get an owner once the client library of the group leader notices them: "
+                "most do within 5 minutes by default, some only after a restart."
             ),
         ),
         row_rule(

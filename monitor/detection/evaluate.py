@@ -342,6 +342,7 @@ def _as_finding(found: Observation, facts: Facts) -> Finding:
         members=found.members,
         cause=found.cause,
         tasks=found.tasks,
+        library=found.library,
         alert_age_s=changed_age_s(found.kind, found.reason, facts.settings.alert_ages),
     )
 

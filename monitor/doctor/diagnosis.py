@@ -318,7 +318,7 @@ def _group_finding(group: GroupState, finding: Finding, state: ClusterState, ope
         reason=finding.reason,
         severity=spec.severity,
         sentence=finding.sentence,
-        advice=spec.advice_for(group.kind, is_connect=traits_of(group).runs_connectors),
+        advice=spec.advice_for(group.kind, is_connect=traits_of(group).runs_connectors, library=finding.library),
         since_ms=min(max(finding.since_ms, state.began_ms), state.pass_ms),
         opens_in_ms=opens_in_ms,
         partitions=finding.partitions,

@@ -10,6 +10,7 @@ from typing import Final
 from monitor.assignors.dialects import DialectRow, Exactness
 from monitor.detection.evaluation_input import GroupInputs
 from monitor.detection.group_summary import summary_of
+from monitor.detection.ownership.context import Judgement
 from monitor.explain.client_libraries import client_statements, count_java_moves
 from monitor.explain.connect import connect_statements, sink_statements
 from monitor.explain.dialects import dialect_rule
@@ -161,7 +162,7 @@ def _phase(group: GroupState) -> str:
 
 def _assignor(known: Judged) -> Iterator[Statement]:
     dialect = known.view.expectation.dialect
-    sentence = _assignor_sentence(known) if dialect is None else _dialect_sentence(dialect)
+    sentence = _assignor_sentence(known) if dialect is None else _dialect_sentence(dialect, known.view.expectation.kind)
     if sentence is None:
         return
     evidence = (*_dialect_evidence(known), *unchecked_reasons(known), *metadata_told(known))
@@ -214,13 +215,18 @@ def _coordinators_assignor(group: GroupState, name: str) -> str:
     return f"The coordinator assigns. No member requests an assignor, so it uses the broker's first, {name} by default."
 
 
-def _dialect_sentence(dialect: DialectRow) -> str:
+def _dialect_sentence(dialect: DialectRow, judged: Judgement) -> str:
     library = project_name(dialect.library)
     head = f"Its assignor is {dialect.protocol} (from the log), as {library} implements it"
     if dialect.exactness is Exactness.CHECKED:
         return (
             f"{head}. Its result depends on what only the leader knows, so groupwatch checks that {library} "
             f"{dialect.version} can have computed it."
+        )
+    if judged == "checked":
+        return (
+            f"{head}. {library} takes partitions in the order in which a broker lists them, which the log does not "
+            "have. So groupwatch checks only how many partitions of each topic a member has."
         )
     return f"{head}; groupwatch replays the rule of {library} {dialect.version}."
 

@@ -119,7 +119,7 @@ def findings_told(verdict: GroupVerdict, findings: Sequence[Finding], none: str)
 
 def finding_statement(finding: Finding, kind: str, at_ms: int, *, is_connect: bool) -> Statement:
     """A finding of a group of this kind as it is at an instant, with what to do."""
-    advice = spec_of(finding.kind, finding.reason).advice_for(kind, is_connect=is_connect)
+    advice = spec_of(finding.kind, finding.reason).advice_for(kind, is_connect=is_connect, library=finding.library)
     return Statement(
         about=About.FINDING,
         sentence=finding.sentence,

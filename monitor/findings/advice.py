@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from monitor.model.client_libraries import Library
 from monitor.model.connect import CONNECT
 from monitor.model.kinds import GroupKind
 from monitor.model.values import Value
@@ -34,21 +35,26 @@ SELF_ASSIGNED: Final = ZOOKEEPER | ROCKETMQ | METAQ
 
 
 class Advice(Value):
-    """A text, of one sentence or more, that can be true of groups of these kinds."""
+    """A text, of one sentence or more, that can be true of groups of these kinds.
+
+    ``libraries`` are those of the group leader with which it is true, None for one that is not known; absent: any.
+    """
 
     text: str
     kinds: Kinds
+    libraries: frozenset[Library | None] | None = None
 
 
-def advice_of(parts: Iterable[Advice], kind: str, *, is_connect: bool) -> str | None:
-    """The texts for a group of this kind, as one; None: there is none.
+def advice_of(parts: Iterable[Advice], kind: str, *, is_connect: bool, library: Library | None) -> str | None:
+    """The texts for a group of this kind whose leader uses this library (None: unknown), as one; None: there is none.
 
     >>> parts = (Advice("Wait.", ALL), Advice("Restart the worker.", WORKERS))
-    >>> advice_of(parts, "kafka-classic", is_connect=False), advice_of(parts, "kafka-classic", is_connect=True)
-    ('Wait.', 'Wait. Restart the worker.')
+    >>> [advice_of(parts, "kafka-classic", is_connect=each, library=None) for each in (False, True)]
+    ['Wait.', 'Wait. Restart the worker.']
     """
     own = CONNECT if is_connect else kind
-    return " ".join(part.text for part in parts if own in part.kinds) or None
+    texts = [part.text for part in parts if own in part.kinds and (part.libraries is None or library in part.libraries)]
+    return " ".join(texts) or None
 
 
 STATIC_MEMBER: Final = "a static member must be away longer than its session timeout"

@@ -17,7 +17,7 @@ def finding_text(group: str, finding: Finding, kind: str, *, is_connect: bool = 
     >>> finding_text("payments", finding, "kafka-classic")
     "Group payments: A tie. Since 1970-01-01 00:00:00 UTC. No action needed: both results are the assignor's own."
     """
-    advice = spec_of(finding.kind, finding.reason).advice_for(kind, is_connect=is_connect)
+    advice = spec_of(finding.kind, finding.reason).advice_for(kind, is_connect=is_connect, library=finding.library)
     parts = (f"Group {shown_group(group)}: {finding.sentence}", f"Since {utc(finding.since_ms)}.", advice)
     return " ".join(part for part in parts if part)
 

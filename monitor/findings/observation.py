@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from monitor.model import DriftCause, FindingKind, TopicPartition, Value
+from monitor.model import DriftCause, FindingKind, Library, TopicPartition, Value
 
 
 class Evidence(Value):
@@ -15,7 +15,7 @@ class Evidence(Value):
 class Observation(Value):
     """What a rule has found, in no words; it becomes a :class:`Finding` at the end of the verdict.
 
-    ``tasks`` are those of Kafka Streams or Kafka Connect, by name.
+    ``tasks`` are those of Kafka Streams or Kafka Connect, by name. ``library`` is that of the finding.
     """
 
     kind: FindingKind
@@ -26,3 +26,4 @@ class Observation(Value):
     members: tuple[str, ...] = ()
     cause: DriftCause | None = None
     tasks: tuple[str, ...] = ()
+    library: Library | None = None

@@ -30,6 +30,7 @@ from monitor.findings.spec import FindingSpec
 from monitor.findings.streams import StreamsReport, streams_reason
 from monitor.messages.client_libraries import project_names
 from monitor.messages.names import LISTED, era, people, places, shown
+from monitor.messages.new_partitions import new_partitions_advice
 from monitor.model import KINDS, FindingKind, GroupState, Library, OrphanReason, TopicPartition
 
 _LEFT_OUT: Final = (
@@ -42,11 +43,10 @@ _LEFT_OUT: Final = (
 )
 
 _NEW_PARTITIONS: Final = (
-    Advice(
-        "Wait for the next metadata refresh (metadata.max.age.ms, 5 minutes by default). If it takes longer, restart "
-        f"the leader ({STATIC_MEMBER}).",
-        CLASSIC,
-    ),
+    *[
+        Advice(new_partitions_advice(each, f"restart the leader ({STATIC_MEMBER})"), CLASSIC, frozenset({each}))
+        for each in (*Library, None)
+    ],
     Advice(
         "Wait: the coordinator assigns new partitions within moments. If it takes longer, check its log.", BY_BROKER
     ),

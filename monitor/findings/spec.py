@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from monitor.findings.advice import Advice, advice_of
 from monitor.findings.order import Rank
-from monitor.model import FindingKind, Value
+from monitor.model import FindingKind, Library, Value
 from monitor.model.findings import Severity
 
 
@@ -36,11 +36,11 @@ class FindingSpec(Value):
         """What somebody has to do: that of its rank."""
         return self.rank.severity
 
-    def advice_for(self, kind: str, *, is_connect: bool = False) -> str | None:
+    def advice_for(self, kind: str, *, is_connect: bool = False, library: Library | None = None) -> str | None:
         """What a person can do first about it in a group of this kind; None: there is no general advice.
 
-        ``is_connect``: its members are the workers of a Connect cluster.
+        ``is_connect``: its members are the workers of a Connect cluster. ``library``: that of the finding.
         """
         if self.advice is None or isinstance(self.advice, str):
             return self.advice
-        return advice_of(self.advice, kind, is_connect=is_connect)
+        return advice_of(self.advice, kind, is_connect=is_connect, library=library)

@@ -9,6 +9,7 @@ from enum import StrEnum
 
 from msgspec import UNSET, UnsetType
 
+from monitor.model.client_libraries import Library
 from monitor.model.evidence import DriftCause
 from monitor.model.values import TopicPartition, TopicPartitions, Value
 
@@ -114,6 +115,8 @@ class Finding(Value):
     tasks: tuple[str, ...] = ()
     """The tasks of the finding, by name (Kafka Streams, Kafka Connect)."""
     alert_age_s: int | None = None
+    library: Library | None = None
+    """The client library of the group leader, if the advice depends on it; absent: it does not, or it is unknown."""
 
 
 class SubordinateFinding(Finding, kw_only=True):

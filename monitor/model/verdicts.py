@@ -407,9 +407,9 @@ class GroupVerdict(Value):
     assignor: str | None = None
     """The assignor that the group uses."""
     expectation: str = "none"
-    """exact: groupwatch replays the assignor; checked: only its invariants, as its result is not deterministic; target:
-    the coordinator's target assignment; invariants: groupwatch does not support the assignor; none: no members, or
-    unreadable ones."""
+    """exact: groupwatch replays the assignor; checked: only its invariants, as its result depends on what only the
+    leader knows; target: the coordinator's target assignment; invariants: groupwatch does not support the assignor;
+    none: no members, or unreadable ones."""
     generation: int = 0
     """The generation of a classic group, the epoch of the others."""
     generation_ms: int = 0

@@ -59,8 +59,8 @@ def test_explain_tells_a_group_from_a_file(saved):
         "generation 3 was stored 16 min 40 s ago.",
         "finding    1 partition of a (3) has no owner. The topic grew after generation 3 was assigned, and the "
         f"members have not refreshed their metadata. {age}",
-        "             What to do: Wait for the next metadata refresh (metadata.max.age.ms, 5 minutes by default). "
-        "If it takes longer, restart the leader (a static member must be away longer than its session timeout).",
+        "             What to do: Most client libraries notice new partitions within 5 minutes by default. If these "
+        "still have no owner then, restart the leader (a static member must be away longer than its session timeout).",
         "finding    1 partition of a (3) would get a different owner if the group rebalanced now. It belongs to no "
         "member but would go to back. Likely cause: a grew from 3 to 4 partitions, and the members still use the "
         f"older metadata. {age}",

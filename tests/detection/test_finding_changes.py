@@ -59,7 +59,7 @@ def test_a_finding_opens_changes_and_closes_under_one_id():
     assert told(changed) == [("changed", "orphaned", 1_000, 3_000)]
     closed = ledger.news([summary()], 4_000)
     assert told(closed) == [("closed", "orphaned", 1_000, 4_000)]
-    assert closed[0].sentence.startswith("Group g: One. Since 1970-01-01 00:00:00 UTC. Wait for the next ")
+    assert closed[0].sentence.startswith("Group g: One. Since 1970-01-01 00:00:00 UTC. Most client ")
     assert ledger.news([summary()], 5_000) == []
     assert {record.id for record in (*opened, *changed, *closed)} == {opened[0].id}
 
@@ -107,8 +107,8 @@ def test_a_record_has_everything_that_the_finding_has():
         since_ms=100,
         opened_ms=1_000,
         at_ms=1_000,
-        sentence="Group g: Two. Since 1970-01-01 00:00:00 UTC. Wait for the next metadata refresh "
-        "(metadata.max.age.ms, 5 minutes by default). If it takes longer, restart the leader (a "
+        sentence="Group g: Two. Since 1970-01-01 00:00:00 UTC. Most client libraries notice new "
+        "partitions within 5 minutes by default. If these still have no owner then, restart the leader (a "
         "static member must be away longer than its session timeout).",
         partition_count=2,
         partitions=(TopicPartitions("t", (4, 5)),),

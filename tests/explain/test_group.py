@@ -357,7 +357,7 @@ def test_a_partition_that_came_later_is_told_with_what_to_do():
     assert expected.evidence == ("t had 4 partitions for generation 3 and has 5 now.",)
     orphaned = next(each for each in explanation.statements if each.about is About.FINDING)
     assert orphaned.since_ms == ASSIGNED + 5_000
-    assert orphaned.evidence[0].startswith("What to do: Wait for the next metadata refresh")
+    assert orphaned.evidence[0].startswith("What to do: Most client libraries notice new partitions")
 
 
 def test_lag_and_rewinds_of_a_partition_are_told():

@@ -9,7 +9,7 @@ import pytest
 
 from monitor.findings.spec import FindingSpec
 from monitor.findings.table import FINDINGS
-from monitor.model import CONNECT, GroupKind
+from monitor.model import CONNECT, GroupKind, Library
 from tests.detection.told_examples import Example, examples
 
 KINDS: Final = (*GroupKind, CONNECT)
@@ -46,7 +46,7 @@ MEANT_FOR: Final[dict[str, set[str]]] = {
     "max.poll.interval.ms": {CLASSIC, CONSUMER, STREAMS},
     "must poll": {CLASSIC, CONSUMER, STREAMS},
     "static member": {CLASSIC, CONSUMER},
-    "metadata.max.age.ms": {CLASSIC},
+    "client libraries notice": {CLASSIC},
     "session.timeout.ms": {CLASSIC},
     "leader": {CLASSIC, CONNECT},
     "assignors": {CLASSIC},
@@ -161,6 +161,35 @@ def test_each_word_is_in_some_advice():
     """Else the word was renamed, and the test above looks for nothing."""
     texts = " ".join(advice(spec, kind) or "" for spec in FINDINGS for kind in kinds_of(spec))
     assert [word for word in MEANT_FOR if word not in texts] == ["KIP-848"]
+
+
+GREW: Final = next(spec for spec in FINDINGS if name(spec) == "orphaned/grew")
+
+
+@pytest.mark.parametrize(
+    ("library", "told"),
+    [
+        (Library.JAVA, "within 5 minutes by default (metadata.max.age.ms)"),
+        (Library.LIBRDKAFKA, "within 5 minutes by default (topic.metadata.refresh.interval.ms)"),
+        (Library.SARAMA, "within 20 minutes by default (Metadata.RefreshFrequency, 10 minutes)"),
+        (Library.FRANZ_GO, "within 5 minutes by default (MetadataMaxAge)"),
+        (Library.KAFKAJS, "within 5 minutes by default (metadataMaxAge)"),
+        (Library.KAFKA_PYTHON, "within 5 minutes by default (metadata_max_age_ms)"),
+        (Library.AIOKAFKA, "within 5 minutes by default (metadata_max_age_ms)"),
+        (
+            Library.KAFKA_GO,
+            "Do not wait: kafka-go does not look for new partitions unless WatchPartitionChanges is set.",
+        ),
+        (Library.PLATFORMATIC, "Do not wait: @platformatic/kafka does not look for new partitions."),
+        (None, "Most client libraries notice new partitions within 5 minutes by default."),
+    ],
+)
+def test_new_partitions_are_noticed_as_the_leaders_library_does(library: Library | None, told: str):
+    text = GREW.advice_for(CLASSIC, library=library)
+    assert text is not None
+    assert told in text
+    assert text.endswith("restart the leader (a static member must be away longer than its session timeout).")
+    assert ("metadata.max.age.ms" in text) is (library is Library.JAVA)
 
 
 def test_a_zookeeper_consumer_is_named_to_its_own_groups_only():

@@ -35,6 +35,9 @@ class DialectRow(Value):
         version: the release of the library with which it was compared.
         exactness: how much of its answer is known. All but ``CHECKED`` ones are ``ReplayedDialect``.
         rule: the strategy.
+        as_listed: it takes the partitions of a topic in the order of a Metadata response, which the log does not have.
+            Brokers with KRaft list them by number (``TopicImage`` has a map of small integers), those with ZooKeeper in
+            the order of a hash (``MetadataCache`` has a ``LongMap``). The replay takes them by number.
     """
 
     library: Library
@@ -42,6 +45,7 @@ class DialectRow(Value):
     version: str
     exactness: Exactness
     rule: CheckedDialect
+    as_listed: bool = False
 
     @property
     def name(self) -> str:
@@ -54,8 +58,8 @@ _ROWS: Final = (
     DialectRow(Library.SARAMA, "roundrobin", "1.61.1", Exactness.EXACT, sarama.RoundRobin()),
     DialectRow(Library.SARAMA, "sticky", "1.61.1", Exactness.CHECKED, sarama_sticky.Sticky()),
     DialectRow(Library.SARAMA, "cooperative-sticky", "1.61.1", Exactness.CHECKED, sarama_sticky.CooperativeSticky()),
-    DialectRow(Library.KAFKA_GO, "range", "0.4.51", Exactness.EXACT, kafka_go.Range()),
-    DialectRow(Library.KAFKA_GO, "roundrobin", "0.4.51", Exactness.EXACT, kafka_go.RoundRobin()),
+    DialectRow(Library.KAFKA_GO, "range", "0.4.51", Exactness.EXACT, kafka_go.Range(), as_listed=True),
+    DialectRow(Library.KAFKA_GO, "roundrobin", "0.4.51", Exactness.EXACT, kafka_go.RoundRobin(), as_listed=True),
     DialectRow(Library.KAFKA_GO, "rack-affinity", "0.4.51", Exactness.CHECKED, kafka_go_rack_affinity.RackAffinity()),
     DialectRow(Library.FRANZ_GO, "range", "1.22.2", Exactness.EXACT, franz_go.Range()),
     DialectRow(Library.FRANZ_GO, "roundrobin", "1.22.2", Exactness.EXACT, franz_go.RoundRobin()),
@@ -63,7 +67,9 @@ _ROWS: Final = (
     DialectRow(
         Library.FRANZ_GO, "cooperative-sticky", "1.22.2", Exactness.CHECKED, franz_go_sticky.CooperativeSticky()
     ),
-    DialectRow(Library.KAFKAJS, "RoundRobinAssigner", "2.2.4", Exactness.EXACT, kafkajs.RoundRobinAssigner()),
+    DialectRow(
+        Library.KAFKAJS, "RoundRobinAssigner", "2.2.4", Exactness.EXACT, kafkajs.RoundRobinAssigner(), as_listed=True
+    ),
     DialectRow(Library.PLATFORMATIC, "roundrobin", "2.12.1", Exactness.ORDERS, platformatic.RoundRobin()),
     DialectRow(
         Library.PLATFORMATIC, "cooperative-sticky", "2.12.1", Exactness.EXACT, platformatic_sticky.CooperativeSticky()

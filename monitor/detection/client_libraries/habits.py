@@ -187,3 +187,22 @@ DEFAULTS: Final[dict[Library, Defaults]] = {
     Library.AIOKAFKA: Defaults(r"aiokafka-(?P<version>\d[\w.]*)", frozenset({(10_000, 10_000)})),
 }
 """By library. Timeouts of several libraries are the same: those alone prove nothing."""
+
+METADATA_AGES_MS: Final[dict[Library, int]] = {
+    Library.JAVA: 300_000,
+    Library.LIBRDKAFKA: 300_000,
+    Library.SARAMA: 600_000,
+    Library.KAFKA_GO: 60_000,
+    Library.FRANZ_GO: 300_000,
+    Library.KAFKAJS: 60_000,
+    Library.PLATFORMATIC: 60_000,
+    Library.KAFKA_PYTHON: 300_000,
+    Library.AIOKAFKA: 300_000,
+}
+"""How old a leader's metadata of a topic can be when it assigns, by default: what was there for longer, it knew.
+
+A leader of kafka-go, KafkaJS and @platformatic/kafka asks a broker before it assigns (``assignTopicPartitions``,
+``sync``, ``metadataMaxAge`` of 5 s); a broker may lag behind a little. Sarama's knows topics of its own
+like that, those of other members for ``Metadata.RefreshFrequency``. How long each takes to notice new partitions is in
+monitor.messages.new_partitions.
+"""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from monitor.assignors.dialects import DialectRow, dialects_of
+from monitor.detection.client_libraries.habits import METADATA_AGES_MS
 from monitor.detection.client_libraries.recognition import writers_of_assignments
 from monitor.model import UNKNOWN_LIBRARY, ClientLibrary, GroupState, Library, Member, Value
 
@@ -48,6 +49,19 @@ def possible_assigners(group: GroupState, libraries: Mapping[str, ClientLibrary]
     possible = possible & writers_of_assignments(group) or possible  # the leader wrote them, whoever it is
     rows = dialects_of(group.protocol or "")
     return Assigners(Library.JAVA in possible, tuple([row for row in rows if row.library in possible]))
+
+
+def metadata_age_ms(group: GroupState, libraries: Mapping[str, ClientLibrary]) -> int:
+    """How old the metadata of the group's leader could be when it assigned, by the defaults of what it may use.
+
+    >>> from monitor.model import Certainty
+    >>> group = GroupState(cluster="c", group="g", members=(Member(member_id="m"),))
+    >>> java = ClientLibrary((Library.JAVA,), Certainty.CERTAIN)
+    >>> metadata_age_ms(group, {"m": java}), metadata_age_ms(group, {})
+    (300000, 600000)
+    """
+    possible = _libraries(libraries.get(member.member_id, UNKNOWN_LIBRARY) for member in possible_leaders(group))
+    return max(METADATA_AGES_MS[library] for library in possible or Library)
 
 
 def _libraries(known: Iterable[ClientLibrary]) -> frozenset[Library]:

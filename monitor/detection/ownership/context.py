@@ -46,7 +46,7 @@ class Ownership(Value):
     ``is_lived_in``: a living group of consumers, readable or not. ``owners_known``: and every member's assignment can
     be read, so that what is not in ``owners`` has no owner; of some members the subscription may be missing.
     ``dropped`` have owners that do not consume them: they do not subscribe to the topic. ``shared`` have several owners
-    on purpose (monitor.detection.ownership.copies).
+    on purpose (monitor.detection.ownership.copies). So old could the leader's metadata be: ``metadata_age_ms``.
     """
 
     owners: Owners
@@ -56,6 +56,7 @@ class Ownership(Value):
     owners_known: bool = True
     dropped: frozenset[TopicPartition] = frozenset()
     shared: frozenset[TopicPartition] = frozenset()
+    metadata_age_ms: int = 0
 
 
 class Expectation(Value):

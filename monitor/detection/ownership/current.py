@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from monitor.detection.client_libraries.habits import DROPPING
+from monitor.detection.ownership.assigners import metadata_age_ms
 from monitor.detection.ownership.context import Owners, Ownership
 from monitor.detection.ownership.copies import without_copies
 from monitor.model import (
@@ -61,6 +62,7 @@ def read_ownership(group: GroupState, libraries: Mapping[str, ClientLibrary] | N
         owners_known=is_lived_in and len(known) == len(group.members),
         dropped=_dropped(known, owners, libraries) if libraries else frozenset(),
         shared=shared,
+        metadata_age_ms=metadata_age_ms(group, libraries or {}),
     )
 
 

@@ -7,15 +7,10 @@ no owner shows nothing by itself: assignors leave partitions out that they know.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
 
 from monitor.detection.ownership.catalog_view import first_seen_ms
 from monitor.detection.ownership.context import Expectation, Ownership
 from monitor.model import Catalog, GroupState, PartitionState, TopicPartition, number
-
-REFRESH_MS: Final = 300_000
-"""Kafka's clients refresh their metadata at least that often (``metadata.max.age.ms``, by default). So the leader knew
-what was there for longer when it assigned."""
 
 
 class LatePartitions:
@@ -29,6 +24,7 @@ class LatePartitions:
         expectation: Expectation,
         unowned: Iterable[TopicPartition],
     ) -> None:
+        self._known_from_ms = group.generation_ms - ownership.metadata_age_ms
         self._group = group
         self._catalog = catalog
         self._expectation = expectation
@@ -74,7 +70,7 @@ class LatePartitions:
             return True
         if not is_exact and (not is_owned or place.topic in self._gaps):
             return False
-        return state.first_seen_ms > self._group.generation_ms - REFRESH_MS
+        return state.first_seen_ms > self._known_from_ms
 
 
 def horizon_ms(group: GroupState, catalog: Catalog, topic: str, *, owned: bool) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Final, Protocol
@@ -186,6 +187,13 @@ class DialectReplay:
         """See Replay."""
         return any(self.row.rule.refusal(self._given, each) is None for each in self._groups(counts))
 
+    def explains_as_listed(self, counts: Counts) -> bool:
+        """Whether it can have given the owners if a broker listed the partitions of a topic in another order."""
+        if not self.row.as_listed:
+            return False
+        owners = self._inputs.owners
+        return any(_are_alike(owners, self._assign(group)) for group in self._groups(counts))
+
     def refusal(self, counts: Counts) -> Refusal | None:
         """Why it cannot have given the owners; None: it can, or no member can have used it."""
         for group in self._groups(counts):
@@ -238,6 +246,14 @@ class DialectReplay:
         if not isinstance(self.row.rule, ReplayedDialect):
             return {}
         return self._inputs.owners_of(self.row.rule.assign(group))
+
+
+def _are_alike(one: Owners, other: Owners) -> bool:
+    """Whether the same partitions have one owner each, who has as many of each topic."""
+    if one.keys() != other.keys():
+        return False
+    sizes = [Counter((place.topic, members) for place, members in owners.items()) for owners in (one, other)]
+    return sizes[0] == sizes[1]
 
 
 def final_assignment(dialect: DialectRow, rule: ReplayedDialect, group: Group) -> Assignment:

@@ -60,6 +60,7 @@ from monitor.model import (
     Catalog,
     FindingKind,
     GroupState,
+    Library,
     OrphanReason,
     PartitionState,
     Phase,
@@ -270,7 +271,17 @@ def _finding(facts: Facts, reason: OrphanReason, partitions: tuple[TopicPartitio
         partitions=partitions,
         members=tuple(sorted(owners)),
         tasks=_tasks_reading(facts, partitions),
+        library=_leaders_library(facts) if reason is OrphanReason.GREW else None,
     )
+
+
+def _leaders_library(facts: Facts) -> Library | None:
+    """The client library of the group leader, or that of all members if the leader is not known; None: unknown."""
+    if not facts.traits.leader_assigns_partitions:
+        return None
+    leaders = [each for each in facts.members if each.member_id == facts.group.leader] or facts.members
+    found = {each.library.one for each in leaders}
+    return found.pop() if len(found) == 1 else None
 
 
 def _evidence(

@@ -275,7 +275,7 @@ def _open_finding(group: GroupSummary, finding: Finding, evaluated_ms: int) -> O
         group=group.group,
         evaluated_ms=evaluated_ms,
         severity=spec.severity,
-        advice=spec.advice_for(group.kind, is_connect=group.is_connect),
+        advice=spec.advice_for(group.kind, is_connect=group.is_connect, library=finding.library),
         settling_until_ms=settling_until_ms(finding, evaluated_ms),
         team=group.team,
         **asdict(finding),

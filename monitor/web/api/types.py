@@ -7,6 +7,7 @@ from monitor.model import (
     CollectorHealth,
     DriftCause,
     FindingKind,
+    Library,
     TopicPartition,
     Value,
     WarmUpProgress,
@@ -107,6 +108,8 @@ class OpenFinding(Value):
     cause: DriftCause | None = None
     tasks: tuple[str, ...] = ()
     """The tasks of the finding, by name (Kafka Streams, Kafka Connect)."""
+    library: Library | None = None
+    """The client library of the group leader, if the advice depends on it; absent: it does not, or it is unknown."""
     advice: str | None = None
     alert_age_s: int | None = None
     settling_until_ms: int | None = None

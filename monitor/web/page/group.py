@@ -57,7 +57,9 @@ _STANDINGS: Final = {
 
 _JUDGEMENTS: Final = {
     "exact": "The expected owners are the assignor's result for the current members and topics.",
-    "checked": "The result of this library's assignor is not deterministic, so groupwatch checks only its invariants.",
+    "checked": (
+        "The result of this library's assignor depends on what only the leader knows. groupwatch checks its invariants."
+    ),
     "target": "The expected owners are the coordinator's target assignment; members reach it step by step.",
     "invariants": "groupwatch does not support this assignor, so the expected owners are unknown.",
     "none": "The group has no members with readable subscriptions, so no owner is expected.",
@@ -294,7 +296,9 @@ def _library(library: ClientLibrary) -> str | None:
 def _finding_line(verdict: GroupVerdict, finding: Finding, advice: str | None = None) -> FindingLine:
     """The finding as it is shown, with the advice of its row unless another is given."""
     if advice is None:
-        advice = spec_of(finding.kind, finding.reason).advice_for(verdict.kind, is_connect=verdict.is_connect)
+        advice = spec_of(finding.kind, finding.reason).advice_for(
+            verdict.kind, is_connect=verdict.is_connect, library=finding.library
+        )
     return finding_line(finding, verdict.evaluated_ms, advice)
 
 

@@ -179,7 +179,9 @@ def finding_lines(summary: GroupSummary, findings: Sequence[Finding]) -> tuple[F
         finding_line(
             each,
             summary.evaluated_ms,
-            spec_of(each.kind, each.reason).advice_for(summary.kind, is_connect=summary.is_connect),
+            spec_of(each.kind, each.reason).advice_for(
+                summary.kind, is_connect=summary.is_connect, library=each.library
+            ),
         )
         for each in in_order
     )

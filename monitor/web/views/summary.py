@@ -36,6 +36,6 @@ def verdict_json(verdict: GroupVerdict) -> bytes:
 
 def _with_advice(verdict: GroupVerdict, finding: Finding) -> AdvisedFinding:
     spec = spec_of(finding.kind, finding.reason)
-    advice = spec.advice_for(verdict.kind, is_connect=verdict.is_connect)
+    advice = spec.advice_for(verdict.kind, is_connect=verdict.is_connect, library=finding.library)
     until_ms = settling_until_ms(finding, verdict.evaluated_ms)
     return AdvisedFinding(**asdict(finding), severity=spec.severity, advice=advice, settling_until_ms=until_ms)

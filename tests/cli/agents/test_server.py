@@ -118,7 +118,7 @@ def test_an_agent_that_asks_why_orders_is_behind_gets_the_explanation(job):
         assert listed["from_cluster"] == {"clusters_not_ready": ["slow"]}
         worst = listed["findings"][0]
         assert (worst["kind"], worst["reason"], worst["severity"]) == ("orphaned", "grew", "critical")
-        assert worst["advice"].startswith("Wait for the next metadata refresh")
+        assert worst["advice"].startswith("Most client libraries notice new partitions")
         names = worst["from_cluster"]
         assert names["partitions"] == [{"topic": "orders", "partition": 3}]
 

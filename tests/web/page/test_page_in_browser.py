@@ -100,7 +100,7 @@ def test_only_groups_with_a_finding_of_a_kind_can_be_listed(site: Site):
     finding = page.locator("tr", has_text=ORPHANED).locator("details").first
     expect(finding.locator(".advice")).to_be_hidden()
     finding.locator("summary").click()
-    expect(finding.locator(".advice")).to_contain_text("Wait for the next metadata refresh")
+    expect(finding.locator(".advice")).to_contain_text("Most client libraries notice new partitions")
 
 
 def test_keys_lead_through_the_list_into_a_group_and_back(site: Site):
