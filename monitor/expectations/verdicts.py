@@ -97,12 +97,12 @@ def expectation_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 
 def _case(verdict: GroupVerdict, expectations: Expectations, group: GroupState) -> _Case | None:
-    expected = _expected(expectations, group.cluster, group.group)
+    expected = _expectation(expectations, group.cluster, group.group)
     return None if expected is None else _Case(expected, expectations, verdict, group)
 
 
 @lru_cache(maxsize=REMEMBERED)
-def _expected(expectations: Expectations, cluster: str, group: str) -> Expectation | None:
+def _expectation(expectations: Expectations, cluster: str, group: str) -> Expectation | None:
     return expectations.of(cluster, group)
 
 

@@ -14,8 +14,6 @@ from pyspark.sql import DataFrame, SparkSession
 
 from monitor.detection.cluster_findings import AbsentGroups, cluster_findings
 from monitor.detection.ownership.catalog_view import Topics
-from monitor.expectations.expectation import Expectations
-from monitor.expectations.missing_groups import MissingGroups
 from monitor.metrics.cluster_samples import render_cluster
 from monitor.metrics.render import packed, render_catalog
 from monitor.model import Catalog, ClusterSnapshot, GroupSummary, Outage, PackedBlock, RecordingHealth
@@ -33,7 +31,7 @@ from streaming_jobs.driver.groups_log import GroupsLog
 from streaming_jobs.driver.shared import SharedEvaluation
 from streaming_jobs.driver.snapshot_store import SnapshotStore, VerdictSource
 from streaming_jobs.driver.verdict_on_demand import AssignmentViewCache, VerdictsOnDemand
-from streaming_jobs.driver.watched_expectations import KnownExpectations
+from streaming_jobs.driver.watched_expectations import ClusterExpectations
 from streaming_jobs.ingest.schemas import BucketRow, RowKind
 from streaming_jobs.runtime.clock import SteadyClock, monotonic_ms
 from streaming_jobs.runtime.stall import StallWatch
@@ -130,8 +128,6 @@ class MicroBatchPublisher:
     _uses: GroupUseCache = field(default_factory=GroupUseCache)
     _catalog: _ServedCatalog | None = None
     _known: int = -1
-    _missing: MissingGroups = field(default_factory=MissingGroups)
-    _expectations: KnownExpectations | None = None
     _has_evaluated: bool = False
 
     def __post_init__(self) -> None:
@@ -199,19 +195,14 @@ class MicroBatchPublisher:
     def _may_evaluate(self) -> bool:
         return self.readiness.missing(self._view.readings, monotonic_ms()) is None
 
-    def _serve_expectations(self) -> str | None:
-        """The key of the newest expectations, which executors can fetch; None: there are none."""
-        if self.shared.expectations is None:
-            return None
-        newest, before = self.shared.expectations.newest(), self._expectations
-        if before is None or before.key != newest.key:
-            self.shared.catalogs.put(f"{self.cluster}/expectations", newest.key, newest.encoded)
-        self._expectations = newest
-        return newest.key
+    @property
+    def _expectations(self) -> ClusterExpectations | None:
+        watched = self.shared.expectations
+        return None if watched is None else watched.for_cluster(self.cluster, self.shared.catalogs)
 
     def _batch_context(self, batch_id: int) -> BatchContext:
         """Nothing is judged while the backlog or the first catalog of this run is still to come."""
-        newest, may_evaluate = self._catalog, self._may_evaluate()
+        newest, may_evaluate, expected = self._catalog, self._may_evaluate(), self._expectations
         return BatchContext(
             run=self._run,
             batch=batch_id,
@@ -220,7 +211,7 @@ class MicroBatchPublisher:
             catalog=newest.key if newest is not None and may_evaluate else None,
             log_partitions=self.groups_log.partitions,
             unread=self.logs.unread(),
-            expectations=self._serve_expectations(),
+            expectations=None if expected is None else expected.serve(),
         )
 
     @property
@@ -294,18 +285,17 @@ class MicroBatchPublisher:
             tells_findings=self.findings.is_on,
             findings_problem=self.findings.problem,
             recording=None if self.recording is None else self.recording(),
-            expectations=None if self._expectations is None else self._expectations.health,
+            expectations=None if self._expectations is None else self._expectations.known.health,
         )
         groups = self._view.summaries()
         if judged_by is None or not self.readiness.is_believable(len(groups)):
             return known, None
-        expectations = None if self._expectations is None else self._expectations.expectations
         findings = cluster_findings(
             judged_by.topics.catalog,
             groups,
             self._view.grown_log(),
             batch.now_ms,
-            None if expectations is None else self._absent_groups(expectations, groups, batch),
+            self._absent_groups(groups, batch),
         )
         self._log.note_findings(findings)
         own = render_cluster(self.cluster, groups, findings, batch.now_ms, self.shared.series.cluster_label)
@@ -320,15 +310,22 @@ class MicroBatchPublisher:
             blocks=(*self._view.blocks(), *packed(own), *judged_by.ends),
         )
         return shown, VerdictsOnDemand(
-            self._view, self._views, judged_by.topics, batch.now_ms, self.shared.rules, self._uses, batch, expectations
+            self._view,
+            self._views,
+            judged_by.topics,
+            batch.now_ms,
+            self.shared.rules,
+            self._uses,
+            batch,
+            None if self._expectations is None else self._expectations.known.expectations,
         )
 
-    def _absent_groups(
-        self, expectations: Expectations, groups: Sequence[GroupSummary], batch: BatchContext
-    ) -> AbsentGroups | None:
+    def _absent_groups(self, groups: Sequence[GroupSummary], batch: BatchContext) -> AbsentGroups | None:
         """The groups that should exist and do not; a shard does not know all, and nor does who cannot read all."""
+        if self._expectations is None:
+            return None
         listed = groups if self.shared.shard.is_all and not batch.unread else None
-        return self._missing.update(expectations, self.cluster, listed, batch.now_ms)
+        return self._expectations.absent(listed, batch.now_ms)
 
     def _ends(self, catalog: Catalog) -> tuple[PackedBlock, ...]:
         """The ends of all partitions. They belong to no shard: every shard would expose the same series."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Iterable
 from hashlib import blake2b
 from pathlib import Path
 
@@ -11,10 +12,13 @@ import msgspec
 
 from monitor.config import ConfigError
 from monitor.config.expectations import load_expectations
+from monitor.detection.cluster_findings import AbsentGroups
 from monitor.expectations.expectation import Expectations
+from monitor.expectations.missing_groups import MissingGroups
 from monitor.messages.formatting import counted
-from monitor.model import Value
+from monitor.model import GroupSummary, Value
 from monitor.model.expectations import ExpectationsHealth
+from streaming_jobs.buckets.catalog_server import CatalogServer
 
 log = logging.getLogger(__name__)
 
@@ -41,8 +45,9 @@ class WatchedExpectations:
         """
         self._file = file
         self._lock = threading.Lock()
+        self._by_cluster: dict[str, ClusterExpectations] = {}
         self._read = _signature(file)
-        self._known = _known(load_expectations(file))
+        self._known = _known_content(load_expectations(file))
 
     def newest(self) -> KnownExpectations:
         """The newest content that can be used. If the file cannot be used now, its health says so."""
@@ -53,10 +58,17 @@ class WatchedExpectations:
                 self._known = self._content()
             return self._known
 
+    def for_cluster(self, cluster: str, catalogs: CatalogServer) -> ClusterExpectations:
+        """What is the same for a cluster in all runs of its query."""
+        found = self._by_cluster.get(cluster)
+        if found is None:
+            found = self._by_cluster[cluster] = ClusterExpectations(cluster, self, catalogs)
+        return found
+
     def _content(self) -> KnownExpectations:
         before = self._known
         try:
-            found = _known(load_expectations(self._file))
+            found = _known_content(load_expectations(self._file))
         except ConfigError as error:
             used = f"{self._file} cannot be used, so the job goes by the expectations that it read before."
             problem = " ".join([used, *error.problems])
@@ -68,7 +80,34 @@ class WatchedExpectations:
         return found
 
 
-def _known(expectations: Expectations) -> KnownExpectations:
+class ClusterExpectations:
+    """What one cluster's groups are compared with in its micro-batches, and which of them are missing."""
+
+    def __init__(self, cluster: str, watched: WatchedExpectations, catalogs: CatalogServer) -> None:
+        self._cluster = cluster
+        self._watched = watched
+        self._catalogs = catalogs
+        self._missing = MissingGroups()
+        self.known = watched.newest()
+        """The content by which the newest micro-batch evaluates."""
+        self._offer()
+
+    def serve(self) -> str:
+        """The key of the newest content, which executors can fetch, for the next micro-batch."""
+        before, self.known = self.known, self._watched.newest()
+        if before.key != self.known.key:
+            self._offer()
+        return self.known.key
+
+    def _offer(self) -> None:
+        self._catalogs.put(f"{self._cluster}/expectations", self.known.key, self.known.encoded)
+
+    def absent(self, groups: Iterable[GroupSummary] | None, now_ms: int) -> AbsentGroups | None:
+        """The groups that should exist and do not. ``groups`` are all of the cluster; None: some are not known."""
+        return self._missing.update(self.known.expectations, self._cluster, groups, now_ms)
+
+
+def _known_content(expectations: Expectations) -> KnownExpectations:
     encoded = msgspec.msgpack.encode(expectations)
     return KnownExpectations(expectations, blake2b(encoded, digest_size=16).hexdigest(), encoded)
 

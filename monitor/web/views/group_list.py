@@ -62,7 +62,7 @@ class Found(Value):
     troubled: int
     kinds: tuple[KindCount, ...]
     teams: tuple[TeamCount, ...] = ()
-    """By name, whatever team is wanted."""
+    """By name, whatever team is chosen."""
 
 
 class Listing:
