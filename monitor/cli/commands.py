@@ -134,19 +134,19 @@ class _Forecast(NamedTuple):
     static: bool
 
 
-def _forecast(options: SourceOptions, names: list[str], wanted: _Forecast) -> None:
+def _forecast(options: SourceOptions, names: list[str], chosen: _Forecast) -> None:
     """What a rollout will cost."""
     from monitor.cli.names import with_cluster  # noqa: PLC0415 -- as above
     from monitor.cli.render_answer import forecast_shown  # noqa: PLC0415 -- as above
-    from monitor.explain.rollout_cost import Asked, forecast  # noqa: PLC0415 -- as above
+    from monitor.explain.rollout_cost import RolloutQuestion, forecast  # noqa: PLC0415 -- as above
     from monitor.explain.rollout_plan import rollout_typed  # noqa: PLC0415 -- as above
     from monitor.web.views.addresses import GroupAddress  # noqa: PLC0415 -- as above
 
-    asked = Asked(rollout_typed(wanted.rollout), wanted.assignor, wanted.protocol, wanted.static)
+    question = RolloutQuestion(rollout_typed(chosen.rollout), chosen.assignor, chosen.protocol, chosen.static)
     source = options.group_source
     address = GroupAddress(*with_cluster(source, names, 2))
     inputs = wait_for(lambda: source.inputs(address, options.at_instant), options.source_name)
-    found = forecast(inputs, asked)
+    found = forecast(inputs, question)
     tell_answer(found, options.as_json, lambda: forecast_shown(found))
 
 

@@ -1,6 +1,6 @@
 """What a rollout of a group will cost: its rebalances, the partitions that move, and how long they stand still.
 
-The replay is that of ``rollout_replay``. What nobody knows before a rollout is drawn (``rollout_draws``): all of it, or
+The replay is that of ``rollout_replay``. What is open before a rollout is drawn (``rollout_draws``): all of it, or
 a sample and its extremes. Pauses are those of the group's own rebalances of the same kind; there is no other source.
 """
 
@@ -37,6 +37,8 @@ SESSION_MS: Final = 45_000
 """How long a coordinator keeps the place of a static member of a KIP-848 group, by default."""
 CONSUMER: Final = "consumer"
 CLASSIC: Final = "classic"
+_UNIFORM: Final = "uniform"
+"""The assignor of a KIP-848 group that asks for none."""
 _CHANGES_KIND: Final = frozenset({RebalanceCause.ASSIGNOR, RebalanceCause.UPGRADE, RebalanceCause.DOWNGRADE})
 
 
@@ -44,8 +46,11 @@ class Spread(Value):
     """The least, the median and the most of several numbers."""
 
     least: int
+    """The least."""
     median: int
+    """The median."""
     most: int
+    """The most."""
 
 
 class RolloutWay(Value):
@@ -62,9 +67,9 @@ class RolloutWay(Value):
     moves: Spread | None = None
     """Moves of partitions from one owner to another, in all rebalances; absent: unknown."""
     pause_ms: Spread | None = None
-    """For how long each partition stands still in a rebalance, on average (ms); absent: unknown."""
+    """For how long a rebalance stops each partition, on average (ms); absent: unknown."""
     whole_pause_ms: Spread | None = None
-    """For how long it stands still in all rebalances (ms); absent: unknown."""
+    """For how long all rebalances stop it (ms); absent: unknown."""
     measured: int = 0
     """The number of this group's rebalances that were measured."""
     replayed: int = 0
@@ -93,7 +98,7 @@ class RolloutForecast(Value):
     """The assumptions, in sentences."""
 
 
-class Asked(Value):
+class RolloutQuestion(Value):
     """A question about a rollout. ``assignor`` None: the group's own; ``protocol`` None: as it is."""
 
     rollout: Rollout
@@ -102,42 +107,33 @@ class Asked(Value):
     is_static: bool = False
 
 
-def forecast(inputs: GroupInputs, asked: Asked) -> RolloutForecast:
-    """What the rollout will cost, beside what it would cost in other ways.
+def forecast(inputs: GroupInputs, question: RolloutQuestion, *, is_alone: bool = False) -> RolloutForecast:
+    """What the rollout will cost, beside what it would cost in other ways unless it ``is_alone``.
 
     Raises:
         QuestionError: the group's rollout cannot be replayed; the text says why.
     """
-    roster, asked = _prepared(inputs, asked)
-    first = _way(roster, asked)
+    roster, question = _prepare(inputs, question)
+    first = _way(roster, question)
     return RolloutForecast(
         cluster=roster.group.cluster,
         group=roster.group.group,
         evaluated_ms=inputs.now_ms,
         members=len(roster.members),
         partitions=sum(roster.counts.values()),
-        rollout=asked.rollout,
-        ways=(first, *_other_ways(roster, asked, first)),
-        assumptions=tuple(_assumptions(roster, asked)),
+        rollout=question.rollout,
+        ways=(first, *(() if is_alone else _other_ways(roster, question, first))),
+        assumptions=tuple(_assumptions(roster, question)),
     )
 
 
-def forecast_one(inputs: GroupInputs, asked: Asked) -> RolloutWay:
-    """The requested way alone.
-
-    Raises:
-        QuestionError: as ``forecast``.
-    """
-    return _way(*_prepared(inputs, asked))
-
-
-def _prepared(inputs: GroupInputs, asked: Asked) -> tuple[Roster, Asked]:
+def _prepare(inputs: GroupInputs, question: RolloutQuestion) -> tuple[Roster, RolloutQuestion]:
     """The group, and the question with what the group's members decide of it."""
     _require_consumers(inputs.group)
     roster = roster_of(inputs)
-    _require_sound(roster, asked)
-    is_static = asked.is_static or all(member.instance_id is not None for member in roster.members)
-    return roster, replace(asked, is_static=is_static)
+    _require_sound(roster, question)
+    is_static = question.is_static or all(member.instance_id is not None for member in roster.members)
+    return roster, replace(question, is_static=is_static)
 
 
 def _require_consumers(group: GroupState) -> None:
@@ -148,57 +144,66 @@ def _require_consumers(group: GroupState) -> None:
         )
 
 
-def _require_sound(roster: Roster, asked: Asked) -> None:
+def _require_sound(roster: Roster, question: RolloutQuestion) -> None:
     name = shown_group(roster.group.group)
     if len(roster.members) > MOST_MEMBERS or sum(roster.counts.values()) > MOST_PARTITIONS:
         raise QuestionError(
             f"groupwatch forecasts rollouts of at most {MOST_MEMBERS} members and {MOST_PARTITIONS:,} partitions."
         )
-    if asked.protocol not in {None, CONSUMER, CLASSIC}:
-        raise QuestionError(f"The protocol is classic or consumer, not {shown(asked.protocol or '')}.")
-    if asked.protocol == CLASSIC and roster.is_modern:
+    if question.protocol not in {None, CONSUMER, CLASSIC}:
+        raise QuestionError(f"The protocol is classic or consumer, not {shown(question.protocol or '')}.")
+    if question.protocol == CLASSIC and roster.is_modern:
         raise QuestionError(f"Group {name} uses the KIP-848 protocol; groupwatch forecasts no way back.")
-    if len({member.instance_id is None for member in roster.members}) > 1 and not asked.is_static:
+    if len({member.instance_id is None for member in roster.members}) > 1 and not question.is_static:
         raise QuestionError(
             f"Some members of group {name} have a group.instance.id and others have none. Only --static has a forecast."
         )
+
+
+def _require_one_library(roster: Roster) -> None:
+    """Refuse a group of which nothing says who leads it during the rollout, and assigns by its own library's rule."""
     libraries = {each.one for each in roster.libraries.values() if each.one is not None}
     if len(libraries) > 1 and not roster.is_modern:
         names = listed(sorted(project_name(each) for each in libraries))
         raise QuestionError(
-            f"Members of group {name} use {names}; which one leads, and by whose assignor, is not known before."
+            f"Members of group {shown_group(roster.group.group)} use {names}; which one leads, and by whose assignor, "
+            "is not known before."
         )
 
 
-def _other_ways(roster: Roster, asked: Asked, first: RolloutWay) -> Iterator[RolloutWay]:
+def _other_ways(roster: Roster, question: RolloutQuestion, first: RolloutWay) -> Iterator[RolloutWay]:
     if not first.is_static:
-        yield _tried(roster, replace(asked, is_static=True), first)
+        yield _try_way(roster, replace(question, is_static=True), first)
     if first.protocol == CLASSIC:
         if first.assignor.rpartition(".")[2] != COOPERATIVE:
-            yield _tried(roster, replace(asked, assignor=COOPERATIVE), first)
-        yield _tried(roster, replace(asked, assignor=None, protocol=CONSUMER), first)
+            yield _try_way(roster, replace(question, assignor=COOPERATIVE), first)
+        yield _try_way(roster, replace(question, assignor=None, protocol=CONSUMER), first)
 
 
-def _tried(roster: Roster, asked: Asked, first: RolloutWay) -> RolloutWay:
+def _try_way(roster: Roster, question: RolloutQuestion, first: RolloutWay) -> RolloutWay:
     """Another way; where it cannot be replayed, the sentence says why."""
     try:
-        return _way(roster, asked)
+        return _way(roster, question)
     except QuestionError as error:
-        protocol = asked.protocol or first.protocol
-        return RolloutWay(asked.assignor or first.assignor, protocol, asked.is_static, unknown=(str(error),))
+        protocol = question.protocol or first.protocol
+        usual = first.assignor if protocol == first.protocol else _UNIFORM
+        return RolloutWay(question.assignor or usual, protocol, question.is_static, unknown=(str(error),))
 
 
-def _way(roster: Roster, asked: Asked) -> RolloutWay:
-    becomes_modern = asked.protocol == CONSUMER and not roster.is_modern
+def _way(roster: Roster, question: RolloutQuestion) -> RolloutWay:
+    becomes_modern = question.protocol == CONSUMER and not roster.is_modern
     then = _modern(roster) if becomes_modern else roster
-    chosen = _chosen(then, asked.assignor or ("uniform" if becomes_modern else None))
-    field = Field(then, chosen, asked.is_static)
-    way = RolloutWay(chosen.name, CONSUMER if then.is_modern else CLASSIC, asked.is_static)
-    if asked.is_static and asked.rollout.start_ms < _session_ms(then):
+    chosen = _choose(then, question.assignor or (_UNIFORM if becomes_modern else None))
+    field = Field(then, chosen, question.is_static)
+    way = RolloutWay(chosen.name, CONSUMER if then.is_modern else CLASSIC, question.is_static)
+    if question.is_static and question.rollout.start_ms < _session_ms(then):
         nothing = Spread(0, 0, 0)
-        return replace(way, rebalances=nothing, moves=nothing, whole_pause_ms=nothing, replayed=1, is_exact=True)
+        start = age(question.rollout.start_ms)
+        sentence = f"Partitions stand still while their pod restarts, for about {start}; no rebalance measures that."
+        return replace(way, rebalances=nothing, moves=nothing, unknown=(sentence,))
+    _require_one_library(then)
     try:
-        way = _with_counts(way, field, _in_place(asked.rollout) if asked.is_static else asked.rollout)
+        way = _with_counts(way, field, _in_place(question.rollout) if question.is_static else question.rollout)
     except AssignorError as error:
         raise QuestionError(f"The assignor {chosen.name} fails for this group: {shown(str(error))}.") from error
     return _with_pauses(way, roster, field)
@@ -209,12 +214,12 @@ def _in_place(rollout: Rollout) -> Rollout:
     return rollout if rollout.is_recreated else replace(rollout, surge=0)
 
 
-def _chosen(roster: Roster, name: str | None) -> ChosenAssignor:
+def _choose(roster: Roster, name: str | None) -> ChosenAssignor:
     chosen = choose_assignor(roster, name)
-    if isinstance(chosen, KafkasAssignor) and chosen.stands_in_for is not None:
-        whose = project_name(chosen.stands_in_for.library)
+    if isinstance(chosen, KafkasAssignor) and chosen.instead_of is not None:
+        whose = project_name(chosen.instead_of.library)
         raise QuestionError(
-            f"groupwatch cannot replay the {chosen.stands_in_for.protocol} of {whose}: its result depends on what only "
+            f"groupwatch cannot replay the {chosen.instead_of.protocol} of {whose}: its result depends on what only "
             "the leader knows."
         )
     return chosen
@@ -233,10 +238,17 @@ def _modern(roster: Roster) -> Roster:
 
 
 def _session_ms(roster: Roster) -> int:
-    """How long the place of a static member is kept."""
+    """How long the place of a static member is kept.
+
+    Raises:
+        QuestionError: that is not known, as no admin API has it.
+    """
     if roster.is_modern:
         return SESSION_MS
-    return min((member.session_timeout_ms for member in roster.members if member.session_timeout_ms), default=0)
+    known = [member.session_timeout_ms for member in roster.members if member.session_timeout_ms]
+    if not known:
+        raise QuestionError("The session timeout of the members is not known, nor what a restart of static ones moves.")
+    return min(known)
 
 
 # --- what is counted --------------------------------------------------------------------------------------------------
@@ -245,13 +257,13 @@ def _session_ms(roster: Roster) -> int:
 def _with_counts(way: RolloutWay, field: Field, rollout: Rollout) -> RolloutWay:
     every = play_all(lambda draw: play_rollout(field, rollout, draw), EVERY) if _depends_on_order(field) else None
     if every is not None:
-        return _counted(way, every, every, is_exact=True)
+        return _with_spreads(way, every, every, is_exact=True)
     size = len(field.roster.members)
     work = 2 * size * (size + sum(field.roster.counts.values()))
-    wanted = max(FEWEST, min(SAMPLE, WORK // work))
-    sampled = [play_rollout(field, rollout, SampledDraw(seed)) for seed in range(wanted)]
+    enough = max(FEWEST, min(SAMPLE, WORK // work))
+    sampled = [play_rollout(field, rollout, SampledDraw(seed)) for seed in range(enough)]
     extreme = [play_rollout(field, rollout, draw) for draw in ruled_draws()]
-    return _counted(way, sampled, [*sampled, *extreme], is_exact=False)
+    return _with_spreads(way, sampled, [*sampled, *extreme], is_exact=False)
 
 
 def _depends_on_order(field: Field) -> bool:
@@ -259,7 +271,7 @@ def _depends_on_order(field: Field) -> bool:
     return isinstance(field.assignor, KafkasAssignor) and field.assignor.name in {"range", "roundrobin"}
 
 
-def _counted(way: RolloutWay, usual: Sequence[Played], every: Sequence[Played], *, is_exact: bool) -> RolloutWay:
+def _with_spreads(way: RolloutWay, usual: Sequence[Played], every: Sequence[Played], *, is_exact: bool) -> RolloutWay:
     return replace(
         way,
         rebalances=_spread(lambda played: played.rebalances, usual, every),
@@ -279,7 +291,7 @@ def _spread(count: Callable[[Played], int], usual: Sequence[Played], every: Sequ
 
 def _with_pauses(way: RolloutWay, roster: Roster, field: Field) -> RolloutWay:
     """The pauses by the group's own rebalances, if they were of this kind."""
-    measured = _measured(roster.group) if _kind_of(field) == _kind_now(roster) else []
+    measured = _measured_rebalances(roster.group) if _kind_of(field) == _kind_now(roster) else []
     if not measured or way.rebalances is None:
         sentence = f"No {_kind_of(field)} rebalance of this group has been measured, so its pauses are unknown."
         return replace(way, unknown=(*way.unknown, sentence))
@@ -291,7 +303,7 @@ def _with_pauses(way: RolloutWay, roster: Roster, field: Field) -> RolloutWay:
     return replace(way, pause_ms=pause, whole_pause_ms=whole, measured=len(measured))
 
 
-def _measured(group: GroupState) -> list[Rebalance]:
+def _measured_rebalances(group: GroupState) -> list[Rebalance]:
     """The newest rebalances whose pause is known, since the group last changed how it rebalances."""
     found: list[Rebalance] = []
     for each in reversed(group.history):
@@ -317,19 +329,17 @@ def _kind_now(roster: Roster) -> str:
 # --- what is assumed --------------------------------------------------------------------------------------------------
 
 
-def _assumptions(roster: Roster, asked: Asked) -> Iterator[str]:
+def _assumptions(roster: Roster, question: RolloutQuestion) -> Iterator[str]:
     yield "Pods leave the group when they stop. Each new pod subscribes to the topics of the one that it replaces."
     yield "Old pods stop in any order; member ids of new pods sort anywhere among the others."
-    if asked.rollout.surge != 0 and not asked.rollout.is_recreated:
+    if question.rollout.surge != 0 and not question.rollout.is_recreated:
         yield "A pod can be ready before it has joined, so joins and stops of one step come in any order."
     yield "Joins and stops within 10 s may fall into one rebalance or into several."
     yield "No other rebalance happens meanwhile; topics keep their partitions."
-    start = age(asked.rollout.start_ms)
-    yield (
-        f"With static members, surge has no effect: each pod stops before its new one starts, and its partitions stand "
-        f"still for about {start}."
-    )
-    if roster.is_modern or asked.protocol != CLASSIC:
+    yield "Static members restart in place: each pod stops before its new one starts, and surge has no effect."
+    if not roster.is_modern:
+        yield "Assignors without the name of a library are those of Kafka's Java client, with KIP-848 the broker's."
+    if roster.is_modern or question.protocol != CLASSIC:
         yield (
             f"A KIP-848 group keeps the place of a static member for {age(SESSION_MS)}, the broker's default; no "
             "record has its setting."

@@ -14,7 +14,7 @@ Played = TypeVar("Played")
 
 
 class Open(StrEnum):
-    """What nobody knows before a rollout."""
+    """What is open before a rollout."""
 
     PLACE = "place"
     """Where the id of a new member sorts among the others."""
@@ -50,7 +50,7 @@ class SampledDraw(Draw):
 
 
 Rule = Callable[[int, int], int]
-"""Which of so many options, by how often it was asked before."""
+"""Which of so many options, by how often it was called before."""
 
 _FIRST: Final[Rule] = lambda options, count: 0  # noqa: E731
 _LAST: Final[Rule] = lambda options, count: options - 1  # noqa: E731
@@ -80,7 +80,7 @@ class RuledDraw(Draw):
 
 
 class _ListedDraw(Draw):
-    """Begins with these picks, goes on with the first option, and keeps what it picked of how many."""
+    """Begins with these picks, continues with the first option, and keeps what it picked of how many."""
 
     def __init__(self, prefix: list[int]) -> None:
         super().__init__()

@@ -15,6 +15,9 @@ TOGETHER_MS: Final = 10_000
 """What happens within this time may fall into one rebalance: members rejoin at a heartbeat (3 s by default in classic
 groups, 5 s with KIP-848), and a Java client between two polls."""
 
+START_MS: Final = 20_000
+"""How long a new pod needs by default."""
+DEFAULT: Final = "surge=1,start=20s"
 ALL: Final = "all"
 RECREATE: Final = "recreate"
 _DURATION: Final = re.compile(r"(\d{1,6})(ms|s|m)?")
@@ -23,16 +26,14 @@ _FORM: Final = "surge=1,start=20s, surge=0,start=20s, surge=all,start=20s or rec
 
 
 class Rollout(Value):
-    """How pods are replaced.
+    """How pods are replaced."""
 
-    ``surge``: so many new pods start before as many old ones stop; 0: an old one stops before its new one starts; None:
-    all new ones start first. ``is_recreated``: all old pods stop before any new one starts. ``start_ms``: how long a
-    new pod needs from its start until it joins.
-    """
-
-    surge: int | None = 1
-    start_ms: int = 20_000
+    surge: int | None
+    """So many new pods start before as many old ones stop; 0: an old one stops first; null: all pods at once."""
+    start_ms: int
+    """How long a new pod needs from its start until it joins (ms)."""
     is_recreated: bool = False
+    """Whether all old pods stop before any new one starts."""
 
     def sentence(self) -> str:
         """How pods are replaced, in a sentence.
@@ -72,7 +73,7 @@ def rollout_typed(text: str) -> Rollout:
     Rollout(surge=None, start_ms=60000, is_recreated=True)
     """
     surge: int | None = 1
-    start_ms, is_recreated = Rollout().start_ms, False
+    start_ms, is_recreated = START_MS, False
     for part in text.split(","):
         key, _, value = part.strip().partition("=")
         if key == RECREATE and not value:
@@ -89,7 +90,7 @@ def rollout_typed(text: str) -> Rollout:
 def steps_of(rollout: Rollout, size: int) -> Iterator[Step]:
     """The steps by which so many pods are replaced.
 
-    >>> [(step.joins, step.leaves) for step in steps_of(Rollout(2), 3)]
+    >>> [(step.joins, step.leaves) for step in steps_of(Rollout(2, 20_000), 3)]
     [(2, 2), (1, 1)]
     """
     is_apart = rollout.start_ms >= TOGETHER_MS

@@ -87,7 +87,7 @@ def _named_pods(field: Field, draw: Draw) -> tuple[list[Member], list[Member]]:
     for member in leavers:
         place = 0 if field.is_static else draw.pick(Open.PLACE, len(order) + 1)
         order.insert(place, (member.member_id, True))
-    names = {key: f"{rank:06}-{_scattered(draw.seed, rank)}" for rank, key in enumerate(order)}
+    names = {key: f"{rank:06}-{_id_ending(draw.seed, rank)}" for rank, key in enumerate(order)}
     old = [replace(member, member_id=names[member.member_id, False]) for member in leavers]
     new = [_fresh(member, names[member.member_id, True], is_static=field.is_static) for member in leavers]
     if field.is_static:
@@ -100,7 +100,7 @@ def _instance_id(member: Member) -> str:
     return member.member_id if member.instance_id is None else member.instance_id
 
 
-def _scattered(seed: int, rank: int) -> str:
+def _id_ending(seed: int, rank: int) -> str:
     """Half a UUID: the order of a Java map of members depends on it."""
     return blake2b(b"%d of %d" % (rank, seed), digest_size=8).hexdigest()
 
@@ -121,7 +121,7 @@ def _fresh(member: Member, name: str, *, is_static: bool) -> Member:
 
 
 class _ReplayedGroup:
-    """The members of a group from rebalance to rebalance. ``is_changing``: somebody came or went since the last one."""
+    """The members of a group from rebalance to rebalance. ``is_changing``: a member came or left since the last one."""
 
     def __init__(self, field: Field, members: Sequence[Member]) -> None:
         roster = field.roster
@@ -140,12 +140,12 @@ class _ReplayedGroup:
         self._released: tuple[ReleasedPartitions, ...] = ()
 
     def join(self, member: Member) -> None:
-        """Somebody new is there. Under a known instance id, it takes what the coordinator keeps for it."""
+        """A new member is there."""
         self._members[member.member_id] = member
         self._change()
 
     def leave(self, member: Member) -> None:
-        """Somebody is gone."""
+        """A member is gone."""
         del self._members[member.member_id]
         self._change()
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Final
+
 from monitor.explain.rollout_cost import RolloutForecast, RolloutWay, Spread
 from monitor.messages.formatting import counted
-from monitor.messages.names import shown, shown_group
+from monitor.messages.names import listed, shown, shown_group
 
-UNKNOWN = "unknown"
+UNKNOWN: Final = "unknown"
 
 
 def forecast_heading(forecast: RolloutForecast) -> str:
@@ -52,20 +55,17 @@ def pause_text(spread: Spread | None) -> str:
 
 def remarks(forecast: RolloutForecast) -> list[str]:
     """How the numbers were found, and why some are unknown."""
-    told = [*dict.fromkeys(_method(each) for each in forecast.ways if each.replayed)]
-    unknown = [f"{way_name(way)}: {sentence}" for way in forecast.ways for sentence in way.unknown]
-    return [*told, *unknown]
+    return [*_methods(forecast), *(f"{way_name(way)}: {each}" for way in forecast.ways for each in way.unknown)]
 
 
-def _method(way: RolloutWay) -> str:
-    measured = (
-        f" Pauses are those of {counted(way.measured, 'measured rebalance')} of this group." if way.measured else ""
-    )
-    if way.is_exact and way.replayed == 1:
-        return "A static member that is back within its session timeout gets its partitions again without a rebalance."
-    if way.is_exact:
-        return f"{way_name(way)}: all {way.replayed:,} possible rollouts were replayed.{measured}"
-    return (
-        f"{way_name(way)}: {way.replayed:,} rollouts were replayed, a fixed sample of the possible ones and the "
-        f"extremes.{measured}"
-    )
+def _methods(forecast: RolloutForecast) -> Iterator[str]:
+    ways: dict[tuple[bool, int], list[str]] = {}
+    for way in forecast.ways:
+        if way.replayed:
+            ways.setdefault((way.is_exact, way.replayed), []).append(way_name(way))
+    for (is_exact, replayed), names in ways.items():
+        which = "all that are possible" if is_exact else "a fixed sample of what is possible, and extremes"
+        yield f"{listed(names)}: {counted(replayed, 'rollout')} replayed, {which}."
+    measured = max(way.measured for way in forecast.ways)
+    if measured:
+        yield f"Pauses are those of {counted(measured, 'measured rebalance')} of this group."

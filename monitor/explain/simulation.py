@@ -192,7 +192,7 @@ class KafkasAssignor(ChosenAssignor):
     ) -> None:
         self._rule = rule
         self._is_named = is_named
-        self.stands_in_for = instead_of
+        self.instead_of = instead_of
         """The assignor of another library that cannot be simulated, in whose place this one is."""
         self.name = rule.name
 
@@ -207,8 +207,8 @@ class KafkasAssignor(ChosenAssignor):
     def assumptions(self, roster: Roster) -> tuple[str, ...]:
         """See ChosenAssignor."""
         assumptions: list[str] = []
-        if self.stands_in_for is not None:
-            whose = project_name(self.stands_in_for.library)
+        if self.instead_of is not None:
+            whose = project_name(self.instead_of.library)
             assumptions.append(
                 f"The {self.name} of {whose} cannot be simulated; the simulation uses that of Kafka's Java client."
             )
@@ -269,7 +269,7 @@ def choose_assignor(roster: Roster, name: str | None, leader: Member | None = No
     """
     if leader is not None and not roster.is_modern:
         return _leaders_assignor(leader, roster, name or roster.group.protocol or "")
-    dialect = roster.dialect if name is None else DIALECTS.get(name) or _dialect_of_leader(roster, name)
+    dialect = roster.dialect if name is None else DIALECTS.get(name) or _leaders_dialect(roster, name)
     if dialect is None or roster.is_modern:
         return _kafkas_own(roster, name)
     if name not in DIALECTS and dialect.exactness is Exactness.CHECKED:
@@ -277,7 +277,7 @@ def choose_assignor(roster: Roster, name: str | None, leader: Member | None = No
     return _dialect_assignor(dialect, roster.group.leader)
 
 
-def _dialect_of_leader(roster: Roster, name: str) -> DialectRow | None:
+def _leaders_dialect(roster: Roster, name: str) -> DialectRow | None:
     """The assignor that the leader's library has under this name; None: Kafka's own, or the library is not known."""
     library = roster.libraries.get(roster.group.leader or "", UNKNOWN_LIBRARY).one
     if library is None and roster.dialect is not None:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from msgspec.structs import replace
 
 from monitor.detection.evaluation_input import GroupInputs, QuestionError
-from monitor.explain.rollout_cost import Asked, RolloutWay, Spread, forecast, forecast_one
+from monitor.explain.rollout_cost import RolloutQuestion, RolloutWay, Spread, forecast
 from monitor.explain.rollout_plan import Rollout, rollout_typed
 from monitor.model import GroupKind, GroupState, Phase, Rebalance, RebalanceCause, WireForm
 from tests.detection.ownership import test_kip848 as modern
@@ -37,7 +37,7 @@ def inputs(state: GroupState) -> GroupInputs:
 
 
 def first(state: GroupState, rollout: Rollout, **more: object) -> RolloutWay:
-    return forecast_one(inputs(state), Asked(rollout, **more))
+    return forecast(inputs(state), RolloutQuestion(rollout, **more), is_alone=True).ways[0]
 
 
 @pytest.mark.parametrize("protocol", ["range", "roundrobin"])
@@ -80,7 +80,8 @@ def test_a_group_of_the_new_protocol_moves_as_many_by_uniform():
     """As above; the coordinator needs no rebalance of its own for what it takes from somebody."""
     held = [modern.ids(modern.ORDERS, 2 * number, 2 * number + 1) for number in range(2)]
     members = [modern.member(name, assigned=own, target=own) for name, own in zip("xy", held, strict=True)]
-    way = forecast_one(GroupInputs(group=modern.group(*members), catalog=modern.CATALOG, now_ms=NOW), Asked(SLOW))
+    whole = GroupInputs(group=modern.group(*members), catalog=modern.CATALOG, now_ms=NOW)
+    way = forecast(whole, RolloutQuestion(SLOW), is_alone=True).ways[0]
     assert (way.assignor, way.protocol) == ("uniform", "consumer")
     assert (way.moves.least, way.moves.most) == (4, 8)
     assert (way.rebalances.least, way.rebalances.most) == (2, 4)
@@ -88,7 +89,10 @@ def test_a_group_of_the_new_protocol_moves_as_many_by_uniform():
 
 def test_static_members_that_come_back_in_time_move_nothing():
     way = first(pods(3, "range"), SLOW, is_static=True)
-    assert (way.moves, way.rebalances, way.whole_pause_ms) == (Spread(0, 0, 0),) * 3
+    assert (way.moves, way.rebalances, way.whole_pause_ms) == (Spread(0, 0, 0), Spread(0, 0, 0), None)
+    assert way.unknown == (
+        "Partitions stand still while their pod restarts, for about 20 s; no rebalance measures that.",
+    )
 
 
 def test_static_members_that_come_back_too_late_cost_what_others_cost():
@@ -98,7 +102,7 @@ def test_static_members_that_come_back_too_late_cost_what_others_cost():
 
 
 def test_other_ways_are_told_beside():
-    ways = forecast(inputs(pods(2, "range")), Asked(STOP_FIRST)).ways
+    ways = forecast(inputs(pods(2, "range")), RolloutQuestion(STOP_FIRST)).ways
     assert [(each.assignor, each.protocol, each.is_static) for each in ways] == [
         ("range", "classic", False),
         ("range", "classic", True),
@@ -125,7 +129,7 @@ def test_pauses_are_those_of_the_groups_own_rebalances():
         rebalance(8_000, JOIN),
         rebalance(4_000, LEAVE),
     )
-    ways = forecast(inputs(pods(2, "range", history=history)), Asked(STOP_FIRST)).ways
+    ways = forecast(inputs(pods(2, "range", history=history)), RolloutQuestion(STOP_FIRST)).ways
     assert (ways[0].pause_ms, ways[0].measured) == (Spread(1_000, 1_000, 2_000), 2)
     assert ways[0].whole_pause_ms == Spread(3_000, 3_000, 8_000)
     assert (ways[2].pause_ms, ways[2].unknown) == (

@@ -1,6 +1,6 @@
 """``python -m tests.rollouts.run``: 60 real rollouts beside a job, each with a gate. Ends with 1 if a code is wrong.
 
-Each good one is forecast before it begins, and its moves have to lie in the range that was told. Options: ``--runs N``
+Each good one is forecast before it begins, and its moves have to lie in the range of that. Options: ``--runs N``
 takes every so many, so that N remain; ``--only TEXT`` those whose story or assignor has it; ``--good`` makes all good.
 """
 
