@@ -18,6 +18,7 @@ from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
+from urllib.request import urlopen
 
 from kafka import KafkaProducer
 from kafka.admin import KafkaAdminClient, NewTopic
@@ -57,23 +58,32 @@ class Seen:
         return self.code == self.rollout.code and (self.late_s is None or self.late_s <= LATE_S)
 
     @property
-    def told(self) -> dict[str, dict[str, int]]:
-        """The forecast of the way that the rollout went: rebalances and moves, least, median and most."""
-        way = self.forecast["ways"][0]
-        return {name: way[name] for name in ("rebalances", "moves")}
-
-    @property
-    def measured(self) -> dict[str, int]:
-        """What the gate says that it cost."""
-        costs = self.answer["groups"][0]["progress"]["costs"]
-        return {"rebalances": costs["rebalances"], "moves": costs["moved"]}
-
-    @property
     def is_within(self) -> bool | None:
         """Whether the measured moves are in the forecast's range; None: the rollout was a bad one."""
         if self.rollout.story is not Story.GOOD or self.code:
             return None
-        return self.told["moves"]["least"] <= self.measured["moves"] <= self.told["moves"]["most"]
+        least, _, most = self.forecast_of("moves")
+        return least <= self._costs["moved"] <= most
+
+    def forecast_of(self, name: str) -> list[int]:
+        """The least, the median and the most of ``rebalances`` or ``moves``, by the forecast."""
+        spread = self.forecast["ways"][0][name]
+        return [spread["least"], spread["median"], spread["most"]]
+
+    @property
+    def costs(self) -> str:
+        """The forecast beside what the gate says that it cost."""
+        if self.is_within is None:
+            return ""
+        moves, rebalances = self.forecast_of("moves"), self.forecast_of("rebalances")
+        return (
+            f"moves: {moves}, measured {self._costs['moved']}{'' if self.is_within else ' OUTSIDE'}; "
+            f"rebalances: {rebalances}, measured {self._costs['rebalances']}"
+        )
+
+    @property
+    def _costs(self) -> dict[str, int]:
+        return dict(self.answer["groups"][0]["progress"]["costs"])
 
 
 class Producers:
@@ -166,10 +176,11 @@ def gate_command(kit: Kit, rollout: Rollout) -> list[str]:
 
 
 def forecast_of(kit: Kit, rollout: Rollout) -> dict[str, Any]:
-    """What ``groupwatch what-if --rollout`` says of it before it begins."""
+    """What the job says that it will cost, before it begins: the API has the forecast of groupwatch what-if."""
     surge = -(-rollout.size // WAVES)
-    words = ["what-if", "main", rollout.group, "--url", kit.url, "--json", "--rollout", f"surge={surge},start=2s"]
-    return dict(json.loads(subprocess.check_output([sys.executable, "-m", "monitor.cli", *words])))
+    address = f"{kit.url}/api/v1/rollout/main/{rollout.group}?rollout=surge%3D{surge}%2Cstart%3D2s"
+    with urlopen(address, timeout=60) as answer:
+        return dict(json.load(answer))
 
 
 def replace(kit: Kit, rollout: Rollout, old: list[str], new: list[str]) -> None:
@@ -221,10 +232,7 @@ def _told(kit: Kit, rollout: Rollout) -> Seen:
     seen = play(kit, rollout)
     sign = "ok " if seen.is_right else "BAD"
     name = f"{rollout.number:3} {rollout.assignor:24} {rollout.size:3} {rollout.story:50}"
-    costs = (
-        f"{seen.told} {seen.measured} {'within' if seen.is_within else 'OUTSIDE'}" if seen.is_within is not None else ""
-    )
-    print(f"{sign} {name} {seen.code} {seen.late_s} {costs}", flush=True)  # noqa: T201
+    print(f"{sign} {name} {seen.code} {seen.late_s} {seen.costs}", flush=True)  # noqa: T201
     if not seen.is_right:
         print(json.dumps(seen.answer)[:1500], flush=True)  # noqa: T201
     return seen
