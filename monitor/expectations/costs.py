@@ -14,7 +14,7 @@ class RolloutCosts(Value):
     """
 
     rebalances: int
-    """Number of rebalances, without restarts of static members, which nobody notices."""
+    """Number of rebalances. Restarts of static members do not count: they stop no member."""
     moved: int
     """Moves of partitions from one owner to another."""
     avoidable: int

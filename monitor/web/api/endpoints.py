@@ -268,7 +268,10 @@ ADDRESSES: Final = (
         "the other ways, for at most 10 members and 200 partitions.",
         answer=Answer(type=RolloutForecast),
         parameters=(
-            Parameter(name="rollout", meaning="surge=N,start=DURATION or recreate,start=DURATION. Default: surge=1,start=20s."),
+            Parameter(
+                name="rollout",
+                meaning="surge=N,start=DURATION or recreate,start=DURATION; surge=1,start=20s if left out.",
+            ),
             Parameter(name="assignor", meaning="Another assignor."),
             Parameter(name="protocol", meaning="consumer: as if the group used KIP-848."),
             Parameter(name="static", meaning="As if members had a group.instance.id (1).", is_switch=True),
