@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
 
 import typer
 
@@ -86,9 +86,30 @@ def what_if(  # noqa: PLR0913, PLR0917 -- each is an argument or an option
         list[str] | None,
         typer.Option(metavar="TOPIC=N", help="Simulate this number of partitions of a topic; repeatable."),
     ] = None,
+    rollout: Annotated[
+        str | None,
+        typer.Option(
+            metavar="surge=N,start=DURATION",
+            help="Forecast what it costs to replace all pods: N new ones before N old ones stop (0: an old one stops "
+            "first), each joining after so long. Or recreate,start=DURATION.",
+        ),
+    ] = None,
+    static: Annotated[
+        bool, typer.Option("--static", help="With --rollout: as if members had a group.instance.id.")
+    ] = False,
+    protocol: Annotated[
+        str | None, typer.Option(metavar="consumer", help="With --rollout: as if the group used KIP-848.")
+    ] = None,
 ) -> None:
     """Simulate a group's assignment after changes; without options: after a rebalance now."""
     counts = _counts(partitions or [])
+    if rollout is not None:
+        if leader is not None or members is not None or without or counts:
+            raise typer.BadParameter("with --rollout, only --assignor, --static and --protocol can be given")
+        _forecast(options, names, _Forecast(rollout, assignor, protocol, static))
+        return
+    if static or protocol is not None:
+        raise typer.BadParameter("--static and --protocol need --rollout")
     from monitor.cli.names import with_cluster  # noqa: PLC0415 -- as above
     from monitor.cli.render_answer import what_if_shown  # noqa: PLC0415 -- as above
     from monitor.explain import what_if as asked  # noqa: PLC0415 -- as above
@@ -102,6 +123,31 @@ def what_if(  # noqa: PLR0913, PLR0917 -- each is an argument or an option
     inputs = wait_for(lambda: source.inputs(address, options.at_instant), options.source_name)
     found = asked.what_if(inputs, change)
     tell_answer(found, options.as_json, lambda: what_if_shown(found))
+
+
+class _Forecast(NamedTuple):
+    """What the options of what-if --rollout say."""
+
+    rollout: str
+    assignor: str | None
+    protocol: str | None
+    static: bool
+
+
+def _forecast(options: SourceOptions, names: list[str], chosen: _Forecast) -> None:
+    """What a rollout will cost."""
+    from monitor.cli.names import with_cluster  # noqa: PLC0415 -- as above
+    from monitor.cli.render_answer import forecast_shown  # noqa: PLC0415 -- as above
+    from monitor.explain.rollout_cost import RolloutQuestion, forecast  # noqa: PLC0415 -- as above
+    from monitor.explain.rollout_plan import rollout_typed  # noqa: PLC0415 -- as above
+    from monitor.web.views.addresses import GroupAddress  # noqa: PLC0415 -- as above
+
+    question = RolloutQuestion(rollout_typed(chosen.rollout), chosen.assignor, chosen.protocol, chosen.static)
+    source = options.group_source
+    address = GroupAddress(*with_cluster(source, names, 2))
+    inputs = wait_for(lambda: source.inputs(address, options.at_instant), options.source_name)
+    found = forecast(inputs, question)
+    tell_answer(found, options.as_json, lambda: forecast_shown(found))
 
 
 @source_command("at", "tz", "history")

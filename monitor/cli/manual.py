@@ -256,6 +256,10 @@ MANUALS: Final[Mapping[str, Manual]] = {
             ),
             Example("groupwatch what-if prod orders --partitions payments=24", "Simulate 24 partitions of payments."),
             Example("groupwatch what-if prod orders --without consumer-7", "Simulate the group without this member."),
+            Example(
+                "groupwatch what-if prod orders --rollout surge=1,start=20s",
+                "Forecast what it costs to replace all pods, one by one.",
+            ),
         ),
         exit_codes=(AS_ASKED, NO_ANSWER, INTERRUPTED),
         environment=(*OF_JOB, HISTORY),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from monitor.messages.formatting import age, counted
 from monitor.model import GroupState, GroupVerdict, Value
+from monitor.tracking.rebalances.history import stopped_members
 
 
 class RolloutCosts(Value):
@@ -13,7 +14,7 @@ class RolloutCosts(Value):
     """
 
     rebalances: int
-    """Number of rebalances."""
+    """Number of rebalances. Restarts of static members do not count: they stop no member."""
     moved: int
     """Moves of partitions from one owner to another."""
     avoidable: int
@@ -56,7 +57,8 @@ def costs_since(since_ms: int, group: GroupState, verdict: GroupVerdict, first: 
         verdict: the verdict on it.
         first: the verdict of the first look: redelivered records are counted from there on.
     """
-    own = [each for each in group.history if each.ended_ms is not None and each.ended_ms >= since_ms]
+    ended = [each for each in group.history if each.ended_ms is not None and each.ended_ms >= since_ms]
+    own = [each for each in ended if stopped_members(each)]
     skips = [each for each in verdict.skips if each.at_ms >= since_ms]
     paused_ms = sum(each.pause_ms for each in own)
     return RolloutCosts(
@@ -68,5 +70,5 @@ def costs_since(since_ms: int, group: GroupState, verdict: GroupVerdict, first: 
         redelivered=verdict.redelivered_records - first.redelivered_records,
         skipped_at_least=sum(each.at_least for each in skips),
         skipped_at_most=sum(each.at_most for each in skips),
-        is_complete=len(own) < len(group.history) or group.rebalances <= len(group.history),
+        is_complete=len(ended) < len(group.history) or group.rebalances <= len(group.history),
     )

@@ -184,10 +184,16 @@ class KafkasAssignor(ChosenAssignor):
     """One of Kafka's own: of its Java client, or of the broker."""
 
     def __init__(
-        self, rule: Assignor | BrokerRangeAssignor | UniformAssignor, instead_of: DialectRow | None = None
+        self,
+        rule: Assignor | BrokerRangeAssignor | UniformAssignor,
+        instead_of: DialectRow | None = None,
+        *,
+        is_named: bool = False,
     ) -> None:
         self._rule = rule
-        self._instead_of = instead_of
+        self._is_named = is_named
+        self.instead_of = instead_of
+        """The assignor of another library that cannot be simulated, in whose place this one is."""
         self.name = rule.name
 
     def assign(self, members: Sequence[Member], topics: Sequence[TopicShape]) -> tuple[MemberAssignment, ...]:
@@ -201,11 +207,13 @@ class KafkasAssignor(ChosenAssignor):
     def assumptions(self, roster: Roster) -> tuple[str, ...]:
         """See ChosenAssignor."""
         assumptions: list[str] = []
-        if self._instead_of is not None:
+        if self.instead_of is not None:
+            whose = project_name(self.instead_of.library)
             assumptions.append(
-                f"The {self.name} of {project_name(self._instead_of.library)} cannot be simulated; the simulation uses "
-                "that of Kafka's Java client."
+                f"The {self.name} of {whose} cannot be simulated; the simulation uses that of Kafka's Java client."
             )
+        elif self._is_named and not roster.is_modern:
+            assumptions.append(f"The simulation uses the {self.name} of Kafka's Java client.")
         if roster.group.protocol != self.name:
             assumptions.append(
                 "A member would have to request it (group.remote.assignor), and most members the same one."
@@ -252,7 +260,8 @@ def choose_assignor(roster: Roster, name: str | None, leader: Member | None = No
 
     Args:
         roster: the group.
-        name: of one of Kafka's own assignors, or LIBRARY.ASSIGNOR of another client library; None: the group's own.
+        name: of an assignor, the one of the leader's library if that has it, else Kafka's own; or LIBRARY.ASSIGNOR of
+            another client library; None: the group's own.
         leader: the member that assigns, by the rule of its library; None: as it is.
 
     Raises:
@@ -260,12 +269,20 @@ def choose_assignor(roster: Roster, name: str | None, leader: Member | None = No
     """
     if leader is not None and not roster.is_modern:
         return _leaders_assignor(leader, roster, name or roster.group.protocol or "")
-    dialect = roster.dialect if name is None else DIALECTS.get(name)
+    dialect = roster.dialect if name is None else DIALECTS.get(name) or _leaders_dialect(roster, name)
     if dialect is None or roster.is_modern:
         return _kafkas_own(roster, name)
-    if name is None and dialect.exactness is Exactness.CHECKED:
+    if name not in DIALECTS and dialect.exactness is Exactness.CHECKED:
         return _kafkas_own(roster, name, instead_of=dialect)
     return _dialect_assignor(dialect, roster.group.leader)
+
+
+def _leaders_dialect(roster: Roster, name: str) -> DialectRow | None:
+    """The assignor that the leader's library has under this name; None: Kafka's own, or the library is not known."""
+    library = roster.libraries.get(roster.group.leader or "", UNKNOWN_LIBRARY).one
+    if library is None and roster.dialect is not None:
+        library = roster.dialect.library
+    return DIALECTS.get(f"{library}.{name}")
 
 
 def _leaders_assignor(leader: Member, roster: Roster, name: str) -> ChosenAssignor:
@@ -306,4 +323,4 @@ def _kafkas_own(roster: Roster, name: str | None, instead_of: DialectRow | None 
             f"groupwatch does not support {whose} {shown(wanted or 'none')} for this group; it supports "
             f"{listed(names)}{others}."
         )
-    return KafkasAssignor(found, instead_of)
+    return KafkasAssignor(found, instead_of, is_named=name is not None)

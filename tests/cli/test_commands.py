@@ -140,6 +140,37 @@ def test_what_if_takes_changes_together_and_answers_as_json(job):
     assert told["assignor"] == "range"
 
 
+def test_a_forecast_of_a_rollout_has_a_line_for_each_way_and_says_what_is_unknown(saved):
+    """One topic is cut as two members stop first, as in tests/explain/test_rollout_cost.py; the topics are two here."""
+    answer = ask("what-if", "c", "g", "--rollout", "surge=0,start=20s", "--snapshot", saved)
+    assert answer.exit_code == 0, answer.stderr
+    lines = answer.stdout.splitlines()
+    assert lines[0] == (
+        "A rollout of g of cluster c, with 2 members and 7 partitions. Each old pod stops before its new one starts; a "
+        "new pod joins 20 s after its start."
+    )
+    assert [line.split()[0] for line in lines[4:8]] == ["range", "range,", "cooperative-sticky", "uniform"]
+    assert "range: No eager rebalance of this group has been measured, so its pauses are unknown." in lines
+    assert "range: 48 rollouts replayed, all that are possible." in lines
+    assert (
+        "uniform (KIP-848): The ids of the topics are not known, so the coordinator's assignor cannot be replayed."
+        in lines
+    )
+    assert [line.split()[-1] for line in lines[4:8]] == ["unknown"] * 4
+    told = json.loads(ask("what-if", "g", "--rollout", "surge=0,start=20s", "--json", "--snapshot", saved).stdout)
+    assert told["rollout"] == {"surge": 0, "start_ms": 20_000}
+    assert told["ways"][0]["rebalances"] == {"least": 3, "median": 3, "most": 4}
+
+
+@pytest.mark.parametrize(
+    "words", [("--rollout", "surge=1", "--members", "3"), ("--static",), ("--protocol", "consumer")]
+)
+def test_options_of_a_rollout_are_refused_where_they_have_no_effect(saved, words):
+    answer = ask("what-if", "g", *words, "--snapshot", saved)
+    assert (answer.exit_code, answer.stdout) == (2, "")
+    assert "--rollout" in answer.stderr
+
+
 def test_a_snapshot_leaves_no_cluster_out_unless_it_is_told_to(tmp_path):
     ready = ready_cluster(offsets_only("g", "c"), cluster="c")
     with HttpServer(Served(snapshot(ready, ClusterSnapshot(cluster="slow")), {"c": SAVED}), port=0) as server:

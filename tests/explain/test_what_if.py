@@ -161,6 +161,27 @@ def test_a_group_of_another_library_is_simulated_by_the_assignor_of_its_leader()
     assert "A member that uses Sarama 1.61.1 leads the group." in answer.assumptions
 
 
+def test_a_name_means_the_assignor_of_the_leaders_library():
+    """Sarama deals by text, Kafka's Java client by number (above)."""
+    grown = catalog(topic("a", 12), topic("b", 3))
+    answer = asked(of_sarama("range"), Change(assignor="roundrobin"), grown)
+    assert answer.assignor == "sarama.roundrobin"
+    assert after(answer)["C0"]["a"] == (0, 2, 4, 6, 8, 10)
+    stand_in = asked(of_sarama("range"), Change(assignor="cooperative-sticky"))
+    assert stand_in.assignor == "cooperative-sticky"
+    assert (
+        "The cooperative-sticky of Sarama cannot be simulated; the simulation uses that of Kafka's Java client."
+        in stand_in.assumptions
+    )
+
+
+def test_a_name_of_kafkas_own_assignor_is_told_as_such():
+    told = "The simulation uses the cooperative-sticky of Kafka's Java client."
+    assert told in asked(PAIR, Change(assignor="cooperative-sticky")).assumptions
+    unknown = group(replace(C0, wire=None), replace(C1, wire=None))
+    assert told in asked(unknown, Change(assignor="cooperative-sticky")).assumptions
+
+
 def test_the_assignor_of_another_library_can_be_named():
     """kafka-go begins anew with C0 for each topic."""
     answer = asked(PAIR, Change(assignor="kafka-go.roundrobin"))

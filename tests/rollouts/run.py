@@ -1,6 +1,7 @@
 """``python -m tests.rollouts.run``: 60 real rollouts beside a job, each with a gate. Ends with 1 if a code is wrong.
 
-Options: ``--runs N`` takes every so many, so that N remain; ``--only TEXT`` those whose story or assignor has it.
+Each good one is forecast before it begins, and its moves have to lie in the range of that. Options: ``--runs N``
+takes every so many, so that N remain; ``--only TEXT`` those whose story or assignor has it; ``--good`` makes all good.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
+from urllib.request import urlopen
 
 from kafka import KafkaProducer
 from kafka.admin import KafkaAdminClient, NewTopic
@@ -49,10 +51,39 @@ class Seen:
     code: int
     late_s: float | None
     answer: dict[str, Any]
+    forecast: dict[str, Any]
 
     @property
     def is_right(self) -> bool:
         return self.code == self.rollout.code and (self.late_s is None or self.late_s <= LATE_S)
+
+    @property
+    def is_within(self) -> bool | None:
+        """Whether the measured moves are in the forecast's range; None: the rollout was a bad one."""
+        if self.rollout.story is not Story.GOOD or self.code:
+            return None
+        least, _, most = self.forecast_of("moves")
+        return least <= self._costs["moved"] <= most
+
+    def forecast_of(self, name: str) -> list[int]:
+        """The least, the median and the most of ``rebalances`` or ``moves``, by the forecast."""
+        spread = self.forecast["ways"][0][name]
+        return [spread["least"], spread["median"], spread["most"]]
+
+    @property
+    def costs(self) -> str:
+        """The forecast beside what the gate says that it cost."""
+        if self.is_within is None:
+            return ""
+        moves, rebalances = self.forecast_of("moves"), self.forecast_of("rebalances")
+        return (
+            f"moves: {moves}, measured {self._costs['moved']}{'' if self.is_within else ' OUTSIDE'}; "
+            f"rebalances: {rebalances}, measured {self._costs['rebalances']}"
+        )
+
+    @property
+    def _costs(self) -> dict[str, int]:
+        return dict(self.answer["groups"][0]["progress"]["costs"])
 
 
 class Producers:
@@ -118,6 +149,7 @@ def play(kit: Kit, rollout: Rollout) -> Seen:
 def _gated(kit: Kit, rollout: Rollout, old: list[str], new: list[str]) -> Seen:
     answered = kit.folder / f"{rollout.group}.json"
     said = kit.folder / f"{rollout.group}.log"
+    forecast = forecast_of(kit, rollout) if rollout.story is Story.GOOD else {}
     with answered.open("wb") as output, said.open("wb") as log:
         gate = subprocess.Popen(gate_command(kit, rollout), stdout=output, stderr=log)
         eventually(said.read_bytes, "the first look of the gate", 60)
@@ -130,7 +162,7 @@ def _gated(kit: Kit, rollout: Rollout, old: list[str], new: list[str]) -> Seen:
         ended_s = time.monotonic()
     late_s = None if truth_s is None or code else round(ended_s - truth_s - STABLE_S, 1)
     text = answered.read_text()
-    return Seen(rollout, code, late_s, json.loads(text) if text else {})
+    return Seen(rollout, code, late_s, json.loads(text) if text else {}, forecast)
 
 
 def gate_command(kit: Kit, rollout: Rollout) -> list[str]:
@@ -141,6 +173,14 @@ def gate_command(kit: Kit, rollout: Rollout) -> list[str]:
     words = ["verify", str(file), "--group", rollout.group, "--url", kit.url, "--json"]
     options = ["--wait", f"{wait_s:.0f}s", "--stable", f"{STABLE_S}s", "--replaced"]
     return [sys.executable, "-m", "monitor.cli", *words, *options]
+
+
+def forecast_of(kit: Kit, rollout: Rollout) -> dict[str, Any]:
+    """What the job says that it will cost, before it begins: the API has the forecast of groupwatch what-if."""
+    surge = -(-rollout.size // WAVES)
+    address = f"{kit.url}/api/v1/rollout/main/{rollout.group}?rollout=surge%3D{surge}%2Cstart%3D2s"
+    with urlopen(address, timeout=60) as answer:
+        return dict(json.load(answer))
 
 
 def replace(kit: Kit, rollout: Rollout, old: list[str], new: list[str]) -> None:
@@ -192,7 +232,7 @@ def _told(kit: Kit, rollout: Rollout) -> Seen:
     seen = play(kit, rollout)
     sign = "ok " if seen.is_right else "BAD"
     name = f"{rollout.number:3} {rollout.assignor:24} {rollout.size:3} {rollout.story:50}"
-    print(f"{sign} {name} {seen.code} {seen.late_s}", flush=True)  # noqa: T201
+    print(f"{sign} {name} {seen.code} {seen.late_s} {seen.costs}", flush=True)  # noqa: T201
     if not seen.is_right:
         print(json.dumps(seen.answer)[:1500], flush=True)  # noqa: T201
     return seen
@@ -203,19 +243,27 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--runs", type=int, default=60)
     parser.add_argument("--only", default="")
+    parser.add_argument("--good", action="store_true")
     parser.add_argument("--at-once", type=int, default=AT_ONCE)
     chosen = parser.parse_args()
     rollouts = [each for each in all_rollouts() if chosen.only in f"{each.assignor} {each.story}"]
+    if chosen.good:
+        rollouts = [Rollout(each.number, each.assignor, each.size, Story.GOOD) for each in rollouts]
     rollouts = rollouts[:: max(1, len(rollouts) // chosen.runs)][: chosen.runs]
     with tempfile.TemporaryDirectory(prefix="groupwatch-rollouts-") as folder:
         seen = run(rollouts, Path(folder), chosen.at_once)
     report = Path("build/rollouts.json")
     report.parent.mkdir(exist_ok=True)
-    report.write_text(json.dumps([asdict(each) | {"right": each.is_right} for each in seen], indent=1) + "\n")
+    report.write_text(
+        json.dumps([asdict(each) | {"right": each.is_right, "within": each.is_within} for each in seen], indent=1)
+        + "\n"
+    )
     wrong = [each for each in seen if not each.is_right]
     late = sorted(each.late_s for each in seen if each.late_s is not None)
     print(f"{len(seen) - len(wrong)} of {len(seen)} right; late by at most {late[-1] if late else 0} s")  # noqa: T201
-    sys.exit(bool(wrong))
+    forecast = [each.is_within for each in seen if each.is_within is not None]
+    print(f"{sum(forecast)} of {len(forecast)} cost as many moves as forecast")  # noqa: T201
+    sys.exit(bool(wrong) or not all(forecast))
 
 
 if __name__ == "__main__":

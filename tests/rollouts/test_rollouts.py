@@ -20,6 +20,7 @@ CHOSEN = [Rollout(0, "cooperative-sticky", 3, Story.GOOD), Rollout(1, "librdkafk
 def test_the_gate_lets_the_good_rollout_pass_and_no_other(tmp_path: Path):
     seen = run(CHOSEN, tmp_path)
     assert [(each.code, each.is_right) for each in seen] == [(0, True), (1, True)], seen
+    assert seen[0].is_within, "the forecast of the good one has its moves"
 
 
 @pytest.mark.broker

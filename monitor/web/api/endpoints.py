@@ -7,6 +7,7 @@ from typing import Final
 import msgspec
 
 from monitor.expectations.outcome import GroupOutcome
+from monitor.explain.rollout_cost import RolloutForecast
 from monitor.explain.statements import Explanation
 from monitor.explain.what_if import WhatIf
 from monitor.history.report.facts import IncidentReport
@@ -36,6 +37,7 @@ TOPIC: Final = "{cluster}/{topic}"
 EXPLAIN: Final = "/api/v1/explain/"
 VERIFY: Final = "/api/v1/verify/"
 WHAT_IF: Final = "/api/v1/what-if/"
+ROLLOUT: Final = "/api/v1/rollout/"
 LAG: Final = "/api/v1/lag/"
 OPENAPI: Final = "/api/v1/openapi.json"
 
@@ -255,6 +257,24 @@ ADDRESSES: Final = (
                 name="without", meaning="Without this member (its id, instance id, client id or host).", repeats=True
             ),
             Parameter(name="partitions", meaning="TOPIC=N: with N partitions of a topic.", repeats=True),
+            _AT,
+        ),
+    ),
+    Address(
+        path=f"{ROLLOUT}{GROUP}",
+        name="rollout",
+        tag="explanations",
+        meaning="What it will cost to replace all members: the output of groupwatch what-if --rollout --json without "
+        "the other ways, for at most 10 members and 200 partitions.",
+        answer=Answer(type=RolloutForecast),
+        parameters=(
+            Parameter(
+                name="rollout",
+                meaning="surge=N,start=DURATION or recreate,start=DURATION; surge=1,start=20s if left out.",
+            ),
+            Parameter(name="assignor", meaning="Another assignor."),
+            Parameter(name="protocol", meaning="consumer: as if the group used KIP-848."),
+            Parameter(name="static", meaning="As if members had a group.instance.id (1).", is_switch=True),
             _AT,
         ),
     ),

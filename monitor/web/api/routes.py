@@ -16,6 +16,8 @@ from starlette.routing import Route
 
 from monitor.detection.evaluation_input import GroupInputs, QuestionError, only_concerned
 from monitor.explain.query import counts_typed, explained
+from monitor.explain.rollout_cost import RolloutForecast, RolloutQuestion, forecast
+from monitor.explain.rollout_plan import DEFAULT, rollout_typed
 from monitor.explain.what_if import Change, what_if
 from monitor.history.story import story_of
 from monitor.messages.formatting import visible
@@ -24,7 +26,7 @@ from monitor.model import GroupKind, Phase, Snapshot
 from monitor.snapshot_file import Evaluated, all_lines, group_lines
 from monitor.web.api.cache import KeptLists, Listed
 from monitor.web.api.chosen_clusters import chosen_clusters
-from monitor.web.api.endpoints import ADDRESSES, EXPLAIN, GROUP, LAG, TOPIC, WHAT_IF, Address
+from monitor.web.api.endpoints import ADDRESSES, EXPLAIN, GROUP, LAG, ROLLOUT, TOPIC, WHAT_IF, Address
 from monitor.web.api.lists import Order, Wanted, condition
 from monitor.web.api.openapi import openapi_document
 from monitor.web.api.paging import page_response, read_wanted
@@ -40,7 +42,7 @@ from monitor.web.views.query import Query
 from monitor.web.views.snapshot_source import GroupFinder, Source, address_of
 from monitor.web.views.summary import verdict_json
 from monitor.web.views.topic_list import TopicListings
-from monitor.web.views.what_if_limits import affordable
+from monitor.web.views.what_if_limits import affordable, require_small_group
 
 log = logging.getLogger(__name__)
 
@@ -48,7 +50,9 @@ Handler = Callable[[Request, Query], Response]
 Runner = Callable[[Callable[[], Response]], Awaitable[Response]]
 
 _LINES_OF_JSON: Final = "application/x-ndjson"
-_TAKING_TURNS: Final = frozenset({"group", "explain", "what-if", "snapshot-of-group", "topics", "topic", "unused"})
+_TAKING_TURNS: Final = frozenset(
+    {"group", "explain", "what-if", "rollout", "snapshot-of-group", "topics", "topic", "unused"}
+)
 """These take a second or so for a huge group, or for many groups; else a few milliseconds."""
 
 _OF_THE_PAST: Final = frozenset({"history", "story", "report"})
@@ -206,6 +210,7 @@ class _OfGroups:
             "group": self._verdict,
             "explain": self._explained,
             "what-if": self._what_if,
+            "rollout": self._rollout,
             "lag": self._lag,
             "history": partial(self._history, HISTORY),
             "story": partial(self._history, STORY),
@@ -236,6 +241,10 @@ class _OfGroups:
         inputs = only_concerned(self._inputs(request, query, WHAT_IF))
         return _asked(inputs, lambda: what_if(inputs, change)).to(request)
 
+    def _rollout(self, request: Request, query: Query) -> Response:
+        inputs = only_concerned(self._inputs(request, query, ROLLOUT))
+        return _asked(inputs, lambda: _forecast(inputs, query)).to(request)
+
     def _lag(self, request: Request, _: Query) -> Response:
         group = self._find.listed(request, LAG)
         points = self._source.history(group.cluster, group.group)
@@ -252,6 +261,13 @@ class _OfGroups:
 
     def _saved(self, request: Request, query: Query) -> Response:
         return Response(group_lines(self._inputs(request, query, SAVED)), media_type=_LINES_OF_JSON)
+
+
+def _forecast(inputs: GroupInputs, query: Query) -> RolloutForecast:
+    require_small_group(inputs)
+    rollout = rollout_typed(query.text("rollout") or DEFAULT)
+    question = RolloutQuestion(rollout, query.text("assignor"), query.text("protocol"), query.is_on("static"))
+    return forecast(inputs, question, is_alone=True)
 
 
 def _change(query: Query) -> Change:

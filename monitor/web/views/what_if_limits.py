@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from monitor.detection.evaluation_input import QuestionError
-from monitor.explain import what_if
+from monitor.detection.evaluation_input import GroupInputs, QuestionError
+from monitor.explain import rollout_cost, what_if
 from monitor.explain.what_if import Change
 
 MOST_PARTITIONS: Final = 100_000
@@ -24,3 +24,23 @@ def affordable(change: Change) -> Change:
             f"{what_if.MOST_PARTITIONS:,}."
         )
     return change
+
+
+ROLLOUT_MEMBERS: Final = 10
+ROLLOUT_PARTITIONS: Final = 200
+"""A forecast of more replays rebalances for several seconds."""
+
+
+def require_small_group(inputs: GroupInputs) -> None:
+    """Refuse what would occupy a core of the job for long.
+
+    Raises:
+        QuestionError: the group is too large; the text names the command that has a higher limit.
+    """
+    topics = {topic for member in inputs.group.members for topic in member.topics}
+    partitions = sum(len(inputs.catalog.topics[each].partitions) for each in topics if each in inputs.catalog.topics)
+    if len(inputs.group.members) > ROLLOUT_MEMBERS or partitions > ROLLOUT_PARTITIONS:
+        raise QuestionError(
+            f"The server forecasts rollouts of at most {ROLLOUT_MEMBERS} members and {ROLLOUT_PARTITIONS} partitions. "
+            f"Run groupwatch what-if --rollout for up to {rollout_cost.MOST_MEMBERS} members."
+        )

@@ -83,6 +83,7 @@ EXAMPLES: Final = {
     "unused": "/api/v1/unused",
     "explain": "/api/v1/explain/main/orders?topic=orders&partition=3",
     "what-if": "/api/v1/what-if/main/orders?members=3&partitions=orders%3D6",
+    "rollout": "/api/v1/rollout/main/orders?rollout=surge%3D1%2Cstart%3D5s&static=1",
     "verify": "/api/v1/verify/main/orders",
     "lag": "/api/v1/lag/main/orders",
     "history": "/api/v1/history/main/orders?since=-10m",

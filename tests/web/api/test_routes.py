@@ -341,6 +341,8 @@ def test_pages_of_groups_with_hostile_names_are_the_whole_list(hostile):
             "partitions: orders may be given only once, ",
         ),
         ("what-if/main/orders?partitions=orders%3D100001", 400, "The server simulates at most 100,000 partitions. "),
+        ("rollout/main/orders?rollout=fast", 400, "fast is no rollout; give for example surge=1,start=20s, "),
+        ("rollout/main/orders?protocol=share", 400, "The protocol is classic or consumer, not share."),
         ("lag/main/absent", 404, "No group named absent was found in cluster main."),
         ("lag/main", 404, "This address names no group: it must end in a cluster and a group."),
         ("lag/elsewhere/g", 404, "No cluster named elsewhere is watched."),

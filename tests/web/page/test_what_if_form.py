@@ -16,6 +16,7 @@ from monitor.web.page.options import PageOptions
 from monitor.web.page.render import Pages
 from monitor.web.page.what_if_form import WhatIfAnswer, WhatIfForm, what_if_answer, what_if_form
 from monitor.web.views.overview import ClusterLine
+from monitor.web.views.what_if_limits import require_small_group
 from tests.detection.ownership.test_task_targets import pair
 from tests.support.builders import NOW, catalog, group, member, topic
 
@@ -159,3 +160,14 @@ def test_the_page_lists_what_happens_to_each_task():
     assert "Moved tasks Task 0_1 moves from b to a." in words
     assert "Moved partitions" not in words
     assert "At most 1 active task per member before, 2 after." in words
+
+
+def test_the_server_forecasts_rollouts_of_small_groups_only():
+    large = group(*[member(f"C{number}", ("a",)) for number in range(11)])
+    require_small_group(GroupInputs(group=PAIR, catalog=TOPICS, now_ms=NOW))
+    for inputs in (
+        GroupInputs(group=large, catalog=TOPICS, now_ms=NOW),
+        GroupInputs(group=PAIR, catalog=catalog(topic("a", 201)), now_ms=NOW),
+    ):
+        with pytest.raises(QuestionError, match="at most 10 members and 200 partitions"):
+            require_small_group(inputs)
