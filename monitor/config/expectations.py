@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError, field_validator, model_validator
 from pydantic_core import ErrorDetails
@@ -13,7 +14,7 @@ from monitor.config.files import read_toml
 from monitor.config.http import FilePath
 from monitor.config.mistakes import mistake_sentence
 from monitor.config.section import LONGEST_S, Section, checked_expression
-from monitor.expectations.expectation import Expectation, Expectations, MemberRange
+from monitor.expectations.expectation import Expectation, Expectations, MemberRange, Objective
 from monitor.findings.table import FINDINGS
 from monitor.model.findings import Severity
 
@@ -39,6 +40,39 @@ class MembersTable(Section):
         if self.max is not None and self.max < self.min:
             raise ValueError("should have a max that is at least its min")
         return self
+
+
+_WINDOW: Final = re.compile(r"([1-9]\d{0,2})([dw])")
+_DAYS: Final = {"d": 1, "w": 7}
+SHORTEST_DAYS: Final = 7
+"""The alerts of an objective look back three days; they say nothing of a shorter window."""
+LONGEST_DAYS: Final = 366
+
+
+class SloTable(Section):
+    """For how much of the time an expectation should be met."""
+
+    percent: float = Field(gt=0, lt=100, allow_inf_nan=False)
+    """So much of the time, in percent. Less than 100: without an error budget, there is nothing to alert on."""
+    window: str = Field(json_schema_extra={"pattern": f"^{_WINDOW.pattern}$"})
+    """Of so many days or weeks in a row, for example `30d` or `4w`."""
+
+    @field_validator("window")
+    @classmethod
+    def _is_a_window(cls, given: str) -> str:
+        if not SHORTEST_DAYS <= _days(given) <= LONGEST_DAYS:
+            raise ValueError(f"should be days or weeks, as 30d or 4w, from {SHORTEST_DAYS}d to {LONGEST_DAYS}d")
+        return given
+
+    def objective(self) -> Objective:
+        """As a value."""
+        return Objective(self.percent, _days(self.window))
+
+
+def _days(window: str) -> int:
+    """A window in days; 0: it is none."""
+    found = _WINDOW.fullmatch(window)
+    return 0 if found is None else int(found[1]) * _DAYS[found[2]]
 
 
 def _as_range(given: object) -> object:
@@ -74,6 +108,8 @@ class ExpectTable(Section):
     """The largest member should own at most this multiple of its partitions in an optimal assignment; `1.0` is even."""
     allow: tuple[str, ...] | None = None
     """Findings that are allowed, as `KIND` or `KIND/REASON`. Others of severity warning or critical are not."""
+    slo: SloTable | None = None
+    """For how much of the time all of this should be so: `{ percent = 99.5, window = "30d" }`."""
 
     @field_validator("groups")
     @classmethod
@@ -103,6 +139,7 @@ class ExpectTable(Section):
             max_lag_s=self.max_lag_s,
             max_share=self.max_share,
             allow=self.allow,
+            slo=None if self.slo is None else self.slo.objective(),
         )
 
 
@@ -139,5 +176,5 @@ def load_expectations(path: Path) -> Expectations:
 
 
 def _sentence(error: ErrorDetails) -> str:
-    tables: tuple[type[BaseModel], ...] = (ExpectationsFile, ExpectTable, MembersTable)
+    tables: tuple[type[BaseModel], ...] = (ExpectationsFile, ExpectTable, MembersTable, SloTable)
     return mistake_sentence(error, [name for table in tables for name in table.model_fields])

@@ -36,13 +36,29 @@ class MemberRange(Value):
         return f"{self.least:,}" if self.least == self.most else f"{self.least:,} to {self.most:,}"
 
 
+class Objective(Value):
+    """For how much of the time an expectation should be met: ``percent`` of each ``window_days`` in a row."""
+
+    percent: float
+    window_days: int
+
+    @property
+    def budget(self) -> float:
+        """The share of the time in which it need not be met: the error budget.
+
+        >>> Objective(99.5, 30).budget
+        0.005
+        """
+        return round(1 - self.percent / 100, 9)
+
+
 class Expectation(Value):
     """What is expected of a group, or of the groups that match a pattern. None: nothing is expected of it.
 
     ``cluster`` None: in each cluster. ``protocol`` is in Kafka's words: classic, consumer, share or streams.
     ``static``: whether all members have an instance id, or (False) none has. ``max_share`` is how many partitions the
     largest member may have, as a multiple of what it would have in an optimal assignment. ``allow`` are findings that
-    allowed, as KIND or KIND/REASON.
+    are allowed, as KIND or KIND/REASON. ``slo`` is for how much of the time all of this should be so.
     """
 
     groups: str
@@ -56,6 +72,7 @@ class Expectation(Value):
     max_lag_s: float | None = None
     max_share: float | None = None
     allow: tuple[str, ...] | None = None
+    slo: Objective | None = None
 
     def is_of(self, cluster: str, group: str) -> bool:
         """Whether it is about this group.

@@ -9,7 +9,7 @@ import pytest
 from monitor.config.errors import ConfigError
 from monitor.config.expectations import load_expectations
 from monitor.config.expectations_schema import expectations_schema
-from monitor.expectations.expectation import Expectation, MemberRange
+from monitor.expectations.expectation import Expectation, MemberRange, Objective
 
 WHOLE = """
 [[expect]]
@@ -24,6 +24,7 @@ static = false
 max_lag_s = 30
 max_share = 1.5
 allow = ["rebalance", "lag/behind"]
+slo = { percent = 99.5, window = "4w" }
 
 [[expect]]
 groups = "batch-.*"
@@ -52,6 +53,7 @@ def test_every_key(file):
             max_lag_s=30,
             max_share=1.5,
             allow=("rebalance", "lag/behind"),
+            slo=Objective(percent=99.5, window_days=28),
         ),
         Expectation(groups="batch-.*", members=MemberRange(1, 6)),
     )
@@ -66,6 +68,17 @@ def test_every_key(file):
         ('protocol = "eager"', "expect#1.protocol should be 'classic', 'consumer', 'share' or 'streams'."),
         ("max_share = 0.5", "expect#1.max_share should be greater than or equal to 1."),
         ('allow = ["drif"]', "expect#1.allow has 'drif', which is no finding: see docs/findings.md."),
+        ("slo = 99.5", "expect#1.slo should be a table."),
+        ("slo = { percent = 99.5 }", "expect#1.slo.window is required."),
+        ('slo = { percent = 100, window = "30d" }', "expect#1.slo.percent should be less than 100."),
+        (
+            'slo = { percent = 99, window = "1h" }',
+            "expect#1.slo.window should be days or weeks, as 30d or 4w, from 7d to 366d.",
+        ),
+        (
+            'slo = { percent = 99, window = "30d", name = "x" }',
+            "expect#1.slo.name is not a known key.",
+        ),
     ],
 )
 def test_a_mistake_is_one_sentence(file, entry, sentence):
@@ -108,7 +121,7 @@ def test_the_schema_takes_the_file_and_refuses_what_it_does_not_know():
     assert list(validator.iter_errors(tomllib.loads(WHOLE))) == []
     assert list(validator.iter_errors({"expect": [{"groups": "g", "member": 2}]})) != []
     described = schema["$defs"]["ExpectTable"]["properties"]
-    assert len(described) == 11
+    assert len(described) == 12
     assert all(each.get("description") for each in described.values())
 
 
