@@ -31,6 +31,7 @@ from monitor.cli.manual import add_manuals
 from monitor.cli.mcp import add_mcp
 from monitor.cli.report import add_report
 from monitor.cli.rules import add_rules
+from monitor.cli.slo import add_slo
 from monitor.cli.usage import Commands
 from monitor.cli.verify import add_verify
 from monitor.model.escaping import escaped_lines
@@ -213,6 +214,7 @@ add_commands(app)
 add_backtest(app)
 add_report(app)
 add_rules(app)
+add_slo(app)
 add_verify(app)
 add_dashboards(app)
 add_doctor(app)

@@ -89,6 +89,23 @@ MANUALS: Final[Mapping[str, Manual]] = {
         ),
         environment=(SETTINGS,),
     ),
+    "slo": Manual(
+        examples=(
+            Example("groupwatch slo expect.toml --cluster prod > slo.yml", "Write alert rules for Prometheus."),
+            Example(
+                "groupwatch slo expect.toml --config g.toml --format sloth > sloth.yml",
+                "Write a file for Sloth, with the clusters of the configuration.",
+            ),
+        ),
+        exit_codes=(
+            AS_ASKED,
+            Meaning(
+                "2", "a file is wrong, no entry has slo, or an entry needs a cluster: one sentence for each mistake"
+            ),
+            INTERRUPTED,
+        ),
+        environment=(SETTINGS,),
+    ),
     "dashboards": Manual(
         examples=(
             Example("groupwatch dashboards --config groupwatch.toml --out boards", "Write five files for Grafana."),
@@ -452,7 +469,7 @@ PANELS: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     "Run": ("run", "collect", "demo"),
     "Past": ("history", "report", "backtest"),
-    "Set up": ("check-config", "rules", "dashboards", "prepare", "completion"),
+    "Set up": ("check-config", "rules", "slo", "dashboards", "prepare", "completion"),
 }
 """The panels of the help, and the commands of each, in their order."""
 

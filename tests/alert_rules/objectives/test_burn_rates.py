@@ -1,0 +1,129 @@
+"""At which minute an error budget that is used up so fast raises an alert, by Prometheus; the minutes are worked out.
+
+The objective is 99.5 %, so the budget is 0.005: a page from a ratio of 0.072 in an hour (14.4 times) or 0.03 in six (6
+times); a ticket from 0.015 in a day (3 times) or 0.005 in three (once). A burn that starts after a healthy time and
+makes a share s of each minute bad has a ratio of s * minutes / window.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from monitor.alert_rules.objectives.burn_rates import NO_DATA, PAGE, TICKET, burn_rate_rules
+from monitor.alert_rules.objectives.objective import ClusterObjective
+from monitor.expectations.expectation import Objective
+from tests.dashboards.promtool import run_cases
+
+SIX_HOURS, THREE_DAYS = 360, 4_320
+
+
+def rules(percent: float = 99.5) -> str:
+    return burn_rate_rules([ClusterObjective("prod", "orders", Objective(percent, 30), "checkout")])
+
+
+EXPRESSIONS = {rule["alert"]: rule["expr"] for group in yaml.safe_load(rules())["groups"] for rule in group["rules"]}
+NO_RULES = "groups: []"
+"""A condition that is looked at alone costs a thousandth of a rule that is evaluated at each minute of days."""
+
+
+def given(healthy: int, share: float, minutes: int, met: str = "no", after: int = 0) -> list[dict[str, str]]:
+    """Healthy for so many minutes, then a share of each is bad; then it is healthy again."""
+    bad = 60 * share
+    own = 'groupwatch_expectation_seconds_total{cluster="prod",expectation="orders",met="%s"}'
+    other = "unknown" if met == "no" else "no"
+    ended, good = bad * minutes, 60 * healthy + (60 - bad) * minutes
+    yes = f"0+60x{healthy} {60 * healthy + 60 - bad:g}+{60 - bad:g}x{minutes - 1}"
+    no = f"0x{healthy} {bad:g}+{bad:g}x{minutes - 1}"
+    if after:
+        yes, no = f"{yes} {good + 60:g}+60x{after - 1}", f"{no} {ended:g}x{after - 1}"
+    rows = {"yes": yes, met: no, other: f"0x{healthy + minutes + after}"}
+    return [{"series": own % name, "values": values} for name, values in rows.items()]
+
+
+def looks(alert: str, *expected: tuple[int, bool]) -> list[dict[str, Any]]:
+    """At which minutes the condition of an alert holds, and at which it does not."""
+    told = [{"labels": "{}", "value": 1}]
+    return [
+        {"expr": f"count({EXPRESSIONS[alert]})", "eval_time": f"{minute}m", "exp_samples": told if holds else []}
+        for minute, holds in expected
+    ]
+
+
+def case(name: str, series: list[dict[str, str]], *looks: list[dict[str, Any]]) -> dict[str, Any]:
+    return {
+        "name": name,
+        "interval": "1m",
+        "input_series": series,
+        "promql_expr_test": [each for look in looks for each in look],
+    }
+
+
+def test_an_alert_fires_at_the_first_minute_at_which_its_condition_holds(tmp_path: Path):
+    """All bad: 5 of 60 minutes are the first that exceed 0.072."""
+    fires = 'count(ALERTS{alertname="%s",alertstate="firing",slo="prod--orders",team="checkout",severity="critical"})'
+    told = [{"labels": "{}", "value": 1}]
+    seen = [
+        {"expr": fires % PAGE, "eval_time": f"{minute}m", "exp_samples": found}
+        for minute, found in ((SIX_HOURS + 4, []), (SIX_HOURS + 5, told))
+    ]
+    run_cases(tmp_path, rules(), [case("all of it is bad", given(SIX_HOURS, 1, 6), seen)])
+
+
+def test_conditions_hold_at_their_minute(tmp_path: Path):
+    """Pages: 5 of 60 minutes if all is bad, 44 if a tenth is; 212 of six hours if a share of 0.051 is.
+
+    Tickets: a share of 0.019 for 1,137 of the 1,440 minutes of a day, or 0.011 for 1,964 of the 4,320 of three days.
+    The short window of five minutes ends the page of ten bad minutes once less than 0.36 of them are in it.
+    """
+    day, days = SIX_HOURS, THREE_DAYS
+    run_cases(
+        tmp_path,
+        NO_RULES,
+        [
+            case("all of it is bad", given(day, 1, 30), looks(PAGE, (day + 4, False), (day + 5, True))),
+            case("all of it is unknown", given(day, 1, 30, "unknown"), looks(PAGE, (day + 4, False), (day + 5, True))),
+            case("twentyfold", given(day, 0.1, 100), looks(PAGE, (day + 43, False), (day + 44, True))),
+            case("tenfold", given(day, 0.051, 300), looks(PAGE, (day + 211, False), (day + 212, True))),
+            case("four bad minutes", given(day, 1, 4, after=60), looks(PAGE, *((day + n, False) for n in range(64)))),
+            case("ten bad minutes", given(day, 1, 10, after=60), looks(PAGE, (day + 14, True), (day + 15, False))),
+            case(
+                "fourfold",
+                given(days, 0.019, 1_200),
+                looks(TICKET, (days + 1_136, False), (days + 1_137, True)),
+                looks(PAGE, (days + 1_200, False)),
+            ),
+            case(
+                "twofold",
+                given(days, 0.011, 2_000),
+                looks(TICKET, (days + 1_963, False), (days + 1_964, True)),
+                looks(PAGE, (days + 2_000, False)),
+            ),
+            case(
+                "within the budget",
+                given(0, 0.0049, days),
+                looks(TICKET, *((minute, False) for minute in (60, 600, 2_000, days))),
+                looks(PAGE, *((minute, False) for minute in (60, 600, 2_000, days))),
+            ),
+        ],
+    )
+
+
+def test_nothing_that_counts_is_an_alert_after_ten_minutes(tmp_path: Path):
+    fires = f'count(ALERTS{{alertname="{NO_DATA}",alertstate="firing",expectation="orders"}})'
+    told = [{"labels": "{}", "value": 1}]
+    seen = [{"expr": fires, "eval_time": f"{minute}m", "exp_samples": found} for minute, found in ((9, []), (10, told))]
+    silent = [{"expr": fires, "eval_time": "30m", "exp_samples": []}]
+    run_cases(tmp_path, rules(), [case("no series", [], seen), case("series", given(30, 1, 1), silent)])
+
+
+@pytest.mark.parametrize(("percent", "has_page"), [(99.5, True), (84, True), (83, False), (50, False)])
+def test_a_budget_that_cannot_be_used_up_so_fast_has_no_page_and_says_so(percent, has_page):
+    """6 times a sixth is all of the time."""
+    text = rules(percent)
+    assert (f"alert: {PAGE}" in text) is has_page
+    assert text.startswith("# prod--orders has no page: ") is not has_page
+    assert f"alert: {TICKET}" in text
