@@ -75,7 +75,7 @@ def backtests(config: Path, folder: str | None, span: Span, chosen: Chosen, tell
 
 def _backtest(folder: str, asked: Backtest, tell: Tell) -> ClusterBacktest:
     """In as many processes as there are processors, up to MOST_WORKERS, if there is enough to do for them."""
-    recording, workers = DeltaRecording(folder), min(MOST_WORKERS, _count_processors())
+    recording, workers = DeltaRecording(folder), min(MOST_WORKERS, count_processors())
     plan = plan_backtest(recording, asked, workers)
     count = len(plan.batches)
     if count < 2 or workers < 2:
@@ -84,7 +84,7 @@ def _backtest(folder: str, asked: Backtest, tell: Tell) -> ClusterBacktest:
         return summarize(plan, _with_progress(pool.imap(_work, range(count)), plan, tell))
 
 
-def _count_processors() -> int:
+def count_processors() -> int:
     """Those that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
@@ -100,8 +100,13 @@ _worker: list[tuple[DeltaRecording, Plan]] = []
 
 
 def _start_worker(folder: str, plan: Plan) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends it
+    ignore_interrupts()
     _worker.append((DeltaRecording(folder), plan))
+
+
+def ignore_interrupts() -> None:
+    """For a process that works: its parent ends it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _work(number: int) -> list[GroupPairs]:

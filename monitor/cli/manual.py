@@ -154,9 +154,17 @@ MANUALS: Final[Mapping[str, Manual]] = {
                 "groupwatch verify expect.toml --group orders --wait 10m --replaced",
                 "Wait for a rollout of orders that replaces all members, and say what it cost.",
             ),
+            Example(
+                "groupwatch verify expect.toml --history /srv/history --since -30d",
+                "Say for how long expectations were met, and whether that is enough for each slo.",
+            ),
         ),
         exit_codes=(
-            Meaning("0", "all expectations are met; with --wait: for --stable without a break"),
+            Meaning(
+                "0",
+                "all expectations are met; with --wait: for --stable without a break; with --since and --history: each "
+                "slo would have been met",
+            ),
             Meaning("1", "an expectation is not met; with --wait: when the time is up, or a limit is exceeded"),
             Meaning(
                 "2",

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Final, TextIO
+from typing import TYPE_CHECKING, Final, TextIO
 
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from monitor.cli.gate import GateResult, GroupRollout
+from monitor.cli.render_answer import plain_table
 from monitor.expectations.outcome import Check, GroupOutcome, Outcome
 from monitor.messages.formatting import age
 from monitor.messages.names import shown, shown_group
 from monitor.messages.notification import utc
 from monitor.model.escaping import escaped
 from monitor.model.expectations import Met
+
+if TYPE_CHECKING:
+    from monitor.history.met_then import MetThen
 
 _WORDS: Final = {Met.YES: "met", Met.NO: "not met", Met.UNKNOWN: "unknown"}
 _STYLES: Final = {Met.YES: "green", Met.NO: "bold red", Met.UNKNOWN: "yellow"}
@@ -24,6 +28,13 @@ _WHOLE: Final = {
     Met.NO: "Not all expectations are met.",
     Met.UNKNOWN: "Not all expectations could be checked.",
 }
+
+_SPAN: Final = {
+    Met.YES: "All objectives would have been met.",
+    Met.NO: "Not all objectives would have been met.",
+    Met.UNKNOWN: "Whether all objectives would have been met is not known: unknown time is not good.",
+}
+_NO_TARGET: Final = "No entry has slo, so there is no objective."
 
 
 def outcome_shown(outcome: Outcome) -> RenderableType:
@@ -66,6 +77,30 @@ def _result_line(result: GateResult) -> str:
             return f"The rollout since {since} has not succeeded within {took}."
         case Met.UNKNOWN:
             return f"Whether the rollout since {since} succeeded is not known after {took}."
+
+
+def span_shown(found: MetThen) -> RenderableType:
+    """For how long each entry was met, and whether that is enough."""
+    grid = plain_table("groups", "met", "not met", "unknown", "objective", "")
+    for each in found.entries:
+        passed_ms = max(1, each.time.passed_ms)
+        shares = [Text(share(part, passed_ms)) for part in (each.yes_ms, each.no_ms, each.unknown_ms)]
+        slo = "" if each.slo is None else f"{each.slo.percent:g}% of {each.slo.window_days}d"
+        told = Text("") if each.target is None else Text(_WORDS[each.target], style=_STYLES[each.target])
+        grid.add_row(Text(shown(each.groups)), *shares, Text(slo), told)
+    head = Text(f"Cluster {shown(found.cluster)}, {utc(found.since_ms)} to {utc(found.until_ms)}:")
+    has_target = any(each.target is not None for each in found.entries)
+    return Group(head, grid, Text(_SPAN[found.met] if has_target else _NO_TARGET, style=_STYLES[found.met]))
+
+
+def share(part_ms: int, passed_ms: int) -> str:
+    """A part of the time in percent, rounded down: 100 % is all of it.
+
+    >>> share(999_999, 1_000_000), share(5, 5), share(0, 5)
+    ('99.999%', '100%', '0%')
+    """
+    thousandths = part_ms * 100_000 // passed_ms
+    return f"{thousandths / 1_000:g}%"
 
 
 class RolloutTicker:

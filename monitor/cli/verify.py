@@ -89,7 +89,11 @@ def verify(  # noqa: PLR0913, PLR0917 -- each is an argument or an option
     ] = "60s",
     since: Annotated[
         str | None,
-        typer.Option(metavar="INSTANT", help="When the rollout started, in the form of --at; not set: now."),
+        typer.Option(
+            metavar="INSTANT",
+            help="With --wait: when the rollout started, in the form of --at; not set: now. With --history: verify all "
+            "of the time since then, by the recording.",
+        ),
     ] = None,
     replaced: Annotated[
         bool, typer.Option("--replaced", help="The rollout is to replace all members that were there when it started.")
@@ -104,6 +108,13 @@ def verify(  # noqa: PLR0913, PLR0917 -- each is an argument or an option
 ) -> None:
     """Verify that groups are as a file expects: once, or for a rollout until they are."""
     pause_s = None if max_pause is None else duration_s(max_pause)
+    if since is not None and wait is None and options.is_recording:
+        if replaced or max_pause is not None or max_redelivered is not None:
+            raise typer.BadParameter("--replaced, --max-pause and --max-redelivered need --wait")
+        code = _verify_span(options, file, (cluster, group), since, junit, bootstrap_server)
+        if code:
+            raise typer.Exit(code)
+        return
     rollout = Rollout(
         0 if wait is None else duration_s(wait), duration_s(stable), since, replaced, pause_s, max_redelivered
     )
@@ -124,7 +135,8 @@ def _require_sound(options: SourceOptions, rollout: Rollout, bootstrap_server: s
         BadParameter: they do not go together.
     """
     if not waits and rollout._replace(wait_s=0, stable_s=0) != (0, 0, None, False, None, None):
-        raise typer.BadParameter("--since, --replaced, --max-pause and --max-redelivered need --wait")
+        hint = "; --since needs --wait or, to look at the past, --history" if rollout.since is not None else ""
+        raise typer.BadParameter(f"--since, --replaced, --max-pause and --max-redelivered need --wait{hint}")
     if waits and rollout.stable_s > rollout.wait_s:
         raise typer.BadParameter("--stable is longer than --wait, so the rollout could never succeed")
     if waits and (bootstrap_server is not None or options.at is not None or options.snapshot is not None):
@@ -148,6 +160,28 @@ def _keep_report(junit: Path | None) -> Iterator[None]:
     except SourceError as error:
         _write_junit(outcome_of([unknown_cluster("groupwatch", str(error))], now_ms()), junit)
         raise
+
+
+def _verify_span(  # noqa: PLR0913, PLR0917 -- each is an argument or an option
+    options: SourceOptions,
+    file: Path,
+    names: tuple[str | None, str | None],
+    since: str,
+    junit: Path | None,
+    bootstrap_server: str | None,
+) -> int:
+    """All of the time since an instant, by a recording."""
+    from monitor.cli.recorded_time import SpanQuestion, as_outcome, met_in_span  # noqa: PLC0415 -- as above
+    from monitor.cli.render_verify import span_shown  # noqa: PLC0415 -- as above
+
+    if options.at is not None or options.snapshot is not None or bootstrap_server is not None:
+        raise typer.BadParameter("--since with --history looks at a span: leave out --at, --snapshot and others")
+    with _keep_report(junit):
+        asked = SpanQuestion(options.history or "", options.instant(since), now_ms(), *names)
+        found = wait_for(lambda: met_in_span(_expectations(file), asked), options.source_name)
+        tell_answer(found, options.as_json, lambda: span_shown(found))
+        _write_junit(as_outcome(found), junit)
+    return found.met.exit_code
 
 
 def _verify_once(options: SourceOptions, chosen: Verification, junit: Path | None) -> int:
@@ -263,19 +297,13 @@ def _verification(
         SourceError: the file has mistakes, or the source cannot be used.
     """
     from monitor.cli.doctor import examined_cluster  # noqa: PLC0415 -- as above
-    from monitor.cli.errors import SourceError  # noqa: PLC0415 -- as above
     from monitor.cli.names import only_cluster  # noqa: PLC0415 -- as above
     from monitor.cli.sources.recording import Recording  # noqa: PLC0415 -- as above
     from monitor.cli.sources.saved_file import SavedFile  # noqa: PLC0415 -- as above
     from monitor.cli.sources.verifying import JobCluster, RecordedCluster, SavedCluster  # noqa: PLC0415 -- as above
-    from monitor.config.errors import ConfigError  # noqa: PLC0415 -- as above
-    from monitor.config.expectations import load_expectations  # noqa: PLC0415 -- as above
 
     cluster, group = names
-    try:
-        expectations = load_expectations(file)
-    except ConfigError as error:
-        raise SourceError("\n".join(f"{file}: {each}" for each in error.problems)) from None
+    expectations = _expectations(file)
     if bootstrap_server is not None:
         with examined_cluster(bootstrap_server, client, group) as (examined, name):
             yield Verification(expectations, examined, cluster or name, group)
@@ -292,3 +320,14 @@ def _verification(
         return
     name = cluster or only_cluster(options.job)
     yield Verification(expectations, JobCluster(options.job, name, options.at_instant), name, group)
+
+
+def _expectations(file: Path) -> Expectations:
+    from monitor.cli.errors import SourceError  # noqa: PLC0415 -- as above
+    from monitor.config.errors import ConfigError  # noqa: PLC0415 -- as above
+    from monitor.config.expectations import load_expectations  # noqa: PLC0415 -- as above
+
+    try:
+        return load_expectations(file)
+    except ConfigError as error:
+        raise SourceError("\n".join(f"{file}: {each}" for each in error.problems)) from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from itertools import starmap
 from operator import itemgetter
 from typing import Any, Final
 
@@ -15,6 +16,7 @@ from monitor.history.held import HeldRecording, base_of
 from monitor.history.recorded import (
     EVENTS_VERSION,
     NotRecordedError,
+    RecordedPasses,
     RecordedRow,
     RecordingError,
     recorded_name,
@@ -108,6 +110,16 @@ class DeltaRecording:
             RecordingError: the recording cannot be read.
         """
         return self._states.times(cluster, since_ms, until_ms)
+
+    def passes(self, cluster: str, since_ms: int, until_ms: int) -> list[RecordedPasses]:
+        """The passes of collectors between two instants, as they were recorded, in order.
+
+        Raises:
+            RecordingError: the recording cannot be read.
+        """
+        of = (pc.field("entity") == Entity.PASS.value) & (pc.field("last_ms") >= since_ms)
+        names = ["first_ms", "last_ms", "recorded_ms"]
+        return sorted(starmap(RecordedPasses, self._read_events(names, cluster, since_ms - 1, until_ms, of)))
 
     @property
     def sql_tables(self) -> DeltaSqlTables:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from heapq import merge
 from itertools import accumulate, pairwise, takewhile
 from operator import attrgetter, itemgetter
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -53,6 +53,14 @@ class RecordedSettings(Value):
 
     rules: DetectionRules = DetectionRules()
     connect_topics: dict[str, str] = msgspec.field(default_factory=dict)
+
+
+class RecordedPasses(NamedTuple):
+    """The passes of collectors over a cluster that were recorded at once: when the first and the last one happened."""
+
+    first_ms: int
+    last_ms: int
+    recorded_ms: int
 
 
 class RecordedRow(Value):

@@ -122,7 +122,7 @@ def test_several_processes_find_what_one_finds(folder: Path, monkeypatch: pytest
     new = "[detection]\nlag_records = 100\n"
     alone = answer(folder, new)
     monkeypatch.setattr(cluster, "SMALL_BYTES_A_DAY", 0)
-    monkeypatch.setattr(backtest_source, "_count_processors", lambda: 2)
+    monkeypatch.setattr(backtest_source, "count_processors", lambda: 2)
     assert answer(folder, new) == alone
 
 

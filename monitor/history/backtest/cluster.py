@@ -120,11 +120,13 @@ def plan_backtest(recording: BatchRecording, asked: Backtest, workers: int = 1) 
         RecordingError: the recording cannot be read, or has nothing of that span.
     """
     since_ms, until_ms = _recorded_span(recording, asked)
-    parts = tuple(_parts(recording, asked.cluster, since_ms, until_ms))
+    parts = tuple(span_parts(recording, asked.cluster, since_ms, until_ms))
     sizes = recording.group_sizes(asked.cluster, since_ms, until_ms)
     chosen = {name: size or USUAL_BYTES for name, size in sizes.items() if asked.is_chosen(name)}
     others = {name: size for name, size in chosen.items() if _has_others(asked, name, parts)}
-    return Plan(asked, parts, len(chosen), tuple(_batches(others, _most_bytes(others, until_ms - since_ms, workers))))
+    return Plan(
+        asked, parts, len(chosen), tuple(group_batches(others, batch_bytes(others, until_ms - since_ms, workers)))
+    )
 
 
 def try_batch(
@@ -180,7 +182,7 @@ def _recorded_span(recording: BatchRecording, asked: Backtest) -> tuple[int, int
     raise NotRecordedError(f"The recording of cluster {shown(asked.cluster)} starts at {utc(begin_ms)}.")
 
 
-def _parts(recording: BatchRecording, cluster: str, since_ms: int, until_ms: int) -> Iterator[Part]:
+def span_parts(recording: BatchRecording, cluster: str, since_ms: int, until_ms: int) -> Iterator[Part]:
     """Parts of about two hours that start where states were recorded, and where the thresholds changed."""
     settings = recording.settings_between(cluster, since_ms, until_ms)
     in_force = [(at_ms, decode_settings(each).rules) for at_ms, each in settings]
@@ -207,7 +209,7 @@ def _has_others(asked: Backtest, group: str, parts: Sequence[Part]) -> bool:
     return any(part.rules.of(asked.cluster, group) != own for part in parts)
 
 
-def _most_bytes(sizes: Mapping[str, int], span_ms: int, workers: int) -> int:
+def batch_bytes(sizes: Mapping[str, int], span_ms: int, workers: int) -> int:
     """How large a batch is: four for each worker, if there is enough to do for several."""
     size = sum(sizes.values())
     if workers == 1 or size * span_ms < SMALL_BYTES_A_DAY * DAY_MS:
@@ -215,7 +217,7 @@ def _most_bytes(sizes: Mapping[str, int], span_ms: int, workers: int) -> int:
     return min(BATCH_BYTES, -(-size // (4 * workers)))
 
 
-def _batches(sizes: Mapping[str, int], most_bytes: int) -> Iterator[tuple[str, ...]]:
+def group_batches(sizes: Mapping[str, int], most_bytes: int) -> Iterator[tuple[str, ...]]:
     """Groups of so many bytes together, or one that is larger."""
     batch: list[str] = []
     size = 0

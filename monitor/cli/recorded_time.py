@@ -1,0 +1,90 @@
+"""For how long expectations were met, by a recording: in as many processes as there are processors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from multiprocessing import get_context
+from typing import NamedTuple
+
+from monitor.cli.backtest_source import MOST_WORKERS, count_processors, ignore_interrupts
+from monitor.cli.errors import SourceError
+from monitor.cli.render_verify import share
+from monitor.cli.sources.source import answering
+from monitor.expectations.expectation import Expectations
+from monitor.expectations.outcome import Check, GroupOutcome, Met, Outcome, group_outcome, outcome_of
+from monitor.history.delta_tables import DeltaRecording
+from monitor.history.instants import read_span
+from monitor.history.met_then import EntryThen, Marks, MetPlan, MetThen, judge_batch, met_then, plan_met
+from monitor.messages.names import listed, shown
+
+
+class SpanQuestion(NamedTuple):
+    """A recording, and since when; ``cluster`` None: its only one, ``group`` None: all that entries match."""
+
+    folder: str
+    since: str
+    now_ms: int
+    cluster: str | None
+    group: str | None
+
+
+def met_in_span(expectations: Expectations, asked: SpanQuestion) -> MetThen:
+    """For how long each entry was met.
+
+    Raises:
+        SourceError: the recording cannot answer, or the instant is none.
+    """
+    with answering():
+        span_ms = read_span(asked.since, "now", asked.now_ms)
+        recording = DeltaRecording(asked.folder)
+        cluster = asked.cluster or _only_cluster(recording)
+        plan = plan_met(recording, expectations, cluster, span_ms, asked.group, _workers())
+        return met_then(plan, _batches(asked.folder, recording, plan))
+
+
+def _workers() -> int:
+    return min(MOST_WORKERS, count_processors())
+
+
+def _only_cluster(recording: DeltaRecording) -> str:
+    names = recording.clusters()
+    if len(names) != 1:
+        raise SourceError(f"The recording has several clusters: name one with --cluster ({listed(names)}).")
+    return names[0]
+
+
+def _batches(folder: str, recording: DeltaRecording, plan: MetPlan) -> Iterator[dict[str, Marks]]:
+    count, workers = len(plan.batches), _workers()
+    if count < 2 or workers < 2:
+        yield from (judge_batch(recording, plan, number) for number in range(count))
+        return
+    with get_context("spawn").Pool(min(workers, count), _start_worker, (folder, plan)) as pool:
+        yield from pool.imap(_work, range(count))
+
+
+_worker: list[tuple[DeltaRecording, MetPlan]] = []
+"""In a process that works: the recording and the plan."""
+
+
+def _start_worker(folder: str, plan: MetPlan) -> None:
+    ignore_interrupts()
+    _worker.append((DeltaRecording(folder), plan))
+
+
+def _work(number: int) -> dict[str, Marks]:
+    recording, plan = _worker[0]
+    return judge_batch(recording, plan, number)
+
+
+def as_outcome(found: MetThen) -> Outcome:
+    """The objectives as the checks of a report."""
+    return outcome_of([_entry_outcome(found.cluster, each) for each in found.entries if each.slo], found.until_ms)
+
+
+def _entry_outcome(cluster: str, entry: EntryThen) -> GroupOutcome:
+    passed_ms = max(1, entry.time.passed_ms)
+    parts = [share(part_ms, passed_ms) for part_ms in (entry.yes_ms, entry.no_ms, entry.unknown_ms)]
+    percent = "" if entry.slo is None else f"{entry.slo.percent:g}%"
+    sentence = f"It was met for {parts[0]} of the time, not met for {parts[1]}, unknown for {parts[2]}."
+    check = Check("slo", entry.target or Met.UNKNOWN, f"{sentence} Expected: {percent}.")
+    return group_outcome(cluster, shown(entry.groups), [check], entry.team)
