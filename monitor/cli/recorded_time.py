@@ -11,11 +11,12 @@ from monitor.cli.errors import SourceError
 from monitor.cli.render_verify import share
 from monitor.cli.sources.source import answering
 from monitor.expectations.expectation import Expectations
-from monitor.expectations.outcome import Check, GroupOutcome, Met, Outcome, group_outcome, outcome_of
+from monitor.expectations.outcome import Check, GroupOutcome, Outcome, group_outcome, outcome_of
 from monitor.history.delta_tables import DeltaRecording
 from monitor.history.instants import read_span
 from monitor.history.met_then import EntryThen, Marks, MetPlan, MetThen, judge_batch, met_then, plan_met
 from monitor.messages.names import listed, shown
+from monitor.model.expectations import Met
 
 
 class SpanQuestion(NamedTuple):
@@ -28,7 +29,7 @@ class SpanQuestion(NamedTuple):
     group: str | None
 
 
-def met_in_span(expectations: Expectations, asked: SpanQuestion) -> MetThen:
+def time_in_span(expectations: Expectations, asked: SpanQuestion) -> MetThen:
     """For how long each entry was met.
 
     Raises:

@@ -171,14 +171,14 @@ def _verify_span(  # noqa: PLR0913, PLR0917 -- each is an argument or an option
     bootstrap_server: str | None,
 ) -> int:
     """All of the time since an instant, by a recording."""
-    from monitor.cli.recorded_time import SpanQuestion, as_outcome, met_in_span  # noqa: PLC0415 -- as above
+    from monitor.cli.recorded_time import SpanQuestion, as_outcome, time_in_span  # noqa: PLC0415 -- as above
     from monitor.cli.render_verify import span_shown  # noqa: PLC0415 -- as above
 
     if options.at is not None or options.snapshot is not None or bootstrap_server is not None:
         raise typer.BadParameter("--since with --history looks at a span: leave out --at, --snapshot and others")
     with _keep_report(junit):
         asked = SpanQuestion(options.history or "", options.instant(since), now_ms(), *names)
-        found = wait_for(lambda: met_in_span(_expectations(file), asked), options.source_name)
+        found = wait_for(lambda: time_in_span(_expectations(file), asked), options.source_name)
         tell_answer(found, options.as_json, lambda: span_shown(found))
         _write_junit(as_outcome(found), junit)
     return found.met.exit_code

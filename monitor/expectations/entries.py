@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 from msgspec.structs import replace
 
 from monitor.expectations.expectation import Expectation, Expectations
-from monitor.expectations.outcome import Met, combine
+from monitor.expectations.outcome import combine
 from monitor.expectations.verification import verify_group
+from monitor.model.expectations import Met
 from monitor.model.patterns import name_pattern
 
 
@@ -28,7 +29,7 @@ class EntriesOfCluster:
         for each in expectations.entries:
             if each.cluster in {None, cluster}:
                 alike[each.groups].append(each)
-        self._entries = {expression: _joined(entries) for expression, entries in alike.items()}
+        self._entries = {expression: _one_entry(entries) for expression, entries in alike.items()}
         self._matching: dict[str, tuple[str, ...]] = {}
 
     @property
@@ -44,7 +45,7 @@ class EntriesOfCluster:
             self._matching[group] = found
         return found
 
-    def met(self, groups: Mapping[str, Met], missing: str | None) -> dict[str, Met]:
+    def outcomes(self, groups: Mapping[str, Met], missing: str | None) -> dict[str, Met]:
         """Whether each is met: not if one of its groups is not, else unknown if one of them is.
 
         Without a group, it goes by ``exists``; without that, it is unknown, as its name may be misspelt.
@@ -66,7 +67,7 @@ class EntriesOfCluster:
         return verify_group(self._entries[expression], self._cluster, expression, None, missing).met
 
 
-def _joined(entries: Sequence[Expectation]) -> Expectation:
+def _one_entry(entries: Sequence[Expectation]) -> Expectation:
     """Entries with the same expression as one: of each of these keys, the first that has it counts."""
     exists = next((each.exists for each in entries if each.exists is not None), None)
     team = next((each.team for each in entries if each.team is not None), None)

@@ -13,11 +13,12 @@ from itertools import pairwise
 from statistics import median
 from typing import Final, NamedTuple, Protocol
 
+from monitor.expectations.accounts import NOT_THERE
 from monitor.expectations.checks import check_group
 from monitor.expectations.entries import EntriesOfCluster
 from monitor.expectations.expectation import Expectation, Expectations, Objective
 from monitor.expectations.met_time import MetTime
-from monitor.expectations.outcome import Met, combine
+from monitor.expectations.outcome import combine
 from monitor.history.backtest.cluster import USUAL_BYTES, BatchRecording, Part, batch_bytes, group_batches, span_parts
 from monitor.history.backtest.trial import FINE_STEP_MS, PARTITIONS_A_STEP, STEP_MS
 from monitor.history.chronicle.judging import Judge
@@ -27,6 +28,7 @@ from monitor.history.walk import GroupWalk
 from monitor.messages.names import shown
 from monitor.messages.notification import utc
 from monitor.model import Value
+from monitor.model.expectations import Met
 
 PARTIAL: Final = "A recording may have been made of some groups only."
 LATEST_MS: Final = 300_000
@@ -83,7 +85,7 @@ class MetThen(Value, omit_defaults=False):
     entries: tuple[EntryThen, ...]
 
 
-def plan_met(  # noqa: PLR0913, PLR0917 -- what is asked, and of what
+def plan_met(  # noqa: PLR0913, PLR0917 -- what the plan is of
     recording: SpanRecording,
     expectations: Expectations,
     cluster: str,
@@ -166,11 +168,11 @@ class _Follower:
         judge = Judge(walk)
         for at_ms in _instants(walk):
             walk.mark()
-            met = self._met(judge, at_ms)
+            met = self._judge_at(judge, at_ms)
             if self._taken_ms is not None and met is not self.marks[-1][1]:
                 walk.go_back()
                 for between_ms in range(_next(self._taken_ms, FINE_STEP_MS), at_ms, FINE_STEP_MS):
-                    self._take(between_ms, self._met(judge, between_ms))
+                    self._take(between_ms, self._judge_at(judge, between_ms))
             self._take(at_ms, met)
 
     def _take(self, at_ms: int, met: Met | None) -> None:
@@ -178,14 +180,16 @@ class _Follower:
         if not self.marks or self.marks[-1][1] is not met:
             self.marks.append((at_ms, met))
 
-    def _met(self, judge: Judge, at_ms: int) -> Met | None:
+    def _judge_at(self, judge: Judge, at_ms: int) -> Met | None:
         if self._expected is None:
             return None
         try:
             seen = judge.at(at_ms).seen
         except Exception:  # a rule that fails on this group
             return Met.UNKNOWN
-        return None if seen is None else check_group(self._expected, seen.verdict).met
+        if seen is None or seen.verdict.state in NOT_THERE:
+            return None
+        return check_group(self._expected, seen.verdict).met
 
 
 def _instants(walk: GroupWalk) -> list[int]:
@@ -206,7 +210,7 @@ def met_then(plan: MetPlan, batches: Iterable[Mapping[str, Marks]]) -> MetThen:
     for group, own in marks.items():
         for expression in cluster.of(group):
             matching[expression].append(own)
-    without = cluster.met({}, PARTIAL)
+    without = cluster.outcomes({}, PARTIAL)
     entries = tuple(
         [
             _entry(each, _time(plan, matching[expression], without[expression]))
@@ -241,14 +245,14 @@ def _time(plan: MetPlan, groups: Sequence[Marks], without: Met) -> MetTime:
     time, at_ms, is_measured = MetTime(), plan.since_ms, False
     now: Counter[Met | None] = Counter()
     for next_ms, change in sorted(_changes(plan, groups), key=lambda each: each[0]):
-        met = _met_of(now, without) if is_measured else Met.UNKNOWN
+        met = _worst(now, without) if is_measured else Met.UNKNOWN
         until_ms = min(max(next_ms, at_ms), plan.until_ms)
         time, at_ms = time.plus(met, until_ms - at_ms), until_ms
         is_measured = change(now, is_measured)
     return time
 
 
-def _met_of(now: Counter[Met | None], without: Met) -> Met:
+def _worst(now: Counter[Met | None], without: Met) -> Met:
     there = [met for met, count in now.items() if count and met is not None]
     return combine(there) if there else without
 

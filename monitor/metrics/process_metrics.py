@@ -24,6 +24,7 @@ from prometheus_client import (
 from monitor.metrics import specs
 from monitor.metrics.exposition_format import labels, number
 from monitor.metrics.jvm_process import JvmProcess
+from monitor.metrics.met_seconds import MetSeconds
 from monitor.metrics.spec_types import HistogramMetric, MetricSpec, unit_of
 from monitor.model import CollectorHealth
 from monitor.model.cluster_label import CLUSTER_LABEL
@@ -47,6 +48,9 @@ class ProcessMetrics:
         GCCollector(registry=self._registry)
         self._jvm = JvmProcess()
         self._registry.register(self._jvm)
+        self.met: Final = MetSeconds(label)
+        """For how long expectations are met."""
+        self._registry.register(self.met)
         self._micro_batch = self._histogram(specs.MICRO_BATCH_SECONDS)
         self._scrape = self._histogram(specs.SCRAPE_SECONDS)
         self._collector_pass = self._histogram(specs.COLLECTOR_PASS_SECONDS)

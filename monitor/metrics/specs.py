@@ -1051,7 +1051,15 @@ WEBHOOK_SKIPPED_RECORDS_TOTAL: Final = MetricSpec(
     labels=(*BY_CLUSTER, "reason"),
     absent="there is no webhook",
 )
-COUNTERS: Final = (WEBHOOK_SKIPPED_RECORDS_TOTAL,)
+EXPECTATION_SECONDS_TOTAL: Final = MetricSpec(
+    "groupwatch_expectation_seconds_total",
+    "Seconds for which an entry of the file of expectations was met, by met: yes, no, unknown. They add up to the time "
+    "since it is counted, across restarts; time that is not measured is unknown.",
+    scope=MetricScope.CLUSTER,
+    labels=(*BY_CLUSTER, "expectation", "met"),
+    absent="there is no file of expectations",
+)
+COUNTERS: Final = (WEBHOOK_SKIPPED_RECORDS_TOTAL, EXPECTATION_SECONDS_TOTAL)
 """What the process counts of itself without durations, written for each scrape (monitor.metrics.process_metrics)."""
 
 _NO_JVM: Final = "there is no JVM, as in `groupwatch collect`, or no `/proc`"

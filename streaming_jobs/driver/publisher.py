@@ -166,6 +166,8 @@ class MicroBatchPublisher:
             self.stall.evaluate(monotonic_ms())
         shown, judge = self._snapshot(began_ms, position, batch, judged_by)
         self.store.publish(shown, judge)
+        if self._expectations is not None:
+            self._expectations.count(shown.groups if judge is not None else None, batch, self.shared.shard)
         if judge is not None:
             self._note_first_evaluation()
             self.findings.publish(shown.groups, batch.now_ms, shown.findings)

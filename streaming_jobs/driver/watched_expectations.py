@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterable
 from hashlib import blake2b
 from pathlib import Path
+from typing import Final
 
 import msgspec
 
@@ -16,11 +17,15 @@ from monitor.detection.cluster_findings import AbsentGroups
 from monitor.expectations.expectation import Expectations
 from monitor.expectations.missing_groups import MissingGroups
 from monitor.messages.formatting import counted
-from monitor.model import GroupSummary, Value
+from monitor.model import GroupSummary, Shard, Value
 from monitor.model.expectations import ExpectationsHealth
+from streaming_jobs.buckets.batch_context import BatchContext
 from streaming_jobs.buckets.catalog_server import CatalogServer
+from streaming_jobs.driver.met_ledger import MetLedger
 
 log = logging.getLogger(__name__)
+
+PARTIAL: Final = "This job does not see all groups of the cluster now."
 
 _Signature = tuple[int, ...] | None
 
@@ -88,6 +93,8 @@ class ClusterExpectations:
         self._watched = watched
         self._catalogs = catalogs
         self._missing = MissingGroups()
+        self.met: MetLedger | None = None
+        """Counts for how long they are met."""
         self.known = watched.newest()
         """The content by which the newest micro-batch evaluates."""
         self._offer()
@@ -105,6 +112,12 @@ class ClusterExpectations:
     def absent(self, groups: Iterable[GroupSummary] | None, now_ms: int) -> AbsentGroups | None:
         """The groups that should exist and do not. ``groups`` are all of the cluster; None: some are not known."""
         return self._missing.update(self.known.expectations, self._cluster, groups, now_ms)
+
+    def count(self, groups: Iterable[GroupSummary] | None, batch: BatchContext, shard: Shard) -> None:
+        """Count the time until a micro-batch. ``groups`` None: how they are is not known now."""
+        if self.met is not None:
+            missing = None if shard.is_all and not batch.unread else PARTIAL
+            self.met.take(self.known.expectations, groups, missing, batch.now_ms)
 
 
 def _known_content(expectations: Expectations) -> KnownExpectations:

@@ -23,6 +23,7 @@ from monitor.config import SparkSettings
 from monitor.model import ALL_GROUPS, Shard
 from monitor.readiness.repeated_warning import RepeatedWarning
 from streaming_jobs.driver.findings_publisher import FindingsPublisher
+from streaming_jobs.driver.met_ledger import MetLedger
 from streaming_jobs.driver.shared import SharedEvaluation
 from streaming_jobs.driver.snapshot_store import SnapshotStore
 from streaming_jobs.jobs.cluster_logs import ClusterLogs
@@ -103,12 +104,22 @@ class ClusterWatch:
             CheckpointError: it is in use, it does not fit the settings, or it cannot be reached.
         """
         self._checkpoint.claim(layout_of(self._target, self._settings, self._shared.shard), rebuild=rebuild)
+        self._go_on_counting()
         known = self._checkpoint.layout
         for collector in self._target.awaited:
             if self._target.is_carried and isinstance(collector, RemoteCollector):
                 continue  # it looks at the carrier, whose events topic has an id of its own
             is_of_cluster = isinstance(collector, RemoteCollector) or not self._target.is_system
             collector.source.expected = known.cluster_id if is_of_cluster else known.source_id
+
+    def _go_on_counting(self) -> None:
+        """Show for how long expectations were met until the last run ended; the time since then is unknown."""
+        expected = self._shared.expectations
+        if expected is not None:
+            met = MetLedger(self._target.name, self._checkpoint.note)
+            met.load()
+            expected.for_cluster(self._target.name, self._shared.catalogs).met = met
+            self._store.process.met.watch(self._target.name, lambda: met.shown_time(now_ms()))
 
     def start(self) -> None:
         """Begin collecting and reading."""

@@ -17,7 +17,7 @@ from monitor.model import ALL_GROUPS
 from monitor.readiness.warm_up import planned_end
 from streaming_jobs.ingest.bucket_of import buckets_for
 from streaming_jobs.runtime.checkpoint_lock import CheckpointHold, CheckpointLocked, Lease, LocalLock
-from streaming_jobs.runtime.hadoop_files import FilesError, HadoopFiles
+from streaming_jobs.runtime.hadoop_files import FilesError, HadoopFiles, Note
 from streaming_jobs.runtime.query_errors import REBUILD
 
 log = logging.getLogger(__name__)
@@ -208,6 +208,10 @@ class Checkpoint:
     def keep_id(self, name: str, found: str | None) -> None:
         """Take this for the id of a source from now on; None: of what is read next. Raises FilesError."""
         self._write(msgspec.structs.replace(self.layout, **{name: found}))
+
+    def note(self, name: str) -> Note:
+        """A small text that is kept from run to run; of use once the checkpoint is claimed."""
+        return Note(self._files, f"{self.path}/{name}")
 
     def keep_log_partitions(self, partitions: int) -> None:
         """Keep by how many partitions of the offsets topic the brokers place groups. Raises FilesError."""

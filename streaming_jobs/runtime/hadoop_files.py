@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
@@ -120,6 +120,21 @@ class HadoopFiles:
             moved = self._files.rename(self._path(path), self._path(to))
         if not moved:
             raise FilesError(f"{path} cannot be renamed to {to}")
+
+
+class Note(NamedTuple):
+    """A file with a small text."""
+
+    files: HadoopFiles
+    path: str
+
+    def read(self) -> str | None:
+        """The text; None: there is no file. Raises FilesError."""
+        return self.files.read(self.path)
+
+    def write(self, text: str) -> None:
+        """Make or replace the file. It may be left cut off when this fails. Raises FilesError."""
+        self.files.write(self.path, text)
 
 
 @contextmanager

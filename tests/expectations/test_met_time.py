@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from monitor.expectations.entries import EntriesOfCluster
 from monitor.expectations.expectation import Expectation, Expectations
 from monitor.expectations.met_time import MetAccount, MetTime
-from monitor.expectations.outcome import Met
+from monitor.model.expectations import Met
 from tests.support.examples import example_count
 
 YES, NO, UNKNOWN = Met.YES, Met.NO, Met.UNKNOWN
@@ -51,7 +51,7 @@ def test_after_a_clock_was_set_back_counting_continues():
 
 
 def test_a_restart_is_unknown_however_short():
-    account = MetAccount(START, YES).observe(START + SECOND, YES).restarted()
+    account = MetAccount(START, YES).observe(START + SECOND, YES).after_restart()
     assert account.observe(START + 3 * SECOND, YES).time == MetTime(yes_ms=SECOND, unknown_ms=2 * SECOND)
 
 
@@ -63,7 +63,7 @@ def test_a_simulated_day_with_three_restarts_and_an_outage_adds_up():
         if any(since < now < until for since, until in down):
             continue
         if any(now == until for _, until in down):
-            account = account.restarted()
+            account = account.after_restart()
         met = UNKNOWN if 21 * HOUR <= now < 22 * HOUR else NO if 10 * HOUR <= now < 10 * HOUR + 30 * MINUTE else YES
         account = account.observe(START + now, met)
     unknown = 2 * MINUTE + 20 * SECOND + HOUR + (HOUR + 10 * SECOND)
@@ -82,7 +82,7 @@ def test_all_of_it_adds_up_and_only_what_was_met_at_both_ends_is_good(steps, fir
     for apart_ms, met, restarts in steps:
         at_ms += apart_ms
         before = account.time
-        account = (account.restarted() if restarts else account).observe(at_ms, met)
+        account = (account.after_restart() if restarts else account).observe(at_ms, met)
         marks.append((at_ms, met, restarts))
         grown = [later - earlier for earlier, later in zip(numbers(before), numbers(account.time), strict=True)]
         assert min(grown) >= 0, "a counter never goes back"
@@ -105,8 +105,8 @@ def numbers(time: MetTime) -> tuple[int, int, int]:
 def test_what_a_scrape_adds_stays_true_whatever_is_observed_next(seen_ms, later_ms, met, restarts):
     """The counter would go back otherwise, which Prometheus takes for a restart from 0."""
     account = MetAccount(START, YES)
-    shown = account.unobserved(START + seen_ms)
-    account = account.restarted() if restarts else account
+    shown = account.unobserved_ms(START + seen_ms)
+    account = account.after_restart() if restarts else account
     assert account.observe(START + seen_ms + later_ms, met).time.unknown_ms >= shown
 
 
@@ -135,10 +135,10 @@ ENTRIES = Expectations(
     ids=str,
 )
 def test_an_entry_about_several_groups_is_as_the_worst_of_them(groups, met):
-    found = EntriesOfCluster(ENTRIES, "prod").met(groups, None)
+    found = EntriesOfCluster(ENTRIES, "prod").outcomes(groups, None)
     assert found == dict(zip(("orders", "batch-.*", "old", ".*"), met, strict=True))
 
 
 def test_an_entry_without_a_group_is_unknown_where_groups_may_be_missing():
-    found = EntriesOfCluster(ENTRIES, "prod").met({}, "This job watches a share of the groups: 1/2.")
+    found = EntriesOfCluster(ENTRIES, "prod").outcomes({}, "This job watches a share of the groups: 1/2.")
     assert set(found.values()) == {UNKNOWN}

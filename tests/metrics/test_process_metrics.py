@@ -12,6 +12,7 @@ from prometheus_client import Metric
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as read_openmetrics
 from prometheus_client.parser import text_string_to_metric_families as read_text
 
+from monitor.expectations.met_time import MetTime
 from monitor.metrics.process_metrics import ProcessMetrics
 from monitor.metrics.specs import COUNTERS, FAMILIES, HISTOGRAMS
 from monitor.model import CollectorHealth, Snapshot
@@ -48,7 +49,7 @@ Values = dict[tuple[str, tuple[tuple[str, str], ...]], float]
 def process() -> ProcessMetrics:
     """Of two clusters: micro-batches of 0.2 s, 0.2 s and 7 s, and one of 400 s; a pass of 0.7 s. A push, a delivery.
 
-    Two skipped records.
+    Two skipped records; an expectation that was met for 90 s and is not known for a minute.
     """
     made = ProcessMetrics()
     for cluster, duration_ms in (("main", 200), ("main", 200), ("main", 7_000), ("other", 400_000)):
@@ -59,6 +60,7 @@ def process() -> ProcessMetrics:
     made.observe_delivery("main", "delivered", 0.1)
     made.count_skipped("main", "foreign", 0)
     made.count_skipped("main", "foreign", 2)
+    made.met.watch("main", lambda: {"orders": MetTime(yes_ms=90_000, unknown_ms=60_000)})
     return made
 
 

@@ -10,10 +10,11 @@ from typing import Final
 
 from monitor.expectations.entries import EntriesOfCluster
 from monitor.expectations.expectation import Expectations, Objective
+from monitor.metrics import specs
 from monitor.model import Value
 from monitor.model.cluster_label import CLUSTER_LABEL
 
-FAMILY: Final = "groupwatch_expectation_seconds_total"
+FAMILY: Final = specs.EXPECTATION_SECONDS_TOTAL.name
 BAD: Final = 'met!="yes"'
 """Not met, and unknown: what is not measured is not good."""
 

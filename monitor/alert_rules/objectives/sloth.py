@@ -48,6 +48,7 @@ def _objective(objective: ClusterObjective) -> dict[str, Yaml]:
         "sli": {"events": queries},
         "alerting": {
             "name": ALERT,
+            "labels": {"slo": objective.name},
             "annotations": {"summary": objective.description, "runbook": GUIDE},
             "page_alert": {"labels": {"severity": Severity.CRITICAL.value}},
             "ticket_alert": {"labels": {"severity": Severity.WARNING.value}},

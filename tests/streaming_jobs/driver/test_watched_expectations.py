@@ -3,7 +3,14 @@
 import pytest
 
 from monitor.config import ConfigError
+from monitor.expectations.met_time import MetTime
+from monitor.model import ALL_GROUPS, Shard
+from monitor.model.expectations import Met
+from streaming_jobs.buckets.batch_context import BatchContext, Unread
+from streaming_jobs.driver.met_ledger import MetLedger
 from streaming_jobs.driver.watched_expectations import WatchedExpectations
+from tests.expectations.test_accounts import START, found
+from tests.streaming_jobs.driver.test_met_ledger import InMemory
 
 GOOD = '[[expect]]\ngroups = "orders"\nmembers = 3\n'
 OTHER = '[[expect]]\ngroups = "orders"\nmembers = 4\n'
@@ -52,3 +59,33 @@ def test_a_job_does_not_start_with_a_mistake(tmp_path):
     file.write_text('[[expect]]\ngroups = "("\n')
     with pytest.raises(ConfigError, match="groups"):
         WatchedExpectations(file)
+
+
+class Catalogs:
+    """Takes what executors could fetch."""
+
+    def put(self, *_: object) -> None:
+        """Keep nothing."""
+
+
+@pytest.mark.parametrize(
+    ("groups", "shard", "unread", "seconds"),
+    [
+        ((found("orders", Met.YES),), ALL_GROUPS, {}, MetTime(yes_ms=20_000)),
+        ((), ALL_GROUPS, {}, MetTime(unknown_ms=20_000)),
+        (None, ALL_GROUPS, {}, MetTime(unknown_ms=20_000)),
+        ((), Shard(1, 2), {}, None),
+        ((found("orders", Met.NO),), Shard(1, 2), {}, MetTime(no_ms=20_000)),
+        ((found("orders", Met.NO),), ALL_GROUPS, {3: Unread("No leader.", 0)}, MetTime(no_ms=20_000)),
+    ],
+    ids=["met", "not there", "not evaluated", "of another shard", "of this shard", "a broker is away"],
+)
+def test_the_time_between_micro_batches_is_counted(tmp_path, groups, shard, unread, seconds):
+    file = tmp_path / "expectations.toml"
+    file.write_text(GOOD)
+    own = WatchedExpectations(file).for_cluster("prod", Catalogs())
+    own.met = MetLedger("prod", InMemory())
+    for second in (0, 20):
+        batch = BatchContext("run", second, START + 1_000 * second, -1, None, 50, unread)
+        own.count(groups, batch, shard)
+    assert own.met.shown_time(START + 20_000).get("orders") == seconds

@@ -7,6 +7,7 @@ groups of that partition. So the records go to a partition that the tests' group
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -50,7 +51,10 @@ def clusters(bootstrap: str) -> dict[str, dict[str, Any]]:
 def job(
     bootstrap: str, clusters: dict[str, dict[str, Any]], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[JobProcess]:
-    with running(JobWithoutSpark(tmp_path_factory.mktemp("job"), clusters)) as process:
+    folder = tmp_path_factory.mktemp("job")
+    (folder / "expectations.toml").write_text('[[expect]]\ngroups = "first-.*"\n')
+    expectations = {"file": str(folder / "expectations.toml")}
+    with running(JobWithoutSpark(folder, clusters, expectations=expectations)) as process:
         yield process
 
 
@@ -139,6 +143,26 @@ def test_a_restart_serves_what_was_served_before_marked_stale_until_it_is_ready(
     backlogs = re.findall(r"__consumer_offsets has a backlog of (\d+) offsets", job.log())
     assert int(backlogs[0]) > 0
     assert backlogs[-1] == "0", "the checkpoint has read all of it"
+
+
+def test_the_time_of_expectations_goes_on_after_a_kill_and_the_time_between_is_unknown(job: JobProcess):
+    job.await_ready()
+    eventually(lambda: expected_seconds(job.metrics())["yes"] > 0, "time in which the expectation is met")
+    before, began_s = expected_seconds(job.metrics()), time.time()
+    job.kill_9()
+    job.start()
+    job.await_ready()
+    eventually(lambda: expected_seconds(job.metrics())["unknown"] > before["unknown"], "the time of the restart")
+    after = expected_seconds(job.metrics())
+    assert after["yes"] >= before["yes"]
+    assert after["no"] == before["no"]
+    passed_s = sum(after.values()) - sum(before.values())
+    assert passed_s <= time.time() - began_s + 30, "what had not been shown before it was killed is in it, too"
+
+
+def expected_seconds(samples: Samples) -> dict[str, float]:
+    found = samples.all("groupwatch_expectation_seconds_total")
+    return dict.fromkeys(("yes", "no", "unknown"), 0.0) | {each.labels["met"]: each.value for each in found}
 
 
 def groups(samples: Samples) -> set[str]:

@@ -1,0 +1,91 @@
+"""The time of expectations in the checkpoint: it is there after a restart, whatever was cut off."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from monitor.expectations.expectation import Expectation, Expectations
+from monitor.expectations.met_time import MetTime
+from monitor.metrics.process_metrics import ProcessMetrics
+from monitor.model.expectations import Met
+from streaming_jobs.driver.met_ledger import FILES, MetLedger
+from streaming_jobs.runtime.hadoop_files import FilesError
+from tests.expectations.test_accounts import START, found
+
+EXPECTED = Expectations((Expectation('a"b'),))
+
+
+class InMemory:
+    """Notes in memory; ``is_away``: their file system does not answer."""
+
+    def __init__(self) -> None:
+        self.texts: dict[str, str] = {}
+        self.is_away = False
+
+    def __call__(self, name: str) -> InMemoryNote:
+        return InMemoryNote(self, name)
+
+
+class InMemoryNote(NamedTuple):
+    notes: InMemory
+    name: str
+
+    def read(self) -> str | None:
+        return self.notes.texts.get(self.name)
+
+    def write(self, text: str) -> None:
+        if self.notes.is_away:
+            raise FilesError("away")
+        self.notes.texts[self.name] = text
+
+
+def run(notes: InMemory, *seconds: int, cluster: str = "prod") -> MetLedger:
+    ledger = MetLedger(cluster, notes)
+    ledger.load()
+    for second in seconds:
+        ledger.take(EXPECTED, [found('a"b', Met.YES)], None, START + 1_000 * second)
+    return ledger
+
+
+def shown(ledger: MetLedger, second: int) -> MetTime | None:
+    return ledger.shown_time(START + 1_000 * second).get('a"b')
+
+
+def test_counters_go_on_after_a_restart():
+    notes = InMemory()
+    run(notes, 0, 20, 40)
+    assert shown(run(notes), 50) == MetTime(yes_ms=40_000)
+    assert shown(run(notes, 100, 120), 120) == MetTime(yes_ms=60_000, unknown_ms=60_000)
+
+
+def test_a_text_that_was_cut_off_leaves_the_one_before():
+    notes = InMemory()
+    run(notes, 0, 20, 40)
+    newest = max(FILES, key=lambda name: notes.texts[name].count("40000"))
+    notes.texts[newest] = notes.texts[newest][:-9]
+    assert shown(run(notes), 50) == MetTime(yes_ms=20_000)
+    notes.texts = dict.fromkeys(FILES, "{")
+    assert shown(run(notes), 50) is None
+
+
+def test_a_checkpoint_of_another_cluster_does_not_count():
+    notes = InMemory()
+    run(notes, 0, 20)
+    assert shown(run(notes, cluster="other"), 20) is None
+
+
+def test_a_file_system_that_is_away_stops_no_job():
+    notes = InMemory()
+    notes.is_away = True
+    assert shown(run(notes, 0, 20), 20) == MetTime(yes_ms=20_000)
+
+
+def test_the_metric_has_three_series_for_each_entry():
+    process = ProcessMetrics("kafka")
+    assert "groupwatch_expectation_seconds" not in process.text()
+    ledger = run(InMemory(), 0, 20)
+    process.met.watch("prod", lambda: ledger.shown_time(START + 21_500))
+    own = 'groupwatch_expectation_seconds_total{kafka="prod",expectation="a\\"b",met='
+    lines = [line for line in process.text().splitlines() if line.startswith("groupwatch_expectation")]
+    assert lines == [f'{own}"yes"}} 20', f'{own}"no"}} 0', f'{own}"unknown"}} 0']
+    assert "# UNIT groupwatch_expectation_seconds seconds\n" in process.text(openmetrics=True)
