@@ -44,9 +44,10 @@ def oldest_evaluation() -> Panel:
 
 
 def longest_batch() -> Panel:
-    """How long groupwatch needs to read and judge."""
-    family = specs.BATCH_DURATION_SECONDS
-    return stat("Batch", described(family), "s", f"max({chosen(family)})", marked=marked_from(30, 60))
+    """How long groupwatch needs to read and judge. A long batch ends rarely, so it looks back further than a graph."""
+    family = specs.MICRO_BATCH_SECONDS
+    expr = f"max({slowest(family, CLUSTER, 0.99, '15m')})"
+    return stat("Slowest batches", described(family), "s", expr, marked=marked_from(30, 60))
 
 
 def findings_told() -> Panel:
@@ -80,11 +81,6 @@ def evaluation_age() -> Panel:
     """How old the numbers of all dashboards are."""
     family = specs.LAST_EVALUATION_TIMESTAMP_SECONDS
     return _of_clusters("Age of the newest evaluation", "s", family, since(family))
-
-
-def batch_duration() -> Panel:
-    """How long groupwatch needs to read and judge."""
-    return _of_clusters("Batch duration", "s", specs.BATCH_DURATION_SECONDS)
 
 
 def batch_durations() -> Panel:
@@ -157,11 +153,11 @@ def collectors() -> Panel:
     success = specs.COLLECTOR_LAST_SUCCESS_TIMESTAMP_SECONDS
     return table(
         "Collectors",
-        described(specs.COLLECTOR_UP, success, specs.COLLECTOR_PASS_DURATION_SECONDS),
+        described(specs.COLLECTOR_UP, success, specs.COLLECTOR_PASS_SECONDS),
         _COLLECTOR,
         Column("Complete", across("max", _COLLECTOR, success, since(success)), "s", warn_from=300),
         Column("Up", across("min", _COLLECTOR, specs.COLLECTOR_UP), "bool_yes_no"),
-        Column("Pass", across("max", _COLLECTOR, specs.COLLECTOR_PASS_DURATION_SECONDS), "s"),
+        Column("Slowest polls", slowest(specs.COLLECTOR_PASS_SECONDS, _COLLECTOR, 0.99, "1h"), "s"),
     )
 
 
@@ -174,10 +170,10 @@ def passes() -> Panel:
 
 
 def pass_duration() -> Panel:
-    """How long passes take."""
-    family = specs.COLLECTOR_PASS_DURATION_SECONDS
-    query = Query(expr=across("max", _COLLECTOR, family), legend=_COLLECTOR_NAME)
-    return graph("Duration of polls", described(family), "s", query)
+    """How long passes take. They are minutes apart, so it looks back further than other graphs."""
+    family = specs.COLLECTOR_PASS_SECONDS
+    query = Query(expr=slowest(family, _COLLECTOR, 0.99, "15m"), legend=_COLLECTOR_NAME)
+    return graph("Polls, slowest 1 % in 15 minutes", described(family), "s", query)
 
 
 def scrape_duration() -> Panel:
@@ -255,7 +251,7 @@ BOARD: Final = Board(
     bands=(
         Band(4, (clusters_read, ready, oldest_evaluation, longest_batch, findings_told, unreadable_now)),
         Band(6, (up_over_time, ready_over_time, findings_topic, recording)),
-        Band(8, (evaluation_age, batch_duration, batch_durations, input_lag), "Reading and evaluation"),
+        Band(8, (evaluation_age, batch_durations, input_lag), "Reading and evaluation"),
         Band(8, (decode_errors, evaluation_errors, catalog_age)),
         Band(8, (warm_up, warm_up_time), "After a start"),
         Band(8, (collectors, passes, pass_duration), "Collectors"),

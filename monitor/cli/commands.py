@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
 import typer
 
 from monitor.cli.answering import tell_answer
-from monitor.cli.completion import OneCluster, complete_names
+from monitor.cli.completion import OneCluster, complete_counts, complete_names, complete_places
 from monitor.cli.progress import wait_for
 from monitor.cli.source_options import SourceOptions, source_command
 
@@ -44,7 +44,7 @@ def explain(
         list[str],
         typer.Argument(
             metavar="[CLUSTER] GROUP [TOPIC PARTITION]",
-            autocompletion=complete_names,
+            autocompletion=complete_places,
             help="The group; its cluster, if there are several. With a topic and a partition: explain that one. A "
             "partition is a number; for RocketMQ BROKER-QUEUE, for MetaQ BROKER-NUMBER.",
         ),
@@ -84,7 +84,11 @@ def what_if(  # noqa: PLR0913, PLR0917 -- each is an argument or an option
     ] = None,
     partitions: Annotated[
         list[str] | None,
-        typer.Option(metavar="TOPIC=N", help="Simulate this number of partitions of a topic; repeatable."),
+        typer.Option(
+            metavar="TOPIC=N",
+            autocompletion=complete_counts,
+            help="Simulate this number of partitions of a topic; repeatable.",
+        ),
     ] = None,
     rollout: Annotated[
         str | None,

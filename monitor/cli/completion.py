@@ -1,7 +1,7 @@
-"""Completion of the names of clusters and groups, from the job that the command would request.
+"""Completion of the names of clusters, groups and topics, from the job that the command would request.
 
-Whoever may connect to a cluster chooses names of groups, and a shell would run what some of them contain. So only names
-of plain characters are offered. A job that does not answer quickly offers none.
+Whoever may connect to a cluster chooses names of groups and topics, and a shell would run what some of them contain. So
+only names of plain characters are offered. A job that does not answer quickly offers none.
 """
 
 from __future__ import annotations
@@ -35,6 +35,19 @@ def complete_names(context: typer.Context, incomplete: str) -> list[str]:
     return _offered_names(lambda api: _names(api, before, incomplete), context, incomplete)
 
 
+def complete_places(context: typer.Context, incomplete: str) -> list[str]:
+    """The same, and behind a group its topics, and behind a topic its partitions."""
+    before = [*(context.params.get("names") or ())]
+    return _offered_names(lambda api: _places(api, before, incomplete), context, incomplete)
+
+
+def complete_counts(context: typer.Context, incomplete: str) -> list[str]:
+    """TOPIC= of the topics of the group that is named before."""
+    names = [*(context.params.get("names") or context.args)]  # click parses no arguments before an option without value
+    found = _offered_names(lambda api: _topics(api, names), context, incomplete)
+    return [f"{topic}=" for topic in found]
+
+
 def plain_names(names: Iterable[str], incomplete: str) -> list[str]:
     """Those names that begin so, and that no shell takes for anything else.
 
@@ -58,6 +71,29 @@ def _names(api: JobApi, before: list[str], incomplete: str) -> list[str]:
     if not before:
         return _group_names(api, clusters[0], incomplete) if len(clusters) == 1 else clusters
     return _group_names(api, before[0], incomplete) if len(before) == 1 and before[0] in clusters else []
+
+
+def _places(api: JobApi, before: list[str], incomplete: str) -> list[str]:
+    clusters = _cluster_names(api)
+    named = before if before[:1] and before[0] in clusters else [*clusters[: len(clusters) == 1], *before]
+    if len(named) < 2:
+        return _names(api, before, incomplete)
+    if len(named) == 2:
+        return _topics(api, named)
+    return [*_partitions(api, named[0], named[1]).get(named[2], ())] if len(named) == 3 else []
+
+
+def _topics(api: JobApi, names: list[str]) -> list[str]:
+    """The topics of a group; with one cluster, its name may be left out."""
+    named = names if len(names) == 2 else [*_cluster_names(api)[:1], *names]
+    return [*_partitions(api, named[0], named[1])] if len(named) == 2 else []
+
+
+def _partitions(api: JobApi, cluster: str, group: str) -> dict[str, tuple[str, ...]]:
+    """The partitions of a group by topic."""
+    from monitor.cli.sources.job import Job  # noqa: PLC0415 -- as above
+
+    return Job(api).partitions(cluster, group)
 
 
 def _cluster_names(api: JobApi) -> list[str]:

@@ -107,7 +107,7 @@ def _with_those_below(table: Table) -> Iterator[Table]:
         if section is None:
             continue
         path = (*table.path, key)
-        match get_origin(_bare(field.annotation)):
+        match get_origin(bare_annotation(field.annotation)):
             case None:
                 yield from _with_those_below(Table(f"[{'.'.join(path)}]", path, section))
             case origin if origin is dict:
@@ -118,7 +118,7 @@ def _with_those_below(table: Table) -> Iterator[Table]:
 
 def section_in(annotation: object) -> type[BaseModel] | None:
     """The section that a field holds, itself, by names or in a list; None if it holds a value."""
-    given = _bare(annotation)
+    given = bare_annotation(annotation)
     found = [each for each in (given, *get_args(given)) if isinstance(each, type) and issubclass(each, BaseModel)]
     return found[0] if found else None
 
@@ -132,7 +132,7 @@ def variable(table: Table, key: str) -> str | None:
     """
     if table.listed_in is not None:
         return None
-    below = ["KEY"] if _kind(_bare(table.section.model_fields[key].annotation)) == TABLE_OF_TEXTS else []
+    below = ["KEY"] if _kind(bare_annotation(table.section.model_fields[key].annotation)) == TABLE_OF_TEXTS else []
     return ENVIRONMENT_PREFIX + ENVIRONMENT_DELIMITER.join((*table.path, key, *below)).upper()
 
 
@@ -172,7 +172,7 @@ def _line(text: str) -> str:
 
 def _value(key: str, field: FieldInfo) -> str:
     """Type, unit and bounds."""
-    kind = _kind(_bare(field.annotation))
+    kind = _kind(bare_annotation(field.annotation))
     unit = UNITS_OF.get(key) or next((unit for end, unit in UNITS.items() if key.endswith(end)), "")
     said = [f"{kind}, {unit}" if unit and "number" in kind else kind, *_bounds(field)]
     return ", ".join(said)
@@ -244,16 +244,16 @@ def _literal(value: object) -> str:
             return f'"{value}"'
 
 
-def _bare(annotation: object) -> Any:  # noqa: ANN401 - what may be annotated has no type
+def bare_annotation(annotation: object) -> Any:  # noqa: ANN401 - what may be annotated has no type
     """The type without "or None", and without what pydantic is told besides.
 
-    >>> _bare(Annotated[Path, "some remark"] | None)
+    >>> bare_annotation(Annotated[Path, "some remark"] | None)
     <class 'pathlib.Path'>
     """
     if get_origin(annotation) is Annotated:
-        return _bare(get_args(annotation)[0])
+        return bare_annotation(get_args(annotation)[0])
     if get_origin(annotation) in (Union, UnionType):
-        return reduce(or_, (_bare(each) for each in get_args(annotation) if each is not NoneType))
+        return reduce(or_, (bare_annotation(each) for each in get_args(annotation) if each is not NoneType))
     return annotation
 
 

@@ -808,7 +808,7 @@ LAST_EVALUATION_TIMESTAMP_SECONDS: Final = ClusterMetric(
 )
 BATCH_DURATION_SECONDS: Final = ClusterMetric(
     "groupwatch_batch_duration_seconds",
-    "Duration of the newest completed micro-batch.",
+    "Deprecated: see groupwatch_micro_batch_seconds. Duration of the newest batch.",
     value=attrgetter("batch_duration_ms"),
     absent="no batch has ended",
 )
@@ -916,7 +916,7 @@ COLLECTOR_PASSES_TOTAL: Final = MetricSpec(
 )
 COLLECTOR_PASS_DURATION_SECONDS: Final = CollectorMetric(
     "groupwatch_collector_pass_duration_seconds",
-    "Duration of the newest poll of the collector.",
+    "Deprecated: see groupwatch_collector_pass_seconds. Duration of the newest poll.",
     value=attrgetter("pass_ms"),
     absent=_NO_PASS,
 )

@@ -135,7 +135,7 @@ def test_only_names_that_no_shell_runs_are_offered():
     ]
 
 
-def test_a_bash_completes_names_of_clusters_and_groups(job, job_of_two, tmp_path: Path):
+def test_a_bash_completes_names_of_clusters_groups_and_topics(job, job_of_two, tmp_path: Path):
     bash = shutil.which("bash")
     if bash is None:
         pytest.skip("bash is not installed")
@@ -151,6 +151,15 @@ def test_a_bash_completes_names_of_clusters_and_groups(job, job_of_two, tmp_path
         (job_of_two, "what-if ''"),
         (job_of_two, "status o"),
         ("http://127.0.0.1:1", "status o"),
+        (job, "explain g ''"),
+        (job, "explain c g ''"),
+        (job, "explain g g ''"),
+        (job, "explain c g g ''"),
+        (job_of_two, "explain c ''"),
+        (job_of_two, "explain c g g"),
+        (job, "explain c g g 0 ''"),
+        (job, "explain c nobody ''"),
+        (job, "what-if g --partitions g"),
     ]
     asked = "".join(
         f"COMP_CWORD={words.count(' ') + 1} COMP_WORDS=(groupwatch {words}); export GROUPWATCH_URL={url}\n"
@@ -161,7 +170,8 @@ def test_a_bash_completes_names_of_clusters_and_groups(job, job_of_two, tmp_path
     run = subprocess.run(
         [bash, "-c", f"{script}\n{asked}"], env=environment, capture_output=True, text=True, check=False
     )
-    assert run.stdout.splitlines() == ["orders orders-eu", "orders-eu", "c other", "other", ""], run.stderr
+    places = ["g", "g", "0", "0", "g", "g", "", "", "g="]  # group g has committed offsets of partition 0 of topic g
+    assert run.stdout.splitlines() == ["orders orders-eu", "orders-eu", "c other", "other", "", *places], run.stderr
 
 
 def test_a_group_of_several_members_of_one_name_lists_them():

@@ -24,10 +24,12 @@ from monitor.config.settings import HttpSettings
 from monitor.metrics.render import STATES as EXPOSED_STATES
 from monitor.metrics.render import STATUSES as EXPOSED_STATUSES
 from monitor.metrics.specs import (
+    BATCH_DURATION_SECONDS,
     CLUSTER_OWN_FINDING_GROUPS,
     CLUSTER_OWN_FINDING_OLDEST_SECONDS,
     CLUSTER_UNEVALUATED_GROUPS,
     CLUSTER_UNREADABLE_GROUPS,
+    COLLECTOR_PASS_DURATION_SECONDS,
     CONNECT_WORKER_TASKS,
     EXPECTATIONS_UP,
     GROUP_COMMITS_BLOCKED_SECONDS,
@@ -68,6 +70,10 @@ ON_NO_DASHBOARD: Final = (
     | dict.fromkeys(
         (MEMBER_TASKS.name, CONNECT_WORKER_TASKS.name),
         "opt-in: the board has the tasks of the group, and its page those of each member",
+    )
+    | dict.fromkeys(
+        (BATCH_DURATION_SECONDS.name, COLLECTOR_PASS_DURATION_SECONDS.name),
+        "deprecated: the boards have the histogram of the same",
     )
     | {
         RECORDED_TIMESTAMP_SECONDS.name: "an alert watches its age; the board shows whether the recording is written",

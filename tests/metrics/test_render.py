@@ -236,7 +236,7 @@ groupwatch_warm_up_remaining_records{cluster="main"} 400
 batches. Absent once ready.
 # TYPE groupwatch_warm_up_remaining_seconds gauge
 groupwatch_warm_up_remaining_seconds{cluster="main"} 11.5
-# HELP groupwatch_batch_duration_seconds Duration of the newest completed micro-batch.
+# HELP groupwatch_batch_duration_seconds Deprecated: see groupwatch_micro_batch_seconds. Duration of the newest batch.
 # TYPE groupwatch_batch_duration_seconds gauge
 groupwatch_batch_duration_seconds{cluster="main"} 0.25
 # HELP groupwatch_input_lag_records Records of the offsets topic or events topic that groupwatch has not read yet.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import tomllib
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
+from deploy.publishing.settings_schema import FILE, schema_text
 from monitor.alert_rules import rules_file
 from monitor.alert_rules.options import RuleOptions
 from monitor.config import load
@@ -177,7 +179,21 @@ def test_settings_are_merged_over_a_configuration_and_may_turn_something_off(ren
         ({"clusters": {"a": {}}}, "at '/clusters/a': missing property 'bootstrap_servers'"),
         ({"clusters": [{"name": "a"}]}, "at '/clusters': got array, want object"),
         ({"settings": {"clusters": {}}}, "at '/settings/clusters': false schema"),
-        ({"settings": {"shard": "1/3"}}, "at '/settings/shard': got string, want"),
+        ({"settings": {"shard": "1/3"}}, "at '/settings/shard': false schema"),
+        ({"settings": {"htpp": {"port": 80}}}, "at '/settings': additional properties 'htpp' not allowed"),
+        ({"settings": {"http": {"prot": 80}}}, "at '/settings/http': additional properties 'prot' not allowed"),
+        (
+            {"settings": {"detection": {"overrides": [{"groups": "a", "comit_silence_s": 9}]}}},
+            "at '/settings/detection/overrides/0': additional properties 'comit_silence_s' not allowed",
+        ),
+        (
+            {"settings": {"rocketmq": {"r": {"nameserver": "n:9876"}}}},
+            "at '/settings/rocketmq/r': additional properties 'nameserver' not allowed",
+        ),
+        (
+            {"clusters": {"a": {"bootstrap_servers": "b:9092", "colect": False}}},
+            "at '/clusters/a': additional properties 'colect' not allowed",
+        ),
         (
             {"clusters": {"a": {"bootstrap_servers": "b:19092"}}},
             "does not allow port 19092 of bootstrap_servers in [clu",
@@ -195,6 +211,27 @@ def test_settings_are_merged_over_a_configuration_and_may_turn_something_off(ren
 )
 def test_values_that_cannot_work_are_refused(refused, values: Values, sentence: str):
     assert sentence in refused(values)
+
+
+def test_the_keys_of_clusters_and_settings_are_those_that_groupwatch_has():
+    text = FILE.read_text(encoding="utf-8")
+    assert text == schema_text(text), "run: python -m deploy.publishing.settings_schema"
+    keys = json.loads(text)["definitions"]["keysOfWebhookSettings"]["properties"]
+    assert {"url", "secret"} <= keys.keys()
+
+
+def test_a_cluster_and_settings_with_every_kind_of_key_are_taken(rendered):
+    """A system of its own by name, a list of tables, a table of texts, and a key that another file of values had."""
+    settings = {
+        "rocketmq": {"r": {"name_servers": "n:9876"}},
+        "spark": {"conf": {"spark.sql.shuffle.partitions": "4"}},
+        "metrics": {"overrides": [{"groups": "tmp-.*", "detail": "cluster"}]},
+        "otlp": {"endpoint": None},
+        "webhook": None,
+    }
+    found = configuration(rendered({**COMMON, "settings": settings}))
+    assert found["rocketmq"] == {"r": {"name_servers": "n:9876"}}
+    assert "webhook" not in found
 
 
 # The address of the page

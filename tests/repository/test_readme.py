@@ -76,7 +76,7 @@ RUN_BY = {
     "groupwatch topics prod --unread": "tests.cli.test_lists:test_topics_and_what_could_be_deleted",
     "groupwatch unused prod": "tests.cli.test_lists:test_what_could_be_deleted_has_its_command",
     "groupwatch completion bash > /etc/bash_completion.d/groupwatch": (
-        "tests.cli.test_names:test_a_bash_completes_names_of_clusters_and_groups"
+        "tests.cli.test_names:test_a_bash_completes_names_of_clusters_groups_and_topics"
     ),
     "groupwatch what-if prod orders --without orders-worker-3": (
         "tests.cli.test_commands:test_what_if_takes_changes_together_and_answers_as_json"

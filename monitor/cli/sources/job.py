@@ -15,7 +15,7 @@ from monitor.detection.evaluation_input import GroupInputs
 from monitor.history.report.cluster import ClusterReport, cluster_report
 from monitor.history.report.facts import IncidentReport
 from monitor.history.story import GroupStory
-from monitor.model import LibraryUse, Value
+from monitor.model import LibraryUse, PartitionId, Value
 from monitor.snapshot_file import SnapshotFileError, find_inputs, read_lines
 from monitor.web.views.addresses import (
     API,
@@ -49,6 +49,19 @@ class _Listed(Value):
     group: str
 
 
+class _Place(Value):
+    """A partition of a group in the API."""
+
+    topic: str
+    partition: PartitionId
+
+
+class _Group(Value):
+    """A group in the API, as far as its partitions go."""
+
+    partitions: tuple[_Place, ...] = ()
+
+
 class Job(NamedTuple):
     """A job, and a clock (ms). See PastSource and CensusSource; for the past, it has to record."""
 
@@ -77,6 +90,12 @@ class Job(NamedTuple):
         """The names of groups of a cluster that contain this part, at most so many."""
         query = query_text({"cluster": cluster, "q": part, "limit": str(limit)})
         return tuple([each.group for each in self.api.value(f"{API.rstrip('/')}?{query}", tuple[_Listed, ...])])
+
+    def partitions(self, cluster: str, group: str) -> dict[str, tuple[str, ...]]:
+        """The names of the partitions of a group by topic."""
+        found = self.api.value(GroupAddress(cluster, group).under(API), _Group).partitions
+        topics = dict.fromkeys(each.topic for each in found)
+        return {topic: tuple([str(each.partition) for each in found if each.topic == topic]) for topic in topics}
 
     def inputs(self, address: GroupAddress, at: str | None) -> GroupInputs:
         """What the verdict on a group is made of, or was."""

@@ -9,7 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from monitor.history.chronicle.values import Chronicle
-from monitor.history.work_limit import TooMuchWorkError, cpu_used_up
+from monitor.history.recorded import RecordingError
+from monitor.history.work_limit import TooMuchWorkError, TooSlowError, cpu_used_up, time_used_up
 from monitor.web.app import create_app
 from monitor.web.http.concurrency import MOST_WAITING
 from monitor.web.server import HttpServer
@@ -64,16 +65,25 @@ def test_while_the_past_is_read_groups_are_answered_and_few_requests_wait(past: 
     assert refused.headers["Retry-After"] == "10"
 
 
-class Storming(Recorded):
-    """A recording with too much of the group."""
+class Refusing(Recorded):
+    """A recording that refuses a question."""
+
+    def __init__(self, error: RecordingError) -> None:
+        self.error = error
 
     def chronicle(self, cluster: str, group: str, since_ms: int, until_ms: int) -> Chronicle | None:
-        raise TooMuchWorkError(cpu_used_up("/data", 8.0))
+        raise self.error
 
 
-def test_a_request_that_is_too_much_work_is_refused_with_what_to_ask_instead():
-    app = create_app(example(), lambda: NOW_MS, past=Storming())
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        pytest.param(TooMuchWorkError(cpu_used_up("/data", 8.0)), 400, id="too much work"),
+        pytest.param(TooSlowError(time_used_up("/data", 45.0, 1.0)), 503, id="a busy machine"),
+    ],
+)
+def test_a_request_that_is_refused_has_the_limit_and_what_to_ask_instead(error: RecordingError, status: int):
+    app = create_app(example(), lambda: NOW_MS, past=Refusing(error))
     with HttpServer(app, port=0) as server:
         answer = plain_http.get(f"{server.url}{STORY}")
-    assert answer.status_code == 400
-    assert "Ask about a shorter span" in answer.json()["error"]
+    assert (answer.status_code, answer.json()["error"]) == (status, str(error))
