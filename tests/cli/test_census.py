@@ -23,7 +23,7 @@ from tests.web.saved import Saved, pieces
 
 RDKAFKA = {"user_data": b"", "rack": "", "wire": WireForm(subscription_version=3)}
 """Only librdkafka writes this, since 2.4."""
-JAVA_OR_SARAMA = {"wire": WireForm(subscription_version=2)}
+JAVA_OR_SARAMA = {"wire": WireForm(subscription_version=1)}
 NAMED = {"user_data": b"", "client_id": "aiokafka-0.14.0", "wire": WireForm(subscription_version=0)}
 
 STATES = (

@@ -197,11 +197,11 @@ def test_a_static_member_that_takes_its_place_again_is_no_rebalance(history, sen
             id="one library writes such bytes",
         ),
         pytest.param(
-            {"session_timeout_ms": 10_000, "rebalance_timeout_ms": 60_000, "wire": WireForm(subscription_version=2)},
+            {"session_timeout_ms": 10_000, "rebalance_timeout_ms": 60_000, "wire": WireForm(subscription_version=1)},
             ", probably sarama",
             id="two write such bytes, and one of them has these timeouts",
         ),
-        pytest.param({"wire": WireForm(subscription_version=2)}, ", java or sarama", id="two write such bytes"),
+        pytest.param({"wire": WireForm(subscription_version=1)}, ", java or sarama", id="two write such bytes"),
         pytest.param({"wire": None}, "", id="there are no bytes"),
     ],
 )

@@ -13,9 +13,9 @@ from monitor.model import UNKNOWN_LIBRARY, Certainty, ClientLibrary, Library, Li
 from tests.detection.client_libraries.test_recognition import library_in
 from tests.detection.ownership.test_client_libraries import captured, state_of
 
-JAVA = ClientLibrary((Library.JAVA,), Certainty.CERTAIN, "3.5 or newer")
-OLD_JAVA = ClientLibrary((Library.JAVA,), Certainty.CERTAIN, "2.4 to 3.1")
-LIKELY_JAVA = ClientLibrary((Library.JAVA,), Certainty.LIKELY, "2.4 to 3.1")
+JAVA = ClientLibrary((Library.JAVA,), Certainty.CERTAIN, "3.4 or newer")
+OLD_JAVA = ClientLibrary((Library.JAVA,), Certainty.CERTAIN, "2.4 to 3.3")
+LIKELY_JAVA = ClientLibrary((Library.JAVA,), Certainty.LIKELY, "2.4 to 3.3")
 SARAMA = ClientLibrary((Library.SARAMA,), Certainty.LIKELY)
 EITHER = ClientLibrary((Library.JAVA, Library.SARAMA), Certainty.POSSIBLE)
 
@@ -41,7 +41,7 @@ def test_a_group_is_counted_for_each_library_of_its_members():
             cluster="c",
             libraries=(Library.JAVA,),
             certainty=Certainty.CERTAIN,
-            versions="3.5 or newer",
+            versions="3.4 or newer",
             members=5,
             groups=2,
             group_names=("a", "z"),

@@ -105,7 +105,7 @@ def using(cluster: str, group: str, *members: LibraryMembers) -> GroupSummary:
 def test_libraries_come_by_cluster_and_most_members_first():
     java, go = (
         ClientLibrary((each,), Certainty.CERTAIN, versions)
-        for each, versions in ((Library.JAVA, "3.5 or newer"), (Library.KAFKA_GO, None))
+        for each, versions in ((Library.JAVA, "3.4 or newer"), (Library.KAFKA_GO, None))
     )
     shown = clusters(
         using("b", "x", LibraryMembers(go, 2)),
@@ -118,7 +118,7 @@ def test_libraries_come_by_cluster_and_most_members_first():
             cluster="a",
             libraries=(Library.JAVA,),
             certainty=Certainty.CERTAIN,
-            versions="3.5 or newer",
+            versions="3.4 or newer",
             members=3,
             groups=2,
             group_names=("y", "z"),
