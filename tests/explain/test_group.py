@@ -96,6 +96,13 @@ def test_a_partition_whose_log_went_back_says_so():
     )
 
 
+def test_the_leader_is_named_where_it_is_known():
+    assert told(of_group(replace(RANGE, leader="C1")))[About.MEMBERS] == [
+        "2 members own 4 partitions. The group leader is back at /10.0.0.2."
+    ]
+    assert told(of_group(replace(RANGE, leader="gone")))[About.MEMBERS] == ["2 members own 4 partitions."]
+
+
 def test_a_healthy_group_is_told_whole():
     rebalances = (
         Rebalance(generation=2, started_ms=ASSIGNED - 60_000, ended_ms=ASSIGNED - 60_000),
