@@ -29,7 +29,7 @@ from monitor.explain.what_if_text import (
 from monitor.history.report.notes import accuracy
 from monitor.history.story import GroupStory
 from monitor.messages.formatting import age, counted, grouped, lag_range, until
-from monitor.messages.names import owner, shown, shown_group
+from monitor.messages.names import few, owner, shown, shown_group
 from monitor.messages.notification import utc
 from monitor.model import LibraryUse
 from monitor.model.escaping import escaped
@@ -177,12 +177,12 @@ def census_shown(uses: Sequence[LibraryUse]) -> RenderableType:
     """The client libraries of clusters, with their members and groups."""
     if not uses:
         return Text("No Kafka group has a member.")
-    table = plain_table("cluster", "library", "release", "how sure", "members", "groups")
+    table = plain_table("cluster", "library", "release", "how sure", "members", "groups", "names")
     for column in (4, 5):
         table.columns[column].justify = "right"
     for use in uses[:MOST_ROWS]:
         release = "unknown" if use.versions is None else shown(use.versions)
-        counts = grouped(use.members), grouped(use.groups)
+        counts = grouped(use.members), grouped(use.groups), Text(few(use.group_names))
         table.add_row(Text(shown(use.cluster)), use.library.label, Text(release), use.certainty.value, *counts)
     return _cut(table, len(uses), "row")
 

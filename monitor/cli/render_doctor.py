@@ -14,8 +14,9 @@ from monitor.cli.severities import SEVERITY_WIDTH, STYLES, row_with_label
 from monitor.doctor.diagnosis import Diagnosis, GroupFinding, NotJudged
 from monitor.doctor.group_rows import GroupRow
 from monitor.findings.alerts import alert_age_ms, settling_until_ms
+from monitor.messages.client_defects import DEFECTS
 from monitor.messages.formatting import age, counted, grouped, visible
-from monitor.messages.names import LISTED, shown
+from monitor.messages.names import LISTED, few, shown
 from monitor.messages.notification import utc
 from monitor.model.escaping import escaped
 
@@ -33,6 +34,7 @@ def render_diagnosis(diagnosis: Diagnosis) -> RenderableType:
         *(Text(note, style="bold") for note in diagnosis.notes),
         *_findings(diagnosis),
         *_table(diagnosis),
+        *_libraries(diagnosis),
         *_absence(diagnosis),
         *_groups_without_verdict(diagnosis.not_judged),
         *(Text(f"Not read: {escaped(problem)}", style="bold red") for problem in diagnosis.problems),
@@ -76,6 +78,19 @@ def _table(diagnosis: Diagnosis) -> Iterator[RenderableType]:
     yield table
     if len(diagnosis.groups) > MAX_ROWS:
         yield Text(f"and {counted(len(diagnosis.groups) - MAX_ROWS, 'more group')}; use --json for all.")
+
+
+def _libraries(diagnosis: Diagnosis) -> Iterator[RenderableType]:
+    """A line for each client library, and one for each known defect that can show in its groups."""
+    if diagnosis.libraries:
+        yield Text("\nClient libraries, as far as the members' bytes and client ids show them:")
+    for each in diagnosis.libraries[:LISTED]:
+        yield Text(f"- {each.library}: {counted(each.members, 'member')} in {few(each.groups)}")
+        for defect in each.defects:
+            text = DEFECTS[defect]
+            yield Padding(Text(f"Known defect ({text.releases}): {text.effect}", overflow="fold"), (0, 0, 0, 2))
+    if len(diagnosis.libraries) > LISTED:
+        yield Text(f"and {len(diagnosis.libraries) - LISTED} more; use --json for all.")
 
 
 def _number(value: int | None) -> str:

@@ -14,6 +14,7 @@ from monitor.detection.ownership.catalog_view import Topics
 from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.doctor.empty_groups import unknown_reason
 from monitor.doctor.group_rows import GroupRow, group_row, rebalancing_row
+from monitor.doctor.libraries import LibrarySeen, libraries_seen
 from monitor.doctor.reading import ClusterState
 from monitor.doctor.unread import Unread, unread_problems
 from monitor.findings.table import rank, spec_of
@@ -88,6 +89,8 @@ class Diagnosis(Value):
     unconfirmed: int = 0
     unconfirmed_groups: tuple[str, ...] = ()
     """The groups that have such findings."""
+    libraries: tuple[LibrarySeen, ...] = ()
+    """The client libraries of the members, with known defects."""
 
     @property
     def is_certain(self) -> bool:
@@ -133,6 +136,7 @@ def diagnose(
         groups=tuple(sorted(rows, key=lambda row: (-(row.lag or 0), row.group))),
         unconfirmed=sum(each.unconfirmed for each in judged),
         unconfirmed_groups=tuple([each.group for each in judged if each.unconfirmed]),
+        libraries=libraries_seen([state.groups[name] for name in names]),
     )
 
 

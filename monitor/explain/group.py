@@ -32,7 +32,7 @@ from monitor.explain.tasks import task_assignor_sentence, tasks_told, unchecked_
 from monitor.explain.unjudged import explain_unjudged
 from monitor.messages.client_libraries import REMARKS, library_name, project_name
 from monitor.messages.formatting import NO_OWN_LAG, age, counted, grouped, lasted
-from monitor.messages.names import era, ranges, shown, shown_group
+from monitor.messages.names import era, people, ranges, shown, shown_group
 from monitor.messages.rebalances import cause_words, delay_sentence, moved_words, took_ms
 from monitor.messages.units import unit_of
 from monitor.messages.unknown_versions import group_sentence
@@ -250,9 +250,15 @@ def _members(known: Judged) -> Iterator[Statement]:
     verb = f"{verb}s" if len(members) == 1 else verb
     yield Statement(
         about=About.MEMBERS,
-        sentence=f"{counted(len(members), 'member')} {verb} {counted(len(owned), 'partition')}.",
+        sentence=f"{counted(len(members), 'member')} {verb} {counted(len(owned), 'partition')}.{_leader(known)}",
         evidence=tuple(lines),
     )
+
+
+def _leader(known: Judged) -> str:
+    """Who assigns in a classic group, as a sentence; "" if it is not known, or if nobody does."""
+    leaders = [member.member_id for member in known.verdict.members if member.leads]
+    return f" The group leader is {people(leaders, known.group)}." if leaders else ""
 
 
 def _member_line(member: MemberVerdict, held: Sequence[TopicPartition]) -> str:

@@ -18,6 +18,9 @@ from monitor.model.escaping import escaped
 LISTED: Final = 10
 """How many partitions (or runs of them), topics or members a sentence lists before it only counts the rest."""
 
+FEW: Final = 3
+"""How many of them a cell of a table lists."""
+
 LONGEST_NAME: Final = 120
 
 
@@ -46,6 +49,15 @@ def listed(names: Sequence[str]) -> str:
     ('a, b', '0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more')
     """
     return _shortened([shown(name) for name in names[:LISTED]], len(names))
+
+
+def few(names: Sequence[str]) -> str:
+    """Names in the given order, the first three of them: for a cell of a table.
+
+    >>> few(["a", "b"]), few(["a", "b", "c", "d"])
+    ('a, b', 'a, b, c and 1 more')
+    """
+    return _shortened([shown(name) for name in names[:FEW]], len(names))
 
 
 def _shortened(head: Sequence[str], count: int) -> str:

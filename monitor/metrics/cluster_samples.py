@@ -64,6 +64,6 @@ def render_cluster(
 def _members_by_library(cluster: str, groups: Sequence[GroupSummary]) -> Counter[str]:
     """The members by the label of their library, whatever its certainty and release."""
     members: Counter[str] = Counter()
-    for use in take_census(cluster, [group.libraries for group in groups]):
+    for use in take_census(cluster, [(group.group, group.libraries) for group in groups]):
         members[use.library.label] += use.members
     return members

@@ -102,6 +102,8 @@ class LibraryUse(Value, kw_only=True):
     """The members in the cluster that use it."""
     groups: int
     """The groups that have such members."""
+    group_names: tuple[str, ...] = ()
+    """These groups, by name."""
 
     @property
     def library(self) -> ClientLibrary:

@@ -355,6 +355,8 @@ class MemberVerdict(Value):
     """Number of tasks that it runs; absent: the group has no tasks."""
     standby_tasks: int | None = None
     """Number of tasks of which it keeps a copy of the state (Kafka Streams)."""
+    leads: bool = False
+    """True: it is the leader of a classic group, which decides what each member gets."""
 
 
 class UnknownVersion(Value):

@@ -23,7 +23,7 @@ from tests.web.saved import Saved, pieces
 
 RDKAFKA = {"user_data": b"", "rack": "", "wire": WireForm(subscription_version=3)}
 """Only librdkafka writes this, since 2.4."""
-JAVA_OR_SARAMA = {"wire": WireForm(subscription_version=2)}
+JAVA_OR_SARAMA = {"wire": WireForm(subscription_version=1)}
 NAMED = {"user_data": b"", "client_id": "aiokafka-0.14.0", "wire": WireForm(subscription_version=0)}
 
 STATES = (
@@ -39,12 +39,12 @@ SAVED = {
 }
 
 EAST = [
-    ["east", "aiokafka", "0.14.0", "likely", "1", "1"],
-    ["east", "unknown", "unknown", "unknown", "1", "1"],
+    ["east", "aiokafka", "0.14.0", "likely", "1", "1", "three"],
+    ["east", "unknown", "unknown", "unknown", "1", "1", "three"],
 ]
 WEST = [
-    ["west", "librdkafka", "2.4 or newer", "certain", "3", "2"],
-    ["west", "java or sarama", "unknown", "possible", "1", "1"],
+    ["west", "librdkafka", "2.4 or newer", "certain", "3", "2", "one, two"],
+    ["west", "java or sarama", "unknown", "possible", "1", "1", "two"],
 ]
 
 
@@ -97,8 +97,16 @@ def test_the_json_of_a_file_is_that_of_the_job_from_which_it_was_saved(saved):
             "versions": "2.4 or newer",
             "members": 3,
             "groups": 2,
+            "group_names": ["one", "two"],
         },
-        {"cluster": "west", "libraries": ["java", "sarama"], "certainty": "possible", "members": 1, "groups": 1},
+        {
+            "cluster": "west",
+            "libraries": ["java", "sarama"],
+            "certainty": "possible",
+            "members": 1,
+            "groups": 1,
+            "group_names": ["two"],
+        },
     ]
     assert ask("west", "--json", "--snapshot", saved).stdout == of_job.stdout
 

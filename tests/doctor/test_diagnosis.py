@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from io import StringIO
+
 import pytest
 from msgspec.structs import replace
+from rich.console import Console
 
 from monitor.cli.doctor import exit_code
+from monitor.cli.render_doctor import render_diagnosis
 from monitor.doctor.diagnosis import Diagnosis, diagnose
+from monitor.doctor.libraries import LibrarySeen
 from monitor.doctor.reading import ClusterState, Reading, fold_reading
 from monitor.model import (
+    ClientDefect,
     ConnectAssignment,
     ConnectorTasks,
     ConnectWorker,
@@ -23,6 +29,7 @@ from monitor.model import (
     TopicPartition,
     TopicPartitions,
     Topology,
+    WireForm,
 )
 
 NOW_MS = 1_795_650_000_000
@@ -136,6 +143,27 @@ def test_new_lag_of_one_partition_takes_no_finding_from_a_group_without_members(
     first = fold(reading(NOW_MS, group(NOW_MS, "gone", 4, 10)))
     (finding,) = diagnose(again(first, LATER_MS, ends=(10, 12)), 2, before=first).findings
     assert (finding.kind, [place.partition for place in finding.partitions]) == ("unattended", [0, 1])
+
+
+def test_each_client_library_is_named_once_with_its_groups_and_what_can_show_there():
+    """kafka-go alone abridges its subscriptions, which other leaders cannot decode."""
+    abridged = [
+        replace(member(name, 0), is_abridged=True, wire=WireForm(subscription_version=1)) for name in ("m", "n")
+    ]
+    of_go = {"state": "Stable", "protocol": "range", "generation": 1}
+    seen = reading(
+        NOW_MS,
+        group(NOW_MS, "b", members=(abridged[0],), **of_go),
+        group(NOW_MS, "a", members=(abridged[1],), **of_go),
+        group(NOW_MS, "empty", 10),
+    )
+    diagnosis = diagnose(fold(seen), 1)
+    assert diagnosis.libraries == (LibrarySeen("kafka-go", 2, ("a", "b"), (ClientDefect.KAFKA_GO_SUBSCRIPTION,)),)
+    told = StringIO()
+    Console(file=told, width=200).print(render_diagnosis(diagnosis))
+    (line, defect) = told.getvalue().split("client ids show them:\n")[1].splitlines()[:2]
+    assert line.rstrip() == "- kafka-go: 2 members in a, b"
+    assert defect.startswith("  Known defect (0.4.51): It sends subscription version 1 without OwnedPartitions.")
 
 
 def test_every_group_has_a_row_with_the_largest_lag_first():

@@ -96,6 +96,13 @@ def test_a_partition_whose_log_went_back_says_so():
     )
 
 
+def test_the_leader_is_named_where_it_is_known():
+    assert told(of_group(replace(RANGE, leader="C1")))[About.MEMBERS] == [
+        "2 members own 4 partitions. The group leader is back at /10.0.0.2."
+    ]
+    assert told(of_group(replace(RANGE, leader="gone")))[About.MEMBERS] == ["2 members own 4 partitions."]
+
+
 def test_a_healthy_group_is_told_whole():
     rebalances = (
         Rebalance(generation=2, started_ms=ASSIGNED - 60_000, ended_ms=ASSIGNED - 60_000),
@@ -197,11 +204,11 @@ def test_a_static_member_that_takes_its_place_again_is_no_rebalance(history, sen
             id="one library writes such bytes",
         ),
         pytest.param(
-            {"session_timeout_ms": 10_000, "rebalance_timeout_ms": 60_000, "wire": WireForm(subscription_version=2)},
+            {"session_timeout_ms": 10_000, "rebalance_timeout_ms": 60_000, "wire": WireForm(subscription_version=1)},
             ", probably sarama",
             id="two write such bytes, and one of them has these timeouts",
         ),
-        pytest.param({"wire": WireForm(subscription_version=2)}, ", java or sarama", id="two write such bytes"),
+        pytest.param({"wire": WireForm(subscription_version=1)}, ", java or sarama", id="two write such bytes"),
         pytest.param({"wire": None}, "", id="there are no bytes"),
     ],
 )

@@ -371,7 +371,7 @@ def test_the_overview_puts_the_worst_first_with_sentence_and_age():
         "orders kafka-classic main stable 2 12 range Double owned settling, critical in 4 min "
         f"{worst} What to do: Stop one of"
     ) in text
-    assert f"Orphaned settling, critical in 10 min {next_worst} What to do: Wait for" in text
+    assert f"Orphaned settling, critical in 10 min {next_worst} What to do: Most client" in text
     assert text.index(worst) < text.index(next_worst)
     assert "All 2 With findings 1 Double owned 1 Orphaned 1 Drift 1 Group" in text
     assert text.index("orders kafka-classic main") < text.index("calm kafka-classic main")
@@ -538,9 +538,14 @@ def test_the_page_of_libraries_counts_members_and_groups_by_cluster():
     both, other = ready_cluster(orders("a"), orders("b")), ready_cluster(offsets_only("c"), cluster="simple")
     app = client(snapshot(both, other, WARMING_UP))
     assert 'href="/libraries"' in app.get("/").text
-    text = words(app.get("/libraries").text)
-    head = "Library Release How sure Members Groups"
-    in_python, certain = "aiokafka or kafka-python unknown possible 2 2", "librdkafka 2.4 or newer certain 2 2"
+    html = app.get("/libraries").text
+    assert 'href="/groups/main/a"' in html
+    text = words(html)
+    head = "Library Release How sure Members Groups Names"
+    in_python, certain = (
+        "aiokafka or kafka-python unknown possible 2 2 a , b",
+        "librdkafka 2.4 or newer certain 2 2 a , b",
+    )
     assert f"main {head} {in_python} {certain} simple No Kafka group of this cluster has a member. slow" in text
     assert "12 s left. 60% 60% Not known yet. How sure certain" in text
 

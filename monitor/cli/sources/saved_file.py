@@ -44,10 +44,11 @@ class SavedFile(NamedTuple):
 
     def census(self, cluster: str | None, *, partial: bool) -> tuple[LibraryUse, ...]:
         """See CensusSource; a snapshot has what was ready."""
-        groups: defaultdict[str, list[tuple[LibraryMembers, ...]]] = defaultdict(list)
+        groups: defaultdict[str, list[tuple[str, tuple[LibraryMembers, ...]]]] = defaultdict(list)
         with self._lines() as lines:
             for state in group_states(lines, cluster):
-                groups[state.cluster].append(count_members(recognize_libraries(state).values()))
+                members = count_members(recognize_libraries(state).values())
+                groups[state.cluster].append((state.group, members))
         return tuple([use for name in sorted(groups) for use in take_census(name, groups[name])])
 
     @contextmanager

@@ -2,7 +2,8 @@
 
 Sources: the libraries themselves on a real broker (Sarama 1.61.1, kafka-go 0.4.51, franz-go 1.22.2, KafkaJS 2.2.4,
 @platformatic/kafka 1.35.0 and 2.12.1, kafka-python 3.0.12, aiokafka 0.14.0, librdkafka 2.16.1), and of older releases
-what their sources say (``ConsumerProtocol`` and the assignors of kafka-clients, ``rdkafka_assignor.c``).
+what their sources say (``ConsumerProtocol`` and the assignors of kafka-clients, ``rdkafka_assignor.c``). The newest
+subscription of kafka-clients 3.1.2, 3.2.0 and 3.3.2 is version 1, that of 3.4.0 and 3.5.0 is version 3: none sends 2.
 """
 
 from __future__ import annotations
@@ -114,9 +115,8 @@ SUBSCRIPTION_FORMS: Final = (
         "before 2.4",
         timeouts_ms=OLD_TIMEOUTS,
     ),
-    *_java(1, "2.4 to 3.1"),
-    *_java(2, "3.2 to 3.4"),
-    *_java(3, "3.5 or newer"),
+    *_java(1, "2.4 to 3.3"),
+    *_java(3, "3.4 or newer"),
     *_sarama(0),
     *_sarama(1),
     *_sarama(2),
@@ -156,7 +156,7 @@ STANDARD: Final = EAGER | {STICKY, COOPERATIVE}
 
 ASSIGNMENT_FORMS: Final = (
     AssignmentForm(Library.JAVA, STANDARD, 0, frozenset({EMPTY})),
-    *(AssignmentForm(Library.JAVA, STANDARD, version, frozenset({NULL})) for version in (1, 2, 3)),
+    *(AssignmentForm(Library.JAVA, STANDARD, version, frozenset({NULL})) for version in (1, 3)),
     AssignmentForm(Library.SARAMA, STANDARD, 0, frozenset({NULL, OTHER})),
     AssignmentForm(Library.KAFKA_GO, EAGER | {RACK_AFFINITY}, 1, frozenset({NULL})),
     AssignmentForm(Library.FRANZ_GO, STANDARD, 0, frozenset({NULL})),

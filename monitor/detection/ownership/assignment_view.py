@@ -256,6 +256,7 @@ def _members(
             unreadable=member.unreadable if member.answers else None,
             library=libraries.get(member.member_id, UNKNOWN_LIBRARY),
             remarks=member_remarks(member, group.protocol),
+            leads=member.member_id == group.leader,
             idle=group.sharing is Sharing.EXCLUSIVE
             and not _is_unconsidered(member, group)
             and _is_idle(member, owned, heirs, existing),

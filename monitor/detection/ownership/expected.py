@@ -129,7 +129,8 @@ class _Search:
             for counts in self._possible_counts():
                 if _explains(replay, counts):
                     return self._matching_expectation(replay, counts, left_out)
-        for dialect in self._dialects:
+        is_javas = self._java is not None and self._assigners.may_be_java
+        for dialect in () if is_javas else self._dialects:
             if any(map(dialect.explains_as_listed, self._possible_counts())):
                 return Expectation(kind="checked", dialect=dialect.row, left_out=left_out)
         return self._drift_expectation(left_out)

@@ -48,7 +48,9 @@ class KnownGroups:
     def libraries(self) -> tuple[LibraryUse, ...]:
         """The client libraries of their members, by cluster; most members first."""
         clusters = groupby(self.by_name, key=attrgetter("cluster"))
-        found = (take_census(cluster, [group.libraries for group in groups]) for cluster, groups in clusters)
+        found = (
+            take_census(cluster, [(group.group, group.libraries) for group in groups]) for cluster, groups in clusters
+        )
         return tuple(chain.from_iterable(found))
 
     def evaluated_ms(self, summary: GroupSummary) -> int:

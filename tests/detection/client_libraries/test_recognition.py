@@ -65,8 +65,8 @@ def test_a_client_id_counts_only_among_the_libraries_that_the_bytes_allow():
 @pytest.mark.parametrize(
     ("client_id", "label", "versions"),
     [
-        ("consumer-g-1", "java", "3.5 or newer"),
-        ("consumer-1", "java", "3.5 or newer"),
+        ("consumer-g-1", "java", "3.4 or newer"),
+        ("consumer-1", "java", "3.4 or newer"),
         ("consumer-other-1", "franz-go or java", None),
         ("kgo", "franz-go", None),
     ],

@@ -105,7 +105,7 @@ def using(cluster: str, group: str, *members: LibraryMembers) -> GroupSummary:
 def test_libraries_come_by_cluster_and_most_members_first():
     java, go = (
         ClientLibrary((each,), Certainty.CERTAIN, versions)
-        for each, versions in ((Library.JAVA, "3.5 or newer"), (Library.KAFKA_GO, None))
+        for each, versions in ((Library.JAVA, "3.4 or newer"), (Library.KAFKA_GO, None))
     )
     shown = clusters(
         using("b", "x", LibraryMembers(go, 2)),
@@ -118,13 +118,21 @@ def test_libraries_come_by_cluster_and_most_members_first():
             cluster="a",
             libraries=(Library.JAVA,),
             certainty=Certainty.CERTAIN,
-            versions="3.5 or newer",
+            versions="3.4 or newer",
             members=3,
             groups=2,
+            group_names=("y", "z"),
         ),
-        LibraryUse(cluster="a", libraries=(Library.KAFKA_GO,), certainty=Certainty.CERTAIN, members=2, groups=1),
+        LibraryUse(
+            cluster="a",
+            libraries=(Library.KAFKA_GO,),
+            certainty=Certainty.CERTAIN,
+            members=2,
+            groups=1,
+            group_names=("y",),
+        ),
     ]
-    of_b = msgspec.structs.replace(of_a[1], cluster="b")
+    of_b = msgspec.structs.replace(of_a[1], cluster="b", group_names=("x",))
     lists = ApiLists(shown)
     assert lists.libraries(Wanted()).rows == (*of_a, of_b)
     assert lists.libraries(Wanted(clusters=("b",))).rows == (of_b,)

@@ -98,6 +98,12 @@ def test_the_list_of_groups_says_where_lag_is_in_bytes():
     assert "250 bytes" in page
 
 
+def test_one_member_is_marked_as_the_leader_of_its_group():
+    verdict = captured_verdict("sarama.sticky.same")
+    assert [member.leads for member in verdict.members].count(True) == 1
+    assert page_of(verdict).count(">group leader<") == 1
+
+
 def test_where_only_invariants_of_an_assignor_are_checked_the_page_says_so():
     page = page_of(captured_verdict("sarama.sticky.same"))
     assert "depends on what only the leader knows. groupwatch checks its invariants." in page
