@@ -7,6 +7,7 @@ from typing import Final
 from monitor.model.client_libraries import LibraryMembers
 from monitor.model.cluster_findings import ClusterFinding
 from monitor.model.expectations import ExpectationsHealth, GroupExpectations
+from monitor.model.ended_findings import EndedLately
 from monitor.model.findings import Finding, SubordinateFinding
 from monitor.model.kinds import Phase
 from monitor.model.short_lives import ShortLife
@@ -204,7 +205,8 @@ class ClusterSnapshot(Value):
     for too long, whatever the reason. ``is_missing``: it was away before it was ever ready, and is not ready yet; the
     others do not wait for it. ``collectors`` are those that run in this process. ``findings`` are its own, worst first,
     not those of its groups. ``carrier`` is the cluster that has what groupwatch writes for it; None: itself.
-    ``expectations`` is how the file of these is read; None: the job has none.
+    ``expectations`` is how the file of these is read; None: the job has none. ``ended`` are findings of its groups that
+    ended lately; None: no evaluation has been compared with another.
     """
 
     cluster: str
@@ -230,6 +232,7 @@ class ClusterSnapshot(Value):
     findings: tuple[ClusterFinding, ...] = ()
     carrier: str | None = None
     expectations: ExpectationsHealth | None = None
+    ended: EndedLately | None = None
 
     @property
     def is_known(self) -> bool:

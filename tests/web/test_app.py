@@ -28,6 +28,7 @@ from monitor.model import (
     Snapshot,
     WarmUpProgress,
 )
+from monitor.model.ended_findings import EndedFinding, EndedLately
 from monitor.snapshot_file import NotJudgedError, find_inputs
 from monitor.web.app import create_app
 from monitor.web.server import HttpServer
@@ -621,3 +622,30 @@ def test_what_verdicts_are_made_of_can_be_had_for_one_group_and_for_all():
     assert app.get("/api/v1/snapshot/c/broken").status_code == 500
     assert app.get("/api/v1/snapshot/slow/g").status_code == 503
     assert app.get("/api/v1/snapshot/slow").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("known_ms", "is_told"),
+    [pytest.param(0, False, id="for long"), pytest.param(NOW_MS - 1_199_000, True, id="lately")],
+)
+def test_a_finding_that_ended_lately_is_on_its_groups_page_the_overview_and_in_the_api(known_ms, is_told):
+    """An alert fires for minutes after the end, and whoever comes must not see a group without a trace of it."""
+    kind = FindingKind.DRIFT
+    gone = EndedFinding("g", kind, "replayed", NOW_MS - 720_000, NOW_MS - 177_000, "Partition 3 was astray.")
+    other = EndedFinding("h", kind, "replayed", NOW_MS - 5_000, NOW_MS, "Young.", was_settling=True)
+    ended = EndedLately(known_ms, (other, gone))
+    cluster = msgspec.structs.replace(ready_cluster(offsets_only("g"), offsets_only("h")), ended=ended)
+    app = client(snapshot(cluster))
+    page = re.sub(r"<[^>]*>", "", app.get("/groups/main/g").text)
+    assert "Ended in the last 20 minutes" in page
+    at = "2023-11-14 22:12:03 UTC"
+    told = f"Partition 3 was astray. This ended at {at}, after 9 min 3 s. Its alert may fire for some minutes more."
+    assert told in page
+    assert "3 min ago" in page
+    assert ("A finding that ended before 2023-11-14 21:55:01 UTC is not remembered here." in page) is is_told
+    assert "Young. This ended" not in page
+    overview = re.sub(r"<[^>]*>", "", app.get("/").text)
+    assert "1 finding ended in the last 20 minutes: g (Drift, 3 min ago)" in overview
+    assert "Young" not in overview
+    assert "It was too young for its alert." in app.get("/groups/main/h").text
+    assert app.get("/api/v1/groups/main/g").json()["ended"]["findings"] == [msgspec.to_builtins(gone)]

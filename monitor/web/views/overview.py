@@ -16,6 +16,7 @@ from monitor.model.cluster_findings import ClusterFinding
 from monitor.model.findings import Severity
 from monitor.web.views.addresses import PAGE, GroupAddress, finding_help, runbook_help
 from monitor.web.views.group_list import KindCount, Listing, TeamCount, Wish
+from monitor.web.views.ended_lines import NONE_ENDED, EndedPart, endings_in_clusters
 from monitor.web.views.status import cluster_sentence, shard_sentence, writing_sentence
 
 SHOWN_GROUPS: Final = 50
@@ -109,6 +110,7 @@ class Overview(Value):
     waiting: int = 0
     teams: tuple[TeamCount, ...] = ()
     """By name; none: no file of expectations names one."""
+    ended: EndedPart = NONE_ENDED
 
 
 def overview(listing: Listing, now_ms: int, wish: Wish, limit: int | None) -> Overview:
@@ -126,6 +128,7 @@ def overview(listing: Listing, now_ms: int, wish: Wish, limit: int | None) -> Ov
         teams=found.teams,
         share=None if snapshot.shard.is_all else shard_sentence(snapshot.shard),
         waiting=sum(not each.is_known for each in snapshot.clusters if wish.cluster in ("", each.cluster)),
+        ended=endings_in_clusters((each for each in snapshot.clusters if wish.cluster in ("", each.cluster)), now_ms),
     )
 
 
