@@ -60,12 +60,18 @@ def _clusters(clusters: Sequence[ClusterCondition]) -> Iterator[RenderableType]:
         yield Text("No cluster is watched.", style=_UNKNOWN)
     for each in clusters:
         name = visible(shown(each.cluster))
-        is_well = each.ready and not each.stale and each.problem is None
-        yield Text(f"{name}: {escaped(each.sentence)}{_known_groups(each)}", style="" if is_well else _UNKNOWN)
+        yield Text(f"{name}: {escaped(each.sentence)}{_known_groups(each)}", style=_style(each))
         if each.warning is not None:
             yield Text(f"{name}: {escaped(each.warning)}", style=STYLES[Severity.WARNING])
         if each.carrier is not None:
             yield Text(f"{name}: {writing_sentence(each.carrier)}", style="dim")
+
+
+def _style(cluster: ClusterCondition) -> str:
+    """The colour of a cluster, as on the page."""
+    if not cluster.ready or cluster.stale or cluster.problem is not None:
+        return _UNKNOWN
+    return STYLES[Severity.WARNING] if cluster.late else ""
 
 
 def _known_groups(cluster: ClusterCondition) -> str:
@@ -74,7 +80,9 @@ def _known_groups(cluster: ClusterCondition) -> str:
         return " Its groups are not known yet."
     of_groups = f" {counted(cluster.groups, 'group')}"
     when = "at an unknown time" if cluster.age_ms is None else f"{age(cluster.age_ms)} ago"
-    return f" Stale:{of_groups}, as evaluated {when}." if cluster.stale else f"{of_groups}, evaluated {when}."
+    is_told = cluster.ready and cluster.problem is None  # then the sentence has the word
+    word = " Stale:" if cluster.stale and not is_told else ""
+    return f"{word}{of_groups}, as evaluated {when}." if cluster.stale else f"{of_groups}, evaluated {when}."
 
 
 def _doubts(clusters: Iterable[ClusterCondition]) -> str:

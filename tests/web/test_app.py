@@ -147,6 +147,39 @@ def test_one_cluster_of_several_that_is_no_longer_evaluated_is_not_ready_and_nam
     assert (answer.status_code, answer.text) == (503, "c: No broker answers.\n")
 
 
+@pytest.mark.parametrize(
+    ("age_s", "limit_s", "status", "told", "word"),
+    [
+        pytest.param(60, 90, 200, "ready\n", "Ready", id="as old as in a quiet cluster"),
+        pytest.param(
+            61, 90, 200, "ready\nmain: Late: the newest evaluation was 1 min 1 s ago.\n", "Late", id="older than that"
+        ),
+        pytest.param(
+            91, 90, 503, "main: Stale: the newest evaluation was 1 min 31 s ago.\n", "Stale", id="older than its limit"
+        ),
+    ],
+)
+def test_an_evaluation_of_long_ago_is_not_green_anywhere(age_s, limit_s, status, told, word):
+    """What hangs as a whole reports nothing, and a machine that slept reports late."""
+    cluster = msgspec.structs.replace(ready_cluster(orders()), stale_after_ms=limit_s * 1000)
+    app = client(snapshot(cluster), NOW_MS + age_s * 1000)
+    ready = app.get("/readyz")
+    assert (ready.status_code, ready.text) == (status, told)
+    condition = app.get("/api/v1/clusters").json()[0]
+    assert (condition["stale"], condition.get("late", False)) == (word == "Stale", word == "Late")
+    assert f"main: {condition['sentence']}\n" == told.removeprefix("ready\n") or word == "Ready"
+    assert f'<span class="cluster-word">{word}</span>' in app.get("/").text
+    assert (f'<span class="cluster-word">{word}</span>' in app.get("/groups/main/orders").text) is (word != "Ready")
+    assert app.get("/api/v1/groups").headers.get("X-Stale") == ("main" if word == "Stale" else None)
+
+
+def test_a_cluster_that_has_stalled_is_stale_although_its_reason_is_gone():
+    stalled = msgspec.structs.replace(ready_cluster(), stalled=True)
+    app = client(snapshot(stalled))
+    assert app.get("/readyz").text == "main: Stale: the newest evaluation was 3 s ago.\n"
+    assert '<span class="cluster-word">Stale</span>' in app.get("/").text
+
+
 def test_readyz_of_ready_clusters():
     answer = client(snapshot(ready_cluster())).get("/readyz")
     assert (answer.status_code, answer.text) == (200, "ready\n")

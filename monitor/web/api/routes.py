@@ -179,7 +179,7 @@ class _Listing:
         snapshot = self._source.read()
         chosen = chosen_clusters(snapshot, query)
         listed = lists(snapshot, msgspec.structs.replace(wanted, clusters=chosen.names))
-        return page_response(request, wanted, listed, chosen.headers())
+        return page_response(request, wanted, listed, chosen.headers(self._now_ms()))
 
     def _saved(self, request: Request, query: Query) -> Response:
         """All groups, one by one: Starlette asks for the pieces in a thread, and a scrape need not wait for them."""
@@ -191,7 +191,7 @@ class _Listing:
             if inputs is not None
         ]
         lines = all_lines(evaluated) if request.method == "GET" else ()
-        return StreamingResponse(lines, headers=chosen.headers(), media_type=_LINES_OF_JSON)
+        return StreamingResponse(lines, headers=chosen.headers(self._now_ms()), media_type=_LINES_OF_JSON)
 
 
 # --- one group --------------------------------------------------------------------------------------------------------

@@ -39,6 +39,7 @@ class ClusterFindingLine(Value):
 class ClusterLine(Value):
     """A cluster in the head of the page. ``progress`` is in percent of the backlog, None when there is none to read.
 
+    ``stale`` and ``late`` are by the age of the evaluation, too; what is stale is not late.
     ``warning`` is what a person should know though the cluster is read and judged. ``findings`` are its own.
     ``writing`` says where groupwatch writes, if not there.
     """
@@ -50,6 +51,7 @@ class ClusterLine(Value):
     failing: bool
     evaluated: str | None
     stale: bool
+    late: bool
     groups: int
     progress: int | None
     findings: tuple[ClusterFindingLine, ...] = ()
@@ -211,12 +213,13 @@ def cluster_line(cluster: ClusterSnapshot, now_ms: int) -> ClusterLine:
     age_ms = cluster.age_ms(now_ms)
     return ClusterLine(
         name=cluster.cluster,
-        sentence=cluster_sentence(cluster),
+        sentence=cluster_sentence(cluster, now_ms),
         warning=_warning(cluster),
         ready=cluster.ready,
         failing=cluster.problem is not None,
         evaluated=None if age_ms is None else age(age_ms),
-        stale=cluster.is_stale,
+        stale=cluster.is_stale(now_ms),
+        late=cluster.is_late(now_ms) and not cluster.is_stale(now_ms),
         groups=len(cluster.groups),
         progress=_progress(cluster),
         findings=tuple(_cluster_finding_line(each, cluster.evaluated_ms or 0) for each in cluster.findings),
@@ -253,6 +256,7 @@ def recorded_line(name: str) -> ClusterLine:
         failing=False,
         evaluated=None,
         stale=False,
+        late=False,
         groups=0,
         progress=None,
     )
