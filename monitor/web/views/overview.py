@@ -51,11 +51,11 @@ class ClusterLine(Value):
     failing: bool
     evaluated: str | None
     stale: bool
-    late: bool
     groups: int
     progress: int | None
     findings: tuple[ClusterFindingLine, ...] = ()
     writing: str | None = None
+    late: bool = False
 
 
 class FindingLine(Value):
@@ -256,7 +256,6 @@ def recorded_line(name: str) -> ClusterLine:
         failing=False,
         evaluated=None,
         stale=False,
-        late=False,
         groups=0,
         progress=None,
     )
