@@ -57,10 +57,26 @@ def tell(answer: RenderableType) -> None:
         typer.echo(line.rstrip())
 
 
-def explanation_shown(explanation: Explanation, page: str | None = None) -> RenderableType:
-    """The statements, each with its evidence indented; at last the address of the page, if it is known."""
-    parts = [part for statement in explanation.statements for part in _statement(statement, explanation)]
+def explanation_shown(
+    explanation: Explanation, page: str | None = None, *, now_ms: int | None = None
+) -> RenderableType:
+    """The statements, each with its evidence indented; at last the address of the page, if it is known.
+
+    With ``now_ms`` (ms since the epoch), the instant that it answers for comes first, and how long ago that was.
+    """
+    parts = [] if now_ms is None else [_labelled("instant", "bold", _instant(explanation, now_ms))]
+    parts += [part for statement in explanation.statements for part in _statement(statement, explanation)]
     return Group(*parts, *([] if page is None else [_labelled("page", "bold", escaped(page))]))
+
+
+def _instant(explanation: Explanation, now_ms: int) -> str:
+    """What is answered for, and what of a recording it was made from."""
+    at = f"{utc(explanation.evaluated_ms)}, {age(now_ms - explanation.evaluated_ms)} ago"
+    if explanation.state_ms is None:
+        return f"{at}."
+    if not explanation.state_ms:
+        return f"{at}, from the recording: from its first record on."
+    return f"{at}, from the recording: the state of {utc(explanation.state_ms)}, and the records after it."
 
 
 def _statement(statement: Statement, explanation: Explanation) -> list[RenderableType]:

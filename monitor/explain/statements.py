@@ -67,6 +67,8 @@ class Explanation(Value):
     """The statements, in reading order."""
     topic: str | None = None
     partition: PartitionId | None = None
+    state_ms: int | None = None
+    """Of the past: when the recorded state was stored that later records were added to; 0: there was none."""
 
 
 class Judged(Value):
