@@ -411,6 +411,12 @@ def test_the_overview_puts_the_worst_first_with_sentence_and_age():
     assert text.index("orders kafka-classic main") < text.index("calm kafka-classic main")
 
 
+def test_the_sentence_of_a_critical_finding_that_is_settling_is_not_cut():
+    """Partition 2 of the example has had no owner for 40 s."""
+    page = client(snapshot(ready_cluster(orders()))).get("/").text
+    assert re.search(r'settling, critical in \d+ min</span></span> <span class="sentence whole">', page)
+
+
 def test_the_overview_has_the_age_of_a_lag_before_the_lag_and_instants_that_a_script_can_read():
     """The oldest record of the lag was written five minutes before the evaluation."""
     cluster = ready_cluster(orders())
