@@ -13,13 +13,14 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from monitor.cli.answering import now_ms
 from monitor.cli.render_answer import MOST_ROWS, plain_table
 from monitor.cli.severities import SEVERITY_WIDTH, STYLES, row_with_label
 from monitor.cli.sources.job_lists import JobFindings, JobStatus, JobTopics, JobUnused
 from monitor.findings.alerts import Lasting, settling_until_ms, worst_first
 from monitor.findings.alike import AlikeGroups, alike_by
 from monitor.findings.table import spec_of
-from monitor.messages.formatting import age, counted, grouped, rate, until, visible
+from monitor.messages.formatting import age, counted, grouped, rate, unknown_rate, until, visible
 from monitor.messages.names import shown
 from monitor.messages.notification import utc
 from monitor.messages.units import unit_of
@@ -310,7 +311,7 @@ def topics_shown(answer: JobTopics, *, unread: bool) -> RenderableType:
     for each in answer.topics[:MOST_ROWS]:
         others = each.groups - each.readers
         reading = f"{grouped(each.readers)}{f' ({grouped(others)} more with offsets)' if others > 0 else ''}"
-        incoming = "unknown" if each.per_second is None else rate(each.per_second)
+        incoming = unknown_rate(each.rate_known_ms, now_ms()) if each.per_second is None else rate(each.per_second)
         skew = "-" if each.skew is None else f"{each.skew:.3g}"
         names = [visible(shown(each.cluster))] if several else []
         table.add_row(
