@@ -201,6 +201,7 @@ def _together(crowd: Sequence[Span]) -> Span:
         until_ms=max(span.until_ms for span in crowd),
         severity=min((span.severity for span in crowd), key=_SEVERITIES.index),
         sentence=f"{len(crowd):,} times, first: {first.sentence}",
+        times="",
     )
 
 
@@ -219,7 +220,7 @@ def _sentences(marks: Sequence[Mark]) -> str:
 
 def _draw_bar(root: ET.Element, span: TimeRange, bar: Span, top: int) -> None:
     """The border is of the same color, so that a short one can be seen, too."""
-    times = f"{utc(bar.from_ms)} to {utc(bar.until_ms)}"
+    times = bar.times or f"{utc(bar.from_ms)} to {utc(bar.until_ms)}"
     link = add_link(root, bar.href, f"{bar.label} ({bar.severity.value}), {times}: {bar.sentence}")
     start, end = span.place(bar.from_ms), span.place(bar.until_ms)
     kind = f"chart-{bar.severity.value}"

@@ -56,6 +56,8 @@ class Span(Value):
     label: str
     sentence: str
     href: str = ""
+    times: str = ""
+    """From when to when it lasted, also outside of the chart, in words; "": as it is drawn."""
 
 
 class Zoom(Value):

@@ -9,10 +9,9 @@ from operator import attrgetter
 from monitor.history.chronicle.values import Chronicle, FindingSpan
 from monitor.history.chronicle.writer import COSTS_KNOWN_MS
 from monitor.history.report.facts import ReportLine
-from monitor.history.report.findings import finding_of, finding_spans
+from monitor.history.report.findings import finding_of, finding_spans, lasted_text
 from monitor.history.report.rebalances import rebalance_lines, rebalances_then
 from monitor.history.report.sentences import is_told, phase_lines, rewind_lines, skip_words, truncation_lines
-from monitor.messages.formatting import lasted
 from monitor.messages.units import unit_of
 from monitor.model import FindingKind, Value
 
@@ -39,6 +38,8 @@ class Happened(Value):
     sentence: str
     finding: str | None = None
     """The kind and reason of the finding."""
+    since_ms: int | None = None
+    """Of a finding: when it began to be true (ms since the epoch). It lasted from then; it opened when it was found."""
 
 
 class LagThen(Value):
@@ -120,8 +121,8 @@ def _findings(all_spans: Iterable[FindingSpan]) -> Iterator[Happened]:
     found = [(spans[0], finding_of(spans)) for spans in finding_spans(all_spans)]
     for _, each in found:
         if each.is_over:
-            took = lasted(max(1, each.until_ms - each.since_ms))
-            yield Happened(each.until_ms, HappenedKind.CLOSED, f"It is over: it lasted {took}.", each.name)
+            over = f"It is over: {lasted_text(each)}."
+            yield Happened(each.until_ms, HappenedKind.CLOSED, over, each.name, each.since_ms)
     for first, each in found:
         if not first.was_open:
-            yield Happened(each.opened_ms, HappenedKind.OPENED, first.sentence, each.name)
+            yield Happened(each.opened_ms, HappenedKind.OPENED, first.sentence, each.name, each.since_ms)

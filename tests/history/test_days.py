@@ -15,6 +15,7 @@ from monitor.history.report.findings import findings_then
 from monitor.history.sql.days import MOST_POINTS, read_days
 from monitor.history.story import story_of
 from monitor.history.tables import DAY_MS, FINDINGS, GROUP_MINUTES, REBALANCES, RowT, Table, TypedTable
+from monitor.messages.notification import utc
 
 START = 1_795_305_600_000
 MINUTE = 60_000
@@ -111,7 +112,9 @@ def test_a_finding_that_changed_is_one_bar_with_its_widest_sentence_and_opened_w
     [drawn] = past_chart(LagChart(TimeRange(START, START + 2 * DAY_MS)), (), findings_then(found.findings)).spans
     assert (drawn.label, drawn.sentence) == ("Orphaned: grew", "Seven.")
     assert (drawn.from_ms, drawn.until_ms) == (START, START + 25 * MINUTE)
-    assert [each.sentence for each in story_of(found).happened] == ["From 3.", "It is over: it lasted 25 min."]
+    times = f"it lasted 25 min, from {utc(START)} to {utc(START + 25 * MINUTE)}"
+    assert drawn.times == times
+    assert [each.sentence for each in story_of(found).happened] == ["From 3.", f"It is over: {times}."]
 
 
 def test_rebalances_are_told_as_from_the_events():

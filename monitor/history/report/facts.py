@@ -259,6 +259,11 @@ class FindingThen(Value):
         """Its kind and reason."""
         return f"{self.kind}/{self.reason}"
 
+    @property
+    def lasted_ms(self) -> int:
+        """How long it was true: from ``since_ms``, not from when it was first found."""
+        return max(0, self.until_ms - self.since_ms)
+
 
 class OffsetsThen(Value):
     """A partition at an instant: what was committed, where the log ended, and who owned it."""
