@@ -27,7 +27,7 @@ from monitor.explain.what_if_text import (
     task_move,
 )
 from monitor.history.report.notes import accuracy
-from monitor.history.story import GroupStory
+from monitor.history.story import GroupStory, missing_sentences
 from monitor.messages.formatting import age, counted, grouped, lag_range, until
 from monitor.messages.names import owner, shown, shown_group
 from monitor.messages.notification import utc
@@ -119,10 +119,13 @@ def story_shown(story: GroupStory) -> RenderableType:
     head = (
         f"{shown_group(story.group)} of cluster {shown(story.cluster)}, {utc(story.since_ms)} to {utc(story.until_ms)}:"
     )
-    nothing = [] if story.happened else [Text("Nothing happened.")]
+    missing = [Text(each, style="bold") for each in missing_sentences(story)]
+    nothing = (
+        [] if story.happened else [Text("Nothing happened in what is recorded." if missing else "Nothing happened.")]
+    )
     lag = lag_range((point.lag for point in story.lag), story.unit)
     exact = [Text(accuracy(story.step_ms), style="dim")] if story.step_ms else []
-    return Group(Text(head), *nothing, grid, *([] if lag is None else [Text(lag)]), *exact)
+    return Group(Text(head), *missing, *nothing, grid, *([] if lag is None else [Text(lag)]), *exact)
 
 
 # --- what-if ----------------------------------------------------------------------------------------------------------

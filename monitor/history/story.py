@@ -6,6 +6,9 @@ from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from operator import attrgetter
 
+from monitor.charts.lag import missing_text
+from monitor.charts.values import TimeRange, missing_ranges
+from monitor.history.chronicle.grid import MOST_STEPS
 from monitor.history.chronicle.values import Chronicle, FindingSpan
 from monitor.history.chronicle.writer import COSTS_KNOWN_MS
 from monitor.history.report.facts import ReportLine
@@ -71,6 +74,21 @@ class GroupStory(Value):
     step_ms: int = 0
     """How far apart the regular instants are (ms): a finding that lasted less may be missing. Findings have their times
     to the second."""
+
+
+def apart_ms(story: GroupStory) -> int:
+    """Points of the lag that are further apart than this have nothing recorded between them; 0: that is not known.
+
+    The tables of minutes keep 720 points of a span, and leave out up to two between two of them.
+    """
+    return 3 * max(story.step_ms, (story.until_ms - story.since_ms) // MOST_STEPS) if story.step_ms else 0
+
+
+def missing_sentences(story: GroupStory) -> list[str]:
+    """Where nothing is recorded of the group within the span: that nothing happened there is not known."""
+    span = TimeRange(story.since_ms, story.until_ms)
+    found = missing_ranges([point.at_ms for point in story.lag], span, apart_ms(story))
+    return [missing_text(each, span) for each in found]
 
 
 def story_of(chronicle: Chronicle) -> GroupStory:

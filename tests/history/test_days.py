@@ -13,7 +13,7 @@ from monitor.history.recorded import NotRecordedError
 from monitor.history.report.charts import past_chart
 from monitor.history.report.findings import findings_then
 from monitor.history.sql.days import MOST_POINTS, read_days
-from monitor.history.story import story_of
+from monitor.history.story import missing_sentences, story_of
 from monitor.history.tables import DAY_MS, FINDINGS, GROUP_MINUTES, REBALANCES, RowT, Table, TypedTable
 from monitor.messages.notification import utc
 
@@ -153,3 +153,11 @@ def test_it_ends_where_the_tables_end():
 
 def test_a_group_without_rows_was_not_known():
     assert read_days(Rows({}), "c", "g", START, START + DAY_MS) is None
+
+
+def test_minutes_without_a_row_are_told_as_not_recorded():
+    """Two days with rows of the first ten minutes, and from noon of the second day on. A point stands for 4 min."""
+    rows = [minute(each, 0) for each in (*range(1, 11), *range(2_160, 2_880))]
+    found = days(Rows({GROUP_MINUTES: rows}))
+    missing = f"Nothing of the group is recorded from {utc(START + 10 * MINUTE)} to {utc(START + 2_163 * MINUTE)}."
+    assert missing_sentences(story_of(found)) == [missing]
