@@ -18,6 +18,7 @@ from monitor.messages.formatting import visible
 from monitor.messages.names import shown, shown_group
 from monitor.model import STATE_VERSION, Catalog, ConnectConfigsState, GroupState, GroupSummary, TopicState, Value
 from monitor.model.brokers import BrokersHealth
+from monitor.model.ended_findings import EndedLately
 from monitor.model.expiry import OffsetsRetention
 from monitor.model.offsets_topic import OffsetsTopicHealth
 
@@ -85,12 +86,14 @@ class TopicLine(_Line, tag="topic"):
 
 
 class GroupLine(_Line, tag="group"):
-    """A group of the cluster, when it was judged, and by which thresholds. ``unjudged`` is that of GroupInputs."""
+    """A group of the cluster, when it was judged, and by which thresholds. The last three are those of GroupInputs."""
 
     state: GroupState
     now_ms: int
     settings: DetectionSettings = DetectionSettings()
     unjudged: GroupSummary | None = None
+    ended: EndedLately | None = None
+    state_ms: int | None = None
 
 
 class LeftOutLine(_Line, tag="left_out"):
@@ -180,7 +183,7 @@ def _topic_lines(catalog: Catalog) -> list[TopicLine]:
 
 
 def _group_line(inputs: GroupInputs) -> GroupLine:
-    return GroupLine(inputs.group, inputs.now_ms, inputs.settings, inputs.unjudged)
+    return GroupLine(inputs.group, inputs.now_ms, inputs.settings, inputs.unjudged, inputs.ended, inputs.state_ms)
 
 
 def _encoded(line: AnyLine) -> bytes:
@@ -220,7 +223,15 @@ def find_inputs(lines: Iterable[bytes], cluster: str, group: str) -> GroupInputs
                 left_out = line
     if found is None:
         raise SnapshotFileError(_missing(clusters, cluster, group, left_out))
-    inputs = GroupInputs(found.state, catalog, found.now_ms, found.settings, found.unjudged)
+    inputs = GroupInputs(
+        found.state,
+        catalog,
+        found.now_ms,
+        found.settings,
+        found.unjudged,
+        ended=found.ended,
+        state_ms=found.state_ms,
+    )
     return only_concerned(inputs)
 
 

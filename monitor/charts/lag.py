@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from itertools import groupby
+from itertools import pairwise
 from typing import Final
 from xml.etree import ElementTree as ET
 
@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from monitor.charts.axes import number_ticks
 from monitor.charts.slots import crowds
 from monitor.charts.svg import AXIS_HEIGHT, add, add_link, add_text, add_time_axis, new_chart, percent, to_text
-from monitor.charts.values import LagAt, LagChart, Mark, Span, TimeRange, Zoom
+from monitor.charts.values import LagAt, LagChart, Mark, Span, TimeRange, Zoom, missing_ranges
 from monitor.messages.formatting import counted, grouped, lag_range
 from monitor.messages.notification import utc
 from monitor.model.findings import Severity
@@ -41,6 +41,7 @@ MOST_ROWS: Final = 12
 """Rows of findings; further kinds of findings are only counted."""
 
 LISTED_MARKS: Final = 3
+LISTED_GAPS: Final = 5
 _SEVERITIES: Final = tuple(Severity)
 BOX: Final = 10_000
 """The width of the box in which the line is drawn; it is stretched to that of the chart."""
@@ -56,7 +57,7 @@ def lag_chart(chart: LagChart, *, width_px: int | None = None, with_style: bool 
     base = FLOOR + 8 + ROW * (bool(seen.marks) + min(len(rows), MOST_ROWS)) + 20 * (len(rows) > MOST_ROWS)
     root = new_chart(base + AXIS_HEIGHT, lag_title(seen), lag_description(seen), has_links=_has_links(seen))
     add_time_axis(root, seen.range, base)
-    _draw_lag(root, seen)
+    _draw_lag(root, seen, base)
     _draw_rows(root, seen, rows)
     if seen.at_ms is not None:
         place = percent(seen.range.place(seen.at_ms))
@@ -77,9 +78,23 @@ def lag_description(chart: LagChart) -> str:
     'The lag was 7 records at first, at most 1,200 records, and 1,200 records at last. 1 rebalance, 0 findings.'
     """
     course = lag_range((point.lag for point in chart.points), chart.unit) or "No lag is known."
-    begun_ms = _recording_start_ms(chart)
-    lacking = "" if begun_ms is None else f" Nothing is recorded before {utc(begun_ms)}."
-    return f"{course}{lacking} {counted(len(chart.marks), 'rebalance')}, {counted(len(chart.spans), 'finding')}."
+    lacking = "".join(f" {missing_text(each, chart.range)}" for each in _unrecorded(chart)[:LISTED_GAPS])
+    unknown = " The lag is unknown in a part of the time." if _unknown(chart) else ""
+    counts = f"{counted(len(chart.marks), 'rebalance')}, {counted(len(chart.spans), 'finding')}."
+    return f"{course}{lacking}{unknown} {counts}"
+
+
+def missing_text(missing: TimeRange, span: TimeRange) -> str:
+    """That nothing is recorded in a part of a range, as a sentence.
+
+    >>> missing_text(TimeRange(0, 60_000), TimeRange(0, 90_000))
+    'Nothing of the group is recorded before 1970-01-01 00:01:00 UTC.'
+    >>> missing_text(TimeRange(30_000, 60_000), TimeRange(0, 90_000))
+    'Nothing of the group is recorded from 1970-01-01 00:00:30 UTC to 1970-01-01 00:01:00 UTC.'
+    """
+    if missing.since_ms == span.since_ms:
+        return f"Nothing of the group is recorded before {utc(missing.until_ms)}."
+    return f"Nothing of the group is recorded from {utc(missing.since_ms)} to {utc(missing.until_ms)}."
 
 
 def _inside(chart: LagChart) -> LagChart:
@@ -103,7 +118,7 @@ def _has_links(chart: LagChart) -> bool:
 # --- the lag ----------------------------------------------------------------------------------------------------------
 
 
-def _draw_lag(root: ET.Element, chart: LagChart) -> None:
+def _draw_lag(root: ET.Element, chart: LagChart, base: int) -> None:
     ticks = number_ticks(max((point.lag or 0 for point in chart.points), default=0))
     most = max(1, ticks[-1])
     for tick in ticks:
@@ -112,7 +127,7 @@ def _draw_lag(root: ET.Element, chart: LagChart) -> None:
         link = add_link(root, zoom.href, zoom.label)
         start, end = chart.range.place(zoom.from_ms), chart.range.place(zoom.until_ms)
         add(link, "rect", "chart-hit", x=percent(start), width=percent(end - start), y=0, height=FLOOR)
-    _draw_unrecorded(root, chart)
+    _draw_missing(root, chart, base)
     _draw_line(root, chart, most)
     for tick in ticks:
         label = counted(tick, chart.unit) if tick == ticks[-1] else grouped(tick)
@@ -129,34 +144,66 @@ def _height(lag: int, most: int) -> float:
     return round(FLOOR - PLOT * lag / most, 1)
 
 
-def _recording_start_ms(chart: LagChart) -> int | None:
-    """When the recording of the group begins within the chart; None: near its start, or it has nothing of the group."""
-    first_ms = next((point.at_ms for point in chart.points), None)
-    return first_ms if first_ms is not None and chart.range.place(first_ms) > SEEN_GAP else None
+def _unrecorded(chart: LagChart) -> list[TimeRange]:
+    """The parts without a recording that can be seen."""
+    found = missing_ranges([point.at_ms for point in chart.points], chart.range, chart.apart_ms)
+    return [each for each in found if _width(chart, each) > SEEN_GAP]
 
 
-def _draw_unrecorded(root: ET.Element, chart: LagChart) -> None:
-    """The time before the recording: white would look like a lag of 0."""
-    begun_ms = _recording_start_ms(chart)
-    if begun_ms is None:
-        return
-    place = chart.range.place(begun_ms)
-    add(root, "rect", "chart-unrecorded", x=0, width=percent(place), y=0, height=FLOOR)
-    if place >= WORDED_GAP:
-        add_text(root, "not recorded", x=percent(place / 2), y=FLOOR // 2, text_anchor="middle")
+def _unknown(chart: LagChart) -> list[TimeRange]:
+    """The parts with points whose lag is not known, unless it never is, as in a Connect cluster."""
+    edges: list[TimeRange] = []
+    known_ms: int | None = None
+    for point, after in pairwise((*chart.points, None)):
+        if point is None or point.lag is not None:
+            known_ms = None
+            continue
+        known_ms = point.at_ms if known_ms is None else known_ms
+        if after is None or after.lag is not None:
+            edges.append(TimeRange(known_ms, point.at_ms if after is None else after.at_ms))
+    is_known = any(point.lag is not None for point in chart.points)
+    return [each for each in edges if is_known and _width(chart, each) > SEEN_GAP]
+
+
+def _width(chart: LagChart, part: TimeRange) -> float:
+    return chart.range.place(part.until_ms) - chart.range.place(part.since_ms)
+
+
+def _draw_missing(root: ET.Element, chart: LagChart, base: int) -> None:
+    """The time without a recording, down to the findings, and that of an unknown lag: white would look like health."""
+    pieces = [(each, base, "not recorded") for each in _unrecorded(chart)]
+    pieces += [(each, FLOOR, "lag unknown") for each in _unknown(chart)]
+    for part, height, words in pieces:
+        start, width = chart.range.place(part.since_ms), _width(chart, part)
+        add(
+            root, "rect", "chart-unrecorded", x=percent(start) if start else 0, width=percent(width), y=0, height=height
+        )
+        if width >= WORDED_GAP:
+            add_text(root, words, x=percent(start + width / 2), y=FLOOR // 2, text_anchor="middle")
 
 
 def _draw_line(root: ET.Element, chart: LagChart, most: int) -> None:
     """A line for each run of known lags. One point alone is drawn as a dash."""
     box = add(root, "svg", width="100%", height=FLOOR + 2, viewBox=f"0 0 {BOX} {FLOOR + 2}", preserveAspectRatio="none")
-    for is_known, run in groupby(chart.points, lambda point: point.lag is not None):
-        if is_known:
-            places = [(_along(chart.range, each), _height(each.lag or 0, most)) for each in run]
-            if len(places) == 1:
-                places = [(places[0][0] - 10, places[0][1]), (places[0][0] + 10, places[0][1])]
-            line = " ".join(f"{x},{y}" for x, y in places)
-            add(box, "polygon", "chart-area", points=f"{places[0][0]},{FLOOR} {line} {places[-1][0]},{FLOOR}")
-            add(box, "polyline", "chart-lag", points=line)
+    for run in _runs(chart):
+        places = [(_along(chart.range, each), _height(each.lag or 0, most)) for each in run]
+        if len(places) == 1:
+            places = [(places[0][0] - 10, places[0][1]), (places[0][0] + 10, places[0][1])]
+        line = " ".join(f"{x},{y}" for x, y in places)
+        add(box, "polygon", "chart-area", points=f"{places[0][0]},{FLOOR} {line} {places[-1][0]},{FLOOR}")
+        add(box, "polyline", "chart-lag", points=line)
+
+
+def _runs(chart: LagChart) -> list[list[LagAt]]:
+    """The points of known lags, cut where a lag is unknown, or nothing is recorded before the next one."""
+    starts = {each.until_ms for each in _unrecorded(chart)}
+    runs: list[list[LagAt]] = [[]]
+    for point in chart.points:
+        if point.lag is None or point.at_ms in starts:
+            runs.append([])
+        if point.lag is not None:
+            runs[-1].append(point)
+    return [run for run in runs if run]
 
 
 def _along(span: TimeRange, point: LagAt) -> int:
@@ -201,6 +248,7 @@ def _together(crowd: Sequence[Span]) -> Span:
         until_ms=max(span.until_ms for span in crowd),
         severity=min((span.severity for span in crowd), key=_SEVERITIES.index),
         sentence=f"{len(crowd):,} times, first: {first.sentence}",
+        times="",
     )
 
 
@@ -219,7 +267,7 @@ def _sentences(marks: Sequence[Mark]) -> str:
 
 def _draw_bar(root: ET.Element, span: TimeRange, bar: Span, top: int) -> None:
     """The border is of the same color, so that a short one can be seen, too."""
-    times = f"{utc(bar.from_ms)} to {utc(bar.until_ms)}"
+    times = bar.times or f"{utc(bar.from_ms)} to {utc(bar.until_ms)}"
     link = add_link(root, bar.href, f"{bar.label} ({bar.severity.value}), {times}: {bar.sentence}")
     start, end = span.place(bar.from_ms), span.place(bar.until_ms)
     kind = f"chart-{bar.severity.value}"

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from monitor.model import Value
 from monitor.model.findings import Severity
@@ -29,6 +30,24 @@ class TimeRange(Value):
     def overlaps(self, from_ms: int, until_ms: int) -> bool:
         """Whether something that lasted from one instant to another was partly in the range."""
         return from_ms <= self.until_ms and until_ms >= self.since_ms
+
+
+def missing_ranges(times_ms: Sequence[int], span: TimeRange, apart_ms: int) -> list[TimeRange]:
+    """The parts of a range between points that are further apart than that; none if there is no point at all.
+
+    ``apart_ms`` 0: only the part before the first point.
+
+    >>> missing_ranges([400, 500, 900], TimeRange(0, 1_000), 200)
+    [TimeRange(since_ms=0, until_ms=400), TimeRange(since_ms=500, until_ms=900)]
+    >>> missing_ranges([400, 500, 900], TimeRange(0, 1_000), 0), missing_ranges([], TimeRange(0, 1_000), 200)
+    ([TimeRange(since_ms=0, until_ms=400)], [])
+    """
+    if not times_ms:
+        return []
+    if not apart_ms:
+        return [TimeRange(span.since_ms, times_ms[0])] if times_ms[0] > span.since_ms else []
+    edges = [span.since_ms, *times_ms, span.until_ms]
+    return [TimeRange(one, other) for one, other in pairwise(edges) if other - one > apart_ms]
 
 
 class LagAt(Value):
@@ -56,6 +75,8 @@ class Span(Value):
     label: str
     sentence: str
     href: str = ""
+    times: str = ""
+    """From when to when it lasted, also outside of the chart, in words; "": as it is drawn."""
 
 
 class Zoom(Value):
@@ -70,7 +91,8 @@ class Zoom(Value):
 class LagChart(Value):
     """The lag of a group over time, and below it, on the same axis, its rebalances and findings.
 
-    ``unit`` is what the lag counts. ``at_ms`` is an instant to be marked with a line; None: none.
+    ``unit`` is what the lag counts. ``at_ms`` is an instant to be marked with a line; None: none. Points that are
+    further apart than ``apart_ms`` have nothing recorded between them; 0: only the time before the first one has not.
     """
 
     range: TimeRange
@@ -80,6 +102,7 @@ class LagChart(Value):
     zooms: Sequence[Zoom] = ()
     unit: str = "record"
     at_ms: int | None = None
+    apart_ms: int = 0
 
 
 class OwnerSpan(Value):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
 
 import typer
 
-from monitor.cli.answering import tell_answer
+from monitor.cli.answering import now_ms, tell_answer
 from monitor.cli.completion import OneCluster, complete_counts, complete_names, complete_places
 from monitor.cli.progress import wait_for
 from monitor.cli.source_options import SourceOptions, source_command
@@ -61,7 +61,10 @@ def explain(
     inputs = wait_for(lambda: source.inputs(GroupAddress(cluster, group), options.at_instant), options.source_name)
     topic, partition = place or (None, None)
     found = explained(inputs, topic, partition)
-    tell_answer(found, options.as_json, lambda: explanation_shown(found, source.page_url(cluster, group)))
+    clock_ms = None if options.at is None and options.snapshot is None else now_ms()
+    tell_answer(
+        found, options.as_json, lambda: explanation_shown(found, source.page_url(cluster, group), now_ms=clock_ms)
+    )
 
 
 @source_command("snapshot", "at", "tz", "history", "as_json")

@@ -27,7 +27,7 @@ from monitor.explain.what_if_text import (
     task_move,
 )
 from monitor.history.report.notes import accuracy
-from monitor.history.story import GroupStory
+from monitor.history.story import GroupStory, missing_sentences
 from monitor.messages.formatting import age, counted, grouped, lag_range, until
 from monitor.messages.names import few, owner, shown, shown_group
 from monitor.messages.notification import utc
@@ -57,10 +57,26 @@ def tell(answer: RenderableType) -> None:
         typer.echo(line.rstrip())
 
 
-def explanation_shown(explanation: Explanation, page: str | None = None) -> RenderableType:
-    """The statements, each with its evidence indented; at last the address of the page, if it is known."""
-    parts = [part for statement in explanation.statements for part in _statement(statement, explanation)]
+def explanation_shown(
+    explanation: Explanation, page: str | None = None, *, now_ms: int | None = None
+) -> RenderableType:
+    """The statements, each with its evidence indented; at last the address of the page, if it is known.
+
+    With ``now_ms`` (ms since the epoch), the instant that it answers for comes first, and how long ago that was.
+    """
+    parts = [] if now_ms is None else [_labelled("instant", "bold", _instant(explanation, now_ms))]
+    parts += [part for statement in explanation.statements for part in _statement(statement, explanation)]
     return Group(*parts, *([] if page is None else [_labelled("page", "bold", escaped(page))]))
+
+
+def _instant(explanation: Explanation, now_ms: int) -> str:
+    """What is answered for, and what of a recording it was made from."""
+    at = f"{utc(explanation.evaluated_ms)}, {age(now_ms - explanation.evaluated_ms)} ago"
+    if explanation.state_ms is None:
+        return f"{at}."
+    if not explanation.state_ms:
+        return f"{at}, from the recording: from its first record on."
+    return f"{at}, from the recording: the state of {utc(explanation.state_ms)}, and the records after it."
 
 
 def _statement(statement: Statement, explanation: Explanation) -> list[RenderableType]:
@@ -103,10 +119,13 @@ def story_shown(story: GroupStory) -> RenderableType:
     head = (
         f"{shown_group(story.group)} of cluster {shown(story.cluster)}, {utc(story.since_ms)} to {utc(story.until_ms)}:"
     )
-    nothing = [] if story.happened else [Text("Nothing happened.")]
+    missing = [Text(each, style="bold") for each in missing_sentences(story)]
+    nothing = (
+        [] if story.happened else [Text("Nothing happened in what is recorded." if missing else "Nothing happened.")]
+    )
     lag = lag_range((point.lag for point in story.lag), story.unit)
     exact = [Text(accuracy(story.step_ms), style="dim")] if story.step_ms else []
-    return Group(Text(head), *nothing, grid, *([] if lag is None else [Text(lag)]), *exact)
+    return Group(Text(head), *missing, *nothing, grid, *([] if lag is None else [Text(lag)]), *exact)
 
 
 # --- what-if ----------------------------------------------------------------------------------------------------------

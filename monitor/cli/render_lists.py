@@ -13,13 +13,14 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from monitor.cli.answering import now_ms
 from monitor.cli.render_answer import MOST_ROWS, plain_table
 from monitor.cli.severities import SEVERITY_WIDTH, STYLES, row_with_label
 from monitor.cli.sources.job_lists import JobFindings, JobStatus, JobTopics, JobUnused
 from monitor.findings.alerts import Lasting, settling_until_ms, worst_first
 from monitor.findings.alike import AlikeGroups, alike_by
 from monitor.findings.table import spec_of
-from monitor.messages.formatting import age, counted, grouped, rate, until, visible
+from monitor.messages.formatting import age, counted, grouped, rate, unknown_rate, until, visible
 from monitor.messages.names import shown
 from monitor.messages.notification import utc
 from monitor.messages.units import unit_of
@@ -60,12 +61,18 @@ def _clusters(clusters: Sequence[ClusterCondition]) -> Iterator[RenderableType]:
         yield Text("No cluster is watched.", style=_UNKNOWN)
     for each in clusters:
         name = visible(shown(each.cluster))
-        is_well = each.ready and not each.stale and each.problem is None
-        yield Text(f"{name}: {escaped(each.sentence)}{_known_groups(each)}", style="" if is_well else _UNKNOWN)
+        yield Text(f"{name}: {escaped(each.sentence)}{_known_groups(each)}", style=_style(each))
         if each.warning is not None:
             yield Text(f"{name}: {escaped(each.warning)}", style=STYLES[Severity.WARNING])
         if each.carrier is not None:
             yield Text(f"{name}: {writing_sentence(each.carrier)}", style="dim")
+
+
+def _style(cluster: ClusterCondition) -> str:
+    """The colour of a cluster, as on the page."""
+    if not cluster.ready or cluster.stale or cluster.problem is not None:
+        return _UNKNOWN
+    return STYLES[Severity.WARNING] if cluster.late else ""
 
 
 def _known_groups(cluster: ClusterCondition) -> str:
@@ -74,7 +81,9 @@ def _known_groups(cluster: ClusterCondition) -> str:
         return " Its groups are not known yet."
     of_groups = f" {counted(cluster.groups, 'group')}"
     when = "at an unknown time" if cluster.age_ms is None else f"{age(cluster.age_ms)} ago"
-    return f" Stale:{of_groups}, as evaluated {when}." if cluster.stale else f"{of_groups}, evaluated {when}."
+    is_told = cluster.ready and cluster.problem is None  # then the sentence has the word
+    word = " Stale:" if cluster.stale and not is_told else ""
+    return f"{word}{of_groups}, as evaluated {when}." if cluster.stale else f"{of_groups}, evaluated {when}."
 
 
 def _doubts(clusters: Iterable[ClusterCondition]) -> str:
@@ -302,7 +311,7 @@ def topics_shown(answer: JobTopics, *, unread: bool) -> RenderableType:
     for each in answer.topics[:MOST_ROWS]:
         others = each.groups - each.readers
         reading = f"{grouped(each.readers)}{f' ({grouped(others)} more with offsets)' if others > 0 else ''}"
-        incoming = "unknown" if each.per_second is None else rate(each.per_second)
+        incoming = unknown_rate(each.rate_known_ms, now_ms()) if each.per_second is None else rate(each.per_second)
         skew = "-" if each.skew is None else f"{each.skew:.3g}"
         names = [visible(shown(each.cluster))] if several else []
         table.add_row(

@@ -12,6 +12,7 @@ from monitor.kinds.connect import sink_connectors
 from monitor.kinds.kept_groups import checkpoints_topic
 from monitor.kinds.streams import needed_topics, topology_of
 from monitor.model import Catalog, Finding, GroupState, GroupSummary, Value, topics_beside_members
+from monitor.model.ended_findings import EndedLately
 
 
 class QuestionError(Exception):
@@ -24,6 +25,9 @@ class GroupInputs(Value):
     ``catalog`` may have more topics than concern the group; see :func:`only_concerned`. ``unjudged`` is the group as it
     is listed if it cannot be evaluated (None: it can): no new verdict is given then (monitor.detection.unjudged).
     ``expected`` are the findings that a job has by its file of expectations: no rule makes them from the rest.
+    ``ended`` are its findings that ended lately; None: not known, as of the past. No verdict depends on it.
+    ``state_ms`` is of the past: when the recorded state was stored that all later records were added to (0: there was
+    none before). None: the inputs are of a job's newest evaluation.
     """
 
     group: GroupState
@@ -32,6 +36,8 @@ class GroupInputs(Value):
     settings: DetectionSettings = DetectionSettings()
     unjudged: GroupSummary | None = None
     expected: tuple[Finding, ...] = ()
+    ended: EndedLately | None = None
+    state_ms: int | None = None
 
 
 def only_concerned(inputs: GroupInputs) -> GroupInputs:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from msgspec.structs import replace
+
 from monitor.detection.evaluation_input import GroupInputs, QuestionError
 from monitor.explain.group import explain_group
 from monitor.explain.partition import explain_partition
@@ -59,10 +61,10 @@ def explained(inputs: GroupInputs, topic: str | None = None, partition: str | No
         QuestionError: the group has nothing to do with that partition, or only a half of it is named.
     """
     if topic is None and partition is None:
-        return explain_group(inputs)
+        return replace(explain_group(inputs), state_ms=inputs.state_ms)
     if topic is None or partition is None:
         raise QuestionError("A topic and a partition belong together: give both or neither.")
-    return explain_partition(inputs, topic, partition_typed(partition))
+    return replace(explain_partition(inputs, topic, partition_typed(partition)), state_ms=inputs.state_ms)
 
 
 def _is_count(text: str) -> bool:

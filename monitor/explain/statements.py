@@ -8,16 +8,19 @@ from enum import StrEnum
 from msgspec.structs import replace
 
 from monitor.detection.cluster_findings import findings_over
+from monitor.detection.ended_findings import KEPT_MS
 from monitor.detection.evaluate import judge
 from monitor.detection.evaluation_input import GroupInputs
 from monitor.detection.ownership.assignment_view import AssignmentView, view_assignment
 from monitor.detection.ownership.catalog_view import Topics
 from monitor.findings.alerts import settling_until_ms, worst_first
 from monitor.findings.table import rank, spec_of
-from monitor.messages.formatting import age, counted
+from monitor.messages.formatting import age, counted, lasted
 from monitor.messages.names import era, shown
+from monitor.messages.notification import utc
 from monitor.model import Catalog, Finding, GroupState, GroupSummary, GroupVerdict, PartitionId, Value
 from monitor.model.cluster_findings import ClusterFindingKind
+from monitor.model.ended_findings import EndedLately
 from monitor.model.findings import SubordinateFinding
 
 
@@ -36,6 +39,8 @@ class About(StrEnum):
     EXPECTED = "expected"
     OFFSETS = "offsets"
     FINDING = "finding"
+    ENDED = "ended"
+    """A finding that ended a short time ago."""
 
 
 class Statement(Value):
@@ -62,6 +67,8 @@ class Explanation(Value):
     """The statements, in reading order."""
     topic: str | None = None
     partition: PartitionId | None = None
+    state_ms: int | None = None
+    """Of the past: when the recorded state was stored that later records were added to; 0: there was none."""
 
 
 class Judged(Value):
@@ -135,3 +142,20 @@ def subordinate_statements(subordinate: Iterable[SubordinateFinding]) -> Iterato
         follows = finding.follows.replace("_", " ").replace("/", ": ")
         sentence = f"This follows from a finding of the cluster ({follows}): {finding.sentence}"
         yield Statement(about=About.FINDING, sentence=sentence, since_ms=finding.since_ms)
+
+
+def ended_statements(ended: EndedLately | None, at_ms: int) -> Iterator[Statement]:
+    """The findings that ended lately, and whether some may be missing."""
+    if ended is None:
+        return
+    for each in ended.findings:
+        took = lasted(max(1, each.ended_ms - each.since_ms))
+        alert = "It was too young for its alert." if each.was_settling else "Its alert may fire for some minutes more."
+        yield Statement(
+            about=About.ENDED,
+            sentence=f"{each.sentence} This ended {age(at_ms - each.ended_ms)} ago, after {took}. {alert}",
+            since_ms=each.since_ms,
+        )
+    if ended.known_ms > at_ms - KEPT_MS:
+        known = f"A finding that ended before {utc(ended.known_ms)} is not remembered here."
+        yield Statement(about=About.ENDED, sentence=known)

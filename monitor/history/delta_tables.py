@@ -61,6 +61,10 @@ class DeltaRecording:
         newest = self._states.newest_ms(cluster, at_ms)
         return Base() if newest is None else base_of(newest, self._states.rows(cluster, newest, _any_of(keys)))
 
+    def state_ms(self, cluster: str, at_ms: int) -> int:
+        """When the newest states from before an instant were stored (ms since the epoch); 0: there are none."""
+        return self._states.newest_ms(cluster, at_ms) or 0
+
     def hold(self, cluster: str, since_ms: int, until_ms: int, groups: Collection[str] | None = None) -> HeldRecording:
         """All that verdicts between two instants are made of; ``groups`` None: those on all groups.
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from monitor.detection.evaluation_input import GroupInputs
 from monitor.history.chronicle.values import Chronicle
 from monitor.history.chronicle.writer import chronicle_of
@@ -42,7 +44,9 @@ class RecordedPast:
 
     def inputs(self, cluster: str, group: str, at_ms: int) -> GroupInputs | None:
         """What the verdict on a group was made of at an instant; see :func:`monitor.history.replay.inputs_at`."""
-        return inputs_at(self._open(), cluster, group, at_ms)
+        recording = self._open()
+        found = inputs_at(recording, cluster, group, at_ms)
+        return found and replace(found, state_ms=recording.state_ms(cluster, at_ms))
 
     def chronicle(self, cluster: str, group: str, since_ms: int, until_ms: int) -> Chronicle | None:
         """What happened to a group in a span of time; see :func:`monitor.history.chronicle.writer.chronicle_of`."""

@@ -6,13 +6,15 @@ from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from operator import attrgetter
 
+from monitor.charts.lag import missing_text
+from monitor.charts.values import TimeRange, missing_ranges
+from monitor.history.chronicle.grid import MOST_STEPS
 from monitor.history.chronicle.values import Chronicle, FindingSpan
 from monitor.history.chronicle.writer import COSTS_KNOWN_MS
 from monitor.history.report.facts import ReportLine
-from monitor.history.report.findings import finding_of, finding_spans
+from monitor.history.report.findings import finding_of, finding_spans, lasted_text
 from monitor.history.report.rebalances import rebalance_lines, rebalances_then
 from monitor.history.report.sentences import is_told, phase_lines, rewind_lines, skip_words, truncation_lines
-from monitor.messages.formatting import lasted
 from monitor.messages.units import unit_of
 from monitor.model import FindingKind, Value
 
@@ -39,6 +41,8 @@ class Happened(Value):
     sentence: str
     finding: str | None = None
     """The kind and reason of the finding."""
+    since_ms: int | None = None
+    """Of a finding: when it began to be true (ms since the epoch). It lasted from then; it opened when it was found."""
 
 
 class LagThen(Value):
@@ -70,6 +74,21 @@ class GroupStory(Value):
     step_ms: int = 0
     """How far apart the regular instants are (ms): a finding that lasted less may be missing. Findings have their times
     to the second."""
+
+
+def apart_ms(story: GroupStory) -> int:
+    """Points of the lag that are further apart than this have nothing recorded between them; 0: that is not known.
+
+    The tables of minutes keep 720 points of a span, and leave out up to two between two of them.
+    """
+    return 3 * max(story.step_ms, (story.until_ms - story.since_ms) // MOST_STEPS) if story.step_ms else 0
+
+
+def missing_sentences(story: GroupStory) -> list[str]:
+    """Where nothing is recorded of the group within the span: that nothing happened there is not known."""
+    span = TimeRange(story.since_ms, story.until_ms)
+    found = missing_ranges([point.at_ms for point in story.lag], span, apart_ms(story))
+    return [missing_text(each, span) for each in found]
 
 
 def story_of(chronicle: Chronicle) -> GroupStory:
@@ -120,8 +139,8 @@ def _findings(all_spans: Iterable[FindingSpan]) -> Iterator[Happened]:
     found = [(spans[0], finding_of(spans)) for spans in finding_spans(all_spans)]
     for _, each in found:
         if each.is_over:
-            took = lasted(max(1, each.until_ms - each.since_ms))
-            yield Happened(each.until_ms, HappenedKind.CLOSED, f"It is over: it lasted {took}.", each.name)
+            over = f"It is over: {lasted_text(each)}."
+            yield Happened(each.until_ms, HappenedKind.CLOSED, over, each.name, each.since_ms)
     for first, each in found:
         if not first.was_open:
-            yield Happened(each.opened_ms, HappenedKind.OPENED, first.sentence, each.name)
+            yield Happened(each.opened_ms, HappenedKind.OPENED, first.sentence, each.name, each.since_ms)

@@ -11,6 +11,9 @@ from monitor.model.escaping import escaped
 NO_OWN_LAG: Final = "A Connect cluster has no lag of its own: the consumer groups of its sinks have."
 """What is said of it where others have a lag: "unknown" would be the word for a defect."""
 
+LATE_POLL_MS: Final = 120_000
+"""Ends are polled each 20 s or so."""
+
 _UNITS: Final = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
 
 
@@ -80,6 +83,22 @@ def rate(per_second: float) -> str:
     if per_second >= 100:
         return f"{per_second:,.0f}"
     return f"{per_second:.3g}"
+
+
+def unknown_rate(known_ms: int | None, now_ms: int) -> str:
+    """Why it is not known how much comes in, and until when; ``known_ms``: see monitor.detection.lag.inflow.Inflow.
+
+    >>> unknown_rate(60_000, 30_500), unknown_rate(60_000, 60_000)
+    ('known in about 30 s, after a minute of polls', 'known after the next poll')
+    >>> unknown_rate(None, 0), unknown_rate(60_000, 200_000)
+    ('not polled yet', 'unknown: no poll for 2 min 20 s')
+    """
+    if known_ms is None:
+        return "not polled yet"
+    left_ms = known_ms - now_ms
+    if left_ms > 0:
+        return f"known in about {until(left_ms)}, after a minute of polls"
+    return "known after the next poll" if left_ms > -LATE_POLL_MS else f"unknown: no poll for {age(-left_ms)}"
 
 
 def visible(name: str) -> str:

@@ -7,6 +7,7 @@ from typing import Final
 from monitor.model.client_libraries import LibraryMembers
 from monitor.model.cluster_findings import ClusterFinding
 from monitor.model.expectations import ExpectationsHealth, GroupExpectations
+from monitor.model.ended_findings import EndedLately
 from monitor.model.findings import Finding, SubordinateFinding
 from monitor.model.kinds import Phase
 from monitor.model.short_lives import ShortLife
@@ -16,6 +17,9 @@ from monitor.model.verdicts import UnknownVersion
 
 EMPTY_GZIP: Final = bytes.fromhex("1f8b08000000000000ff03000000000000000000")
 """No text at all, in gzip."""
+
+LATE_MS: Final = 60_000
+"""An older evaluation is late: a quiet cluster is evaluated each half a minute."""
 
 
 class FamilyBlock(Value):
@@ -204,7 +208,9 @@ class ClusterSnapshot(Value):
     for too long, whatever the reason. ``is_missing``: it was away before it was ever ready, and is not ready yet; the
     others do not wait for it. ``collectors`` are those that run in this process. ``findings`` are its own, worst first,
     not those of its groups. ``carrier`` is the cluster that has what groupwatch writes for it; None: itself.
-    ``expectations`` is how the file of these is read; None: the job has none.
+    ``expectations`` is how the file of these is read; None: the job has none. ``ended`` are findings of its groups that
+    ended lately; None: no evaluation has been compared with another. An evaluation is stale once it is older than
+    ``stale_after_ms``; None: no age makes it so.
     """
 
     cluster: str
@@ -230,6 +236,8 @@ class ClusterSnapshot(Value):
     findings: tuple[ClusterFinding, ...] = ()
     carrier: str | None = None
     expectations: ExpectationsHealth | None = None
+    ended: EndedLately | None = None
+    stale_after_ms: int | None = None
 
     @property
     def is_known(self) -> bool:
@@ -246,10 +254,22 @@ class ClusterSnapshot(Value):
         """Whether it is being read: a micro-batch of this run has ended, and nothing is wrong with reading."""
         return self.problem is None and (self.ready or self.warm_up is not None)
 
-    @property
-    def is_stale(self) -> bool:
-        """Whether its groups are shown as they were before a restart, or before it could not be read any more."""
-        return self.is_known and not (self.ready and self.is_up)
+    def is_old(self, now_ms: int) -> bool:
+        """Whether the newest evaluation is so long ago that it says nothing of now."""
+        return self._is_older(now_ms, self.stale_after_ms)
+
+    def is_late(self, now_ms: int) -> bool:
+        """Whether the newest evaluation is longer ago than in a cluster that keeps up. It may be too old, too."""
+        return self.stale_after_ms is not None and self._is_older(now_ms, LATE_MS)
+
+    def _is_older(self, now_ms: int, limit_ms: int | None) -> bool:
+        age_ms = self.age_ms(now_ms)
+        return limit_ms is not None and age_ms is not None and age_ms > limit_ms
+
+    def is_stale(self, now_ms: int) -> bool:
+        """Whether its groups are shown as before a restart, as before it could not be read any more, or are too old."""
+        is_well = self.ready and self.is_up and not self.stalled
+        return self.is_known and (not is_well or self.is_old(now_ms))
 
     def age_ms(self, now_ms: int) -> int | None:
         """How long ago its groups were judged, by the machine's clock; None: not yet."""
@@ -270,9 +290,16 @@ class Snapshot(Value):
 
     @property
     def ready(self) -> bool:
-        """Whether every cluster has been read up to the end that was seen at start, and is still being evaluated.
+        """Whether every cluster has been read up to the end that was seen at start, and has not stalled since.
 
         A cluster that is missing is not waited for, unless all are.
         """
-        awaited = [cluster for cluster in self.clusters if not cluster.is_missing]
+        awaited = self._counting_clusters()
         return bool(awaited) and all(cluster.ready and not cluster.stalled for cluster in awaited)
+
+    def is_ready(self, now_ms: int) -> bool:
+        """The same, and no evaluation is too old."""
+        return self.ready and not any(cluster.is_old(now_ms) for cluster in self._counting_clusters())
+
+    def _counting_clusters(self) -> list[ClusterSnapshot]:
+        return [cluster for cluster in self.clusters if not cluster.is_missing]

@@ -102,6 +102,7 @@ class TopicDetail(Value):
     """Groups left out by limit."""
     failed: tuple[str, ...] = ()
     """Groups that cannot be evaluated."""
+    rate_known_ms: int | None = None
 
 
 class Reading(Value):
@@ -151,6 +152,7 @@ def topic_detail(inputs: TopicInputs) -> TopicDetail:
         unread=unread if inputs.is_whole else None,
         hidden=inputs.hidden,
         failed=inputs.failed,
+        rate_known_ms=inflow.known_ms,
     )
 
 

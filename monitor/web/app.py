@@ -47,7 +47,7 @@ def create_app(
     pages, clock, turns = Pages(), now_ms or _system_ms, AllTurns(Turns(), PastTurns())
     listings = TopicListings(source)
     reader = PastReader(past, clock)
-    metrics = metrics_routes(source, process)
+    metrics = metrics_routes(source, clock, process)
     routes = [
         *page_routes(source, pages, clock, turns, reader),
         *topic_routes(source, listings, pages, clock, turns.now),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from typing import Final
 
 from starlette.background import BackgroundTask
@@ -31,9 +31,12 @@ _PIECE: Final = 65_536
 """
 
 
-def metrics_routes(source: Source, process: ProcessMetrics | None = None) -> list[Route]:
-    """``/metrics``, ``/healthz`` and ``/readyz``. ``process`` is what it says of itself; None: nothing."""
-    handlers = _MetricsHandlers(source, process)
+def metrics_routes(source: Source, now_ms: Callable[[], int], process: ProcessMetrics | None = None) -> list[Route]:
+    """``/metrics``, ``/healthz`` and ``/readyz``. ``process`` is what it says of itself; None: nothing.
+
+    ``now_ms`` is the clock for the age of an evaluation.
+    """
+    handlers = _MetricsHandlers(source, now_ms, process)
     return [
         Route("/metrics", handlers.metrics),
         Route("/healthz", _healthz),
@@ -42,8 +45,9 @@ def metrics_routes(source: Source, process: ProcessMetrics | None = None) -> lis
 
 
 class _MetricsHandlers:
-    def __init__(self, source: Source, process: ProcessMetrics | None) -> None:
+    def __init__(self, source: Source, now_ms: Callable[[], int], process: ProcessMetrics | None) -> None:
         self._read = source.read
+        self._now_ms = now_ms
         self._process = process
 
     async def metrics(self, request: Request) -> Response:
@@ -59,8 +63,8 @@ class _MetricsHandlers:
         return response
 
     async def readyz(self, _: Request) -> Response:
-        snapshot = self._read()
-        return PlainTextResponse(readiness_text(snapshot), 200 if snapshot.ready else 503)
+        snapshot, now_ms = self._read(), self._now_ms()
+        return PlainTextResponse(readiness_text(snapshot, now_ms), 200 if snapshot.is_ready(now_ms) else 503)
 
 
 def timed(process: ProcessMetrics | None, began_s: float) -> BackgroundTask | None:

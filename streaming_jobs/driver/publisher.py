@@ -17,8 +17,9 @@ from monitor.detection.ownership.catalog_view import Topics
 from monitor.metrics.cluster_samples import render_cluster
 from monitor.metrics.render import packed, render_catalog
 from monitor.model import Catalog, ClusterSnapshot, GroupSummary, Outage, PackedBlock, RecordingHealth
+from monitor.model.snapshots import LATE_MS
 from monitor.readiness.cluster_readiness import ClusterReadiness
-from monitor.readiness.next_batch import EvaluationData
+from monitor.readiness.next_batch import LONGEST_QUIET_MS, EvaluationData
 from monitor.readiness.trigger_lag import TriggerLag
 from monitor.readiness.warm_up import LogPosition, ReportedOffsets
 from streaming_jobs.buckets.batch_context import BatchContext, Unread, set_batch_context
@@ -284,6 +285,7 @@ class MicroBatchPublisher:
             clock_behind_ms=self.clock.behind_ms,
             problem=self.problem(),
             stalled=before.stalled and judged_by is None,
+            stale_after_ms=max(LATE_MS, self.stall.limit_ms + LONGEST_QUIET_MS),
             tells_findings=self.findings.is_on,
             findings_problem=self.findings.problem,
             recording=None if self.recording is None else self.recording(),

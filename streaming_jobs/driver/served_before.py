@@ -115,6 +115,7 @@ class ServedBefore:
             catalog_ms=snapshot.catalog_ms,
             clock_behind_ms=snapshot.clock_behind_ms,
             tells_findings=snapshot.tells_findings,
+            ended=snapshot.ended,
         )
         fresh = file.with_name(f"{FILE}.new")
         try:

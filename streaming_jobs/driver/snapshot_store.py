@@ -8,6 +8,7 @@ from typing import Protocol
 
 import msgspec
 
+from monitor.detection.ended_findings import EndedFindings, in_group
 from monitor.detection.evaluation_input import GroupInputs
 from monitor.metrics.process_metrics import ProcessMetrics
 from monitor.metrics.render import prepared
@@ -22,6 +23,7 @@ from monitor.model import (
     Snapshot,
 )
 from monitor.model.cluster_label import CLUSTER_LABEL
+from monitor.model.ended_findings import EndedLately
 from monitor.snapshot_file import ClusterInputs, NotJudgedError
 from monitor.web.views.lag_history import LagHistory, LagPoint
 
@@ -71,6 +73,7 @@ class SnapshotStore:
         self._judges: dict[str, VerdictSource] = {}
         self._histories = {cluster: LagHistory() for cluster in self._clusters}
         self._histories_lock = threading.Lock()
+        self._endings = {cluster: EndedFindings() for cluster in self._clusters}
         self._snapshot = self._assemble()
 
     def read(self) -> Snapshot:
@@ -92,7 +95,7 @@ class SnapshotStore:
     def inputs(self, cluster: str) -> ClusterInputs | None:
         """What the newest verdicts on the groups of a cluster are made of; None if none has been judged."""
         judge = self._judges.get(cluster)
-        return _ClusterInputs(judge) if judge is not None else None
+        return _ClusterInputs(judge, self._clusters[cluster].ended) if judge is not None else None
 
     def uses(self, cluster: str) -> tuple[GroupUse, ...]:
         """The groups of a cluster with their topics; () if none has been judged."""
@@ -112,7 +115,8 @@ class SnapshotStore:
         """Replace what is shown of one cluster, and what judges its groups on request (None: as before)."""
         with self._lock:
             known = self._clusters[cluster.cluster]  # collectors report for themselves
-            shown = msgspec.structs.replace(cluster, collectors=known.collectors, carrier=known.carrier)
+            ended = cluster.ended if judge is None else self._endings_after(known, cluster)
+            shown = msgspec.structs.replace(cluster, collectors=known.collectors, carrier=known.carrier, ended=ended)
             self._clusters[cluster.cluster] = shown
             if judge is not None:
                 self._judges[cluster.cluster] = judge
@@ -162,6 +166,11 @@ class SnapshotStore:
         """What is shown of one cluster."""
         return self._clusters[cluster]
 
+    def _endings_after(self, known: ClusterSnapshot, cluster: ClusterSnapshot) -> EndedLately | None:
+        if cluster.evaluated_ms is None:
+            return known.ended
+        return self._endings[cluster.cluster].after(cluster.groups, cluster.evaluated_ms, known.ended, known.groups)
+
     def _remember(self, cluster: ClusterSnapshot, evaluated_ms: int) -> None:
         with self._histories_lock:
             history = self._histories[cluster.cluster]
@@ -182,8 +191,9 @@ class SnapshotStore:
 class _ClusterInputs:
     """What one evaluation judges by; a state that cannot be read is an error of that group."""
 
-    def __init__(self, judge: VerdictSource) -> None:
+    def __init__(self, judge: VerdictSource, ended: EndedLately | None) -> None:
         self._judge = judge
+        self._ended = ended
 
     @property
     def catalog(self) -> Catalog:
@@ -191,9 +201,12 @@ class _ClusterInputs:
 
     def inputs(self, group: str) -> GroupInputs | None:
         try:
-            return self._judge.inputs(group)
+            found = self._judge.inputs(group)
         except Exception as error:
             raise NotJudgedError(f"{type(error).__name__}: {error}") from error
+        if found is None or self._ended is None:
+            return found
+        return msgspec.structs.replace(found, ended=in_group(self._ended, group))
 
 
 def _condition(cluster: ClusterSnapshot) -> tuple[object, ...]:

@@ -50,9 +50,25 @@ def test_time_before_the_recording_is_not_drawn_as_a_lag_of_0():
     assert 'x="0"' in piece
     assert 'width="25.000%"' in piece
     assert ">not recorded</text>" in text
-    assert "Nothing is recorded before 1970-01-01 00:16:40 UTC." in text
+    assert "Nothing of the group is recorded before 1970-01-01 00:16:40 UTC." in text
     early = LagChart(TimeRange(0, 4_000_000), (LagAt(10_000, 5), LagAt(4_000_000, 5)))
     assert "recorded" not in lag_chart(early, with_style=False)
+
+
+def test_a_part_without_points_is_not_recorded_and_one_without_a_lag_is_unknown_and_no_line_crosses_either():
+    """A range of 1,000 s: points each 100 s until 300, from 600 on again, and no lag from 800 to 900."""
+    times = {0: 5, 100: 5, 200: 5, 300: 5, 600: 5, 700: 5, 800: None, 900: None, 1_000: 5}
+    points = tuple(LagAt(AT + second * 1_000, lag) for second, lag in times.items())
+    chart = LagChart(RANGE, points, spans=(Span(AT, AT + 1_000, Severity.CRITICAL, "Orphaned", ""),), apart_ms=200_000)
+    pieces = [each for each in drawn(chart).iter(f"{SVG}rect") if each.get("class") == "chart-unrecorded"]
+    assert [(each.get("x"), each.get("width")) for each in pieces] == [("30.000%", "30.000%"), ("80.000%", "20.000%")]
+    recorded, unknown = (float(each.get("height") or 0) for each in pieces)
+    assert recorded > unknown == FLOOR
+    text = lag_chart(chart)
+    assert (">not recorded</text>" in text, ">lag unknown</text>" in text) == (True, True)
+    assert "Nothing of the group is recorded from 2026-" in text
+    assert "The lag is unknown in a part of the time." in text
+    assert len(list(drawn(chart).iter(f"{SVG}polyline"))) == 3
 
 
 def test_bars_are_cut_at_the_range_and_have_the_color_of_their_severity():

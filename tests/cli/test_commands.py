@@ -1,6 +1,7 @@
 """The commands as a person types them: against a saved file, and against a job's own HTTP server."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,8 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from monitor.cli.app import app
+from monitor.cli.render_answer import explanation_shown, tell
+from monitor.explain.statements import Explanation
 from monitor.model import ClusterSnapshot
 from monitor.web.app import create_app
 from monitor.web.server import HttpServer
@@ -17,6 +20,8 @@ from monitor.web.views.deployment import Deployment
 from tests.support.builders import NOW, catalog, commit, group, member, topic
 from tests.web.examples import Served, offsets_only, ready_cluster, snapshot
 from tests.web.saved import Saved, pieces
+
+AT_MS = 1_795_313_640_000
 
 BOTH = ("a", "b")
 PAIR = group(
@@ -54,7 +59,9 @@ def test_explain_tells_a_group_from_a_file(saved):
     answer = ask("explain", "c", "g", "--snapshot", saved)
     assert answer.exit_code == 0
     age = "This has lasted 16 min 35 s, since 1970-01-01 00:33:25 UTC."
-    assert answer.stdout.splitlines() == [
+    instant, *told = answer.stdout.splitlines()
+    assert re.fullmatch(r"instant    1970-01-01 00:50:00 UTC, \d+ d( \d+ h)? ago\.", instant)
+    assert told == [
         "group      g of cluster c is a kafka-classic group, stable for 16 min 40 s; "
         "generation 3 was stored 16 min 40 s ago.",
         "finding    1 partition of a (3) has no owner. The topic grew after generation 3 was assigned, and the "
@@ -81,6 +88,24 @@ def test_explain_tells_a_group_from_a_file(saved):
         "lag        Its lag is unknown: 6 partitions with content have no committed offset. It is at least 10 records, "
         "and at most 600 records more, all that the log has of them.",
     ]
+
+
+@pytest.mark.parametrize(
+    ("state_ms", "told"),
+    [
+        (None, "instant    2026-11-22 02:14:00 UTC, 3 h 2 min ago."),
+        (0, "instant    2026-11-22 02:14:00 UTC, 3 h 2 min ago, from the recording: from its first record on."),
+        (
+            AT_MS - 840_000,
+            "instant    2026-11-22 02:14:00 UTC, 3 h 2 min ago, from the recording: the state of 2026-11-22 02:00:00 "
+            "UTC, and the records after it.",
+        ),
+    ],
+)
+def test_explain_begins_with_the_instant_that_it_answers_for(capsys, state_ms, told):
+    then = Explanation(cluster="c", group="g", evaluated_ms=AT_MS, statements=(), state_ms=state_ms)
+    tell(explanation_shown(then, now_ms=AT_MS + 10_920_000))
+    assert capsys.readouterr().out == f"{told}\n"
 
 
 def test_explain_tells_a_partition_from_a_job(job):

@@ -172,6 +172,14 @@ def test_a_group_that_is_not_evaluated_is_in_doubt():
     assert cells(shown[-1])[-1] == "not evaluated"
 
 
+def test_an_evaluation_that_is_too_old_is_told_once_and_leaves_a_script_in_doubt():
+    old = replace(ready_cluster(offsets_only("g")), evaluated_ms=NOW_MS - 120_000, stale_after_ms=90_000)
+    with job_with(Served(snapshot(old))) as url:
+        first, *_ = lines(ask("status", "--url", url))
+        assert ask("status", "--fail-on", "critical", "--url", url).exit_code == 2
+    assert first == "main: Stale: the newest evaluation was 2 min ago. 1 group, as evaluated 2 min ago."
+
+
 def test_topics_and_what_could_be_deleted(job):
     shown = lines(ask("topics", "main", "--url", job))
     assert [cells(line) for line in shown[3:]] == [

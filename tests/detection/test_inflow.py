@@ -43,7 +43,9 @@ def test_the_skew_is_the_largest_rate_over_the_mean():
 @pytest.mark.parametrize(
     ("partitions", "inflow"),
     [
-        pytest.param([partition((0, 0), (1, 60)), partition((0, 0))], Inflow(), id="a part of a sum is no sum"),
+        pytest.param(
+            [partition((0, 0), (1, 60)), partition((0, 0))], Inflow(known_ms=60_000), id="a part of a sum is no sum"
+        ),
         pytest.param([partition((0, 5), (1, 5))], Inflow(per_second=0.0), id="nothing comes in"),
         pytest.param([], Inflow(), id="no partitions"),
         pytest.param([partition((0, 0), (1, 60))], Inflow(per_second=1.0, skew=1.0), id="one partition is even"),

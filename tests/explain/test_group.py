@@ -7,11 +7,13 @@ from monitor.detection.evaluation_input import GroupInputs, QuestionError
 from monitor.explain.group import explain_group
 from monitor.explain.partition import explain_partition
 from monitor.explain.statements import About
+from monitor.messages.notification import utc
 from monitor.model import (
     Catalog,
     CommitPoint,
     EndFall,
     EndOffsetAt,
+    FindingKind,
     GroupKind,
     GroupState,
     InvalidCommit,
@@ -30,6 +32,7 @@ from monitor.model import (
 )
 from monitor.model.brokers import BrokerAway, BrokersHealth, LeaderlessPartitions, MissedBroker
 from monitor.model.commit_history import extend
+from monitor.model.ended_findings import EndedFinding, EndedLately
 from monitor.model.expiry import DeletedOffset, OffsetsRetention
 from monitor.model.jumps import Jump
 from monitor.model.offsets_topic import FaultReason, OffsetsTopicHealth, PartitionFault
@@ -661,3 +664,14 @@ def test_a_broker_that_led_what_the_group_has_committed_is_part_of_its_explanati
     assert told(of_group(replace(RANGE, offsets=(commit("t", 2),)), known))[About.FINDING] == [
         "The group has no findings."
     ]
+
+
+def test_findings_that_ended_lately_are_told_and_from_when_on_they_are_known():
+    gone = EndedFinding("g", FindingKind.DRIFT, "replayed", NOW - 900_000, NOW - 180_000, "Partition 3 was astray.")
+    inputs = GroupInputs(group=RANGE, catalog=TOPICS, now_ms=NOW, ended=EndedLately(NOW - 600_000, (gone,)))
+    assert told(explain_group(inputs))[About.ENDED] == [
+        "Partition 3 was astray. This ended 3 min ago, after 12 min. Its alert may fire for some minutes more.",
+        f"A finding that ended before {utc(NOW - 600_000)} is not remembered here.",
+    ]
+    known = replace(inputs, ended=EndedLately(NOW - 3_600_000))
+    assert About.ENDED not in told(explain_group(known))

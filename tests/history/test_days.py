@@ -13,8 +13,9 @@ from monitor.history.recorded import NotRecordedError
 from monitor.history.report.charts import past_chart
 from monitor.history.report.findings import findings_then
 from monitor.history.sql.days import MOST_POINTS, read_days
-from monitor.history.story import story_of
+from monitor.history.story import missing_sentences, story_of
 from monitor.history.tables import DAY_MS, FINDINGS, GROUP_MINUTES, REBALANCES, RowT, Table, TypedTable
+from monitor.messages.notification import utc
 
 START = 1_795_305_600_000
 MINUTE = 60_000
@@ -111,7 +112,9 @@ def test_a_finding_that_changed_is_one_bar_with_its_widest_sentence_and_opened_w
     [drawn] = past_chart(LagChart(TimeRange(START, START + 2 * DAY_MS)), (), findings_then(found.findings)).spans
     assert (drawn.label, drawn.sentence) == ("Orphaned: grew", "Seven.")
     assert (drawn.from_ms, drawn.until_ms) == (START, START + 25 * MINUTE)
-    assert [each.sentence for each in story_of(found).happened] == ["From 3.", "It is over: it lasted 25 min."]
+    times = f"it lasted 25 min, from {utc(START)} to {utc(START + 25 * MINUTE)}"
+    assert drawn.times == times
+    assert [each.sentence for each in story_of(found).happened] == ["From 3.", f"It is over: {times}."]
 
 
 def test_rebalances_are_told_as_from_the_events():
@@ -150,3 +153,11 @@ def test_it_ends_where_the_tables_end():
 
 def test_a_group_without_rows_was_not_known():
     assert read_days(Rows({}), "c", "g", START, START + DAY_MS) is None
+
+
+def test_minutes_without_a_row_are_told_as_not_recorded():
+    """Two days with rows of the first ten minutes, and from noon of the second day on. A point stands for 4 min."""
+    rows = [minute(each, 0) for each in (*range(1, 11), *range(2_160, 2_880))]
+    found = days(Rows({GROUP_MINUTES: rows}))
+    missing = f"Nothing of the group is recorded from {utc(START + 10 * MINUTE)} to {utc(START + 2_163 * MINUTE)}."
+    assert missing_sentences(story_of(found)) == [missing]

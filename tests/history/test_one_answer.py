@@ -6,12 +6,16 @@ from random import Random
 
 import pytest
 
+from monitor.charts.lag import lag_chart
+from monitor.charts.values import LagChart, TimeRange
 from monitor.history.chronicle.grid import step_ms
 from monitor.history.recorded import RecordedEvent, RecordedRow, encode_events
 from monitor.history.replay import group_at
 from monitor.history.report.assemble import group_report
+from monitor.history.report.charts import past_chart
 from monitor.history.story import GroupStory, Happened
 from monitor.history.walk import GroupWalk
+from monitor.messages.notification import utc
 from monitor.model import CommitPoint, CommitRun, Entity
 from tests.history.incidents import START, Made, hung, killed, ms
 from tests.history.memory import MemoryRecording, tell_story
@@ -144,11 +148,33 @@ def test_commits_that_are_not_named_count_as_spread_evenly():
     assert peak(story_between(recording, ms(10), ms(115))) <= 3
 
 
-def test_a_finding_that_is_over_says_how_long_it_was_true():
-    """b has its last commit at 60; a poll sees records after that from 70 on, and b commits again at 150."""
-    closed = [each for each in story_between(hung().recording(), ms(20), ms(190)).happened if each.about == "closed"]
-    assert closed
-    assert all(each.sentence.startswith("It is over: it lasted ") for each in closed)
+def test_history_the_timeline_and_the_report_have_the_same_times_of_a_finding():
+    """b has its last commit at 60; a poll sees records after that from 70 on, and b commits again at 150.
+
+    After 80 s without a commit it is reported.
+    """
+    recording = hung().recording()
+    found = [each for each in story_between(recording, ms(20), ms(190)).happened if each.finding is not None]
+    assert [(each.about, each.since_ms, each.at_ms) for each in found] == [
+        ("opened", ms(60), ms(140)),
+        ("closed", ms(60), ms(150)),
+    ]
+    times = f"it lasted 1 min 30 s, from {utc(ms(60))} to {utc(ms(150))}"
+    assert found[1].sentence == f"It is over: {times}."
+    report = group_report(recording, "c", "g", ms(20), ms(190))
+    assert report is not None
+    assert [(each.since_ms, each.opened_ms, each.until_ms) for each in report.findings] == [(ms(60), ms(140), ms(150))]
+    chart = past_chart(LagChart(TimeRange(ms(100), ms(190))), (), report.findings)
+    assert f", {times}: " in lag_chart(chart)
+
+
+def test_a_finding_that_is_open_at_the_end_is_not_told_as_over():
+    report = group_report(hung().recording(), "c", "g", ms(20), ms(145))
+    assert report is not None
+    still = f"it has lasted 1 min 25 s since {utc(ms(60))}, and is still open at {utc(ms(145))}"
+    assert [each.times for each in past_chart(LagChart(TimeRange(ms(20), ms(145))), (), report.findings).spans] == [
+        still
+    ]
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -15,7 +15,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from monitor.cli.app import app
 from monitor.history.apart import past_process
 from monitor.history.apart.past_process import PastProcess
 from monitor.history.past import RecordedPast
@@ -28,6 +30,7 @@ from monitor.history.recorded import (
     encode_events,
 )
 from monitor.history.work_limit import JOB_LIMIT, TooMuchWorkError, TooSlowError
+from monitor.messages.notification import utc
 from monitor.model import Entity, GroupsListed
 from monitor.model.group_choice import GroupChoice
 from tests.history.folder import write_recording
@@ -243,3 +246,12 @@ def test_the_process_ends_with_the_job_even_if_that_is_killed(folder: Path, mean
         assert is_there(worker)
         job.kill()
     eventually(lambda: not is_there(worker), "the end of the process", seconds=5)
+
+
+def test_explain_says_which_instant_it_answers_for_and_what_it_was_made_from(folder: Path):
+    command = ["explain", "c", "g", "--at", str(ms(90)), "--history", str(folder)]
+    answer = CliRunner().invoke(app, command)
+    first = answer.stdout.splitlines()[0]
+    assert first.startswith(f"instant    {utc(ms(90))}, ")
+    assert first.endswith(" ago, from the recording: from its first record on.")
+    assert f'"evaluated_ms": {ms(90)}' in CliRunner().invoke(app, [*command, "--json"]).stdout

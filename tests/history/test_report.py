@@ -212,6 +212,28 @@ def test_a_member_that_hangs_twice_is_not_said_to_hang_in_between():
     )
 
 
+def test_incidents_that_are_far_apart_have_their_own_times_and_causes():
+    """b hangs from 60 to 150. At 1,500 a is gone, which has nothing to do with that.
+
+    Its last commit was at 1,490, and b commits its partition from 1,505 on.
+    """
+    made = Made(1_800)
+    made.poll()
+    made.assign(5, 1, {"a": [0], "b": [1]})
+    made.commits(range(10, 1_491, 5), 0)
+    for seconds in (range(10, 61, 5), range(150, 1_801, 5)):
+        made.commits(seconds, 1)
+    made.assign(1_500, 2, {"b": [0, 1]})
+    made.commits(range(1_505, 1_801, 5), 0)
+    head, first, second, last = report_on(made, until=1_800).summary
+    assert head == "2 incidents, at least 10 min apart. Each has its own cause, as far as it is known."
+    assert first.startswith("Incident 1 of 2, from 02:15:00.0 to 02:16:30.0: 1 member of 2 hung or stopped committing")
+    assert " a at " not in first
+    assert second.startswith("Incident 2 of 2, from 02:38:50.0 to 02:39:05.0: 1 member of 2 was lost: a at /10.0.0.1 ")
+    assert " b at " not in second
+    assert last.startswith("Over. The lag was ")
+
+
 def test_a_member_that_still_hangs_is_said_to():
     report = report_on(hung(), until=140)
     [found] = report.hung

@@ -28,6 +28,7 @@ from monitor.model import (
     Snapshot,
     WarmUpProgress,
 )
+from monitor.model.ended_findings import EndedFinding, EndedLately
 from monitor.snapshot_file import NotJudgedError, find_inputs
 from monitor.web.app import create_app
 from monitor.web.server import HttpServer
@@ -144,6 +145,39 @@ def test_one_cluster_of_several_that_is_no_longer_evaluated_is_not_ready_and_nam
     stalled = msgspec.structs.replace(ready_cluster(), cluster="c", problem="No broker answers.", stalled=True)
     answer = client(snapshot(ready_cluster(), stalled)).get("/readyz")
     assert (answer.status_code, answer.text) == (503, "c: No broker answers.\n")
+
+
+@pytest.mark.parametrize(
+    ("age_s", "limit_s", "status", "told", "word"),
+    [
+        pytest.param(60, 90, 200, "ready\n", "Ready", id="as old as in a quiet cluster"),
+        pytest.param(
+            61, 90, 200, "ready\nmain: Late: the newest evaluation was 1 min 1 s ago.\n", "Late", id="older than that"
+        ),
+        pytest.param(
+            91, 90, 503, "main: Stale: the newest evaluation was 1 min 31 s ago.\n", "Stale", id="older than its limit"
+        ),
+    ],
+)
+def test_an_evaluation_of_long_ago_is_not_green_anywhere(age_s, limit_s, status, told, word):
+    """What hangs as a whole reports nothing, and a machine that slept reports late."""
+    cluster = msgspec.structs.replace(ready_cluster(orders()), stale_after_ms=limit_s * 1000)
+    app = client(snapshot(cluster), NOW_MS + age_s * 1000)
+    ready = app.get("/readyz")
+    assert (ready.status_code, ready.text) == (status, told)
+    condition = app.get("/api/v1/clusters").json()[0]
+    assert (condition["stale"], condition.get("late", False)) == (word == "Stale", word == "Late")
+    assert f"main: {condition['sentence']}\n" == told.removeprefix("ready\n") or word == "Ready"
+    assert f'<span class="cluster-word">{word}</span>' in app.get("/").text
+    assert (f'<span class="cluster-word">{word}</span>' in app.get("/groups/main/orders").text) is (word != "Ready")
+    assert app.get("/api/v1/groups").headers.get("X-Stale") == ("main" if word == "Stale" else None)
+
+
+def test_a_cluster_that_has_stalled_is_stale_although_its_reason_is_gone():
+    stalled = msgspec.structs.replace(ready_cluster(), stalled=True)
+    app = client(snapshot(stalled))
+    assert app.get("/readyz").text == "main: Stale: the newest evaluation was 3 s ago.\n"
+    assert '<span class="cluster-word">Stale</span>' in app.get("/").text
 
 
 def test_readyz_of_ready_clusters():
@@ -375,6 +409,12 @@ def test_the_overview_puts_the_worst_first_with_sentence_and_age():
     assert text.index(worst) < text.index(next_worst)
     assert "All 2 With findings 1 Double owned 1 Orphaned 1 Drift 1 Group" in text
     assert text.index("orders kafka-classic main") < text.index("calm kafka-classic main")
+
+
+def test_the_sentence_of_a_critical_finding_that_is_settling_is_not_cut():
+    """Partition 2 of the example has had no owner for 40 s."""
+    page = client(snapshot(ready_cluster(orders()))).get("/").text
+    assert re.search(r'settling, critical in \d+ min</span></span> <span class="sentence whole">', page)
 
 
 def test_the_overview_has_the_age_of_a_lag_before_the_lag_and_instants_that_a_script_can_read():
@@ -626,3 +666,30 @@ def test_what_verdicts_are_made_of_can_be_had_for_one_group_and_for_all():
     assert app.get("/api/v1/snapshot/c/broken").status_code == 500
     assert app.get("/api/v1/snapshot/slow/g").status_code == 503
     assert app.get("/api/v1/snapshot/slow").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("known_ms", "is_told"),
+    [pytest.param(0, False, id="for long"), pytest.param(NOW_MS - 1_199_000, True, id="lately")],
+)
+def test_a_finding_that_ended_lately_is_on_its_groups_page_the_overview_and_in_the_api(known_ms, is_told):
+    """An alert fires for minutes after the end, and whoever comes must not see a group without a trace of it."""
+    kind = FindingKind.DRIFT
+    gone = EndedFinding("g", kind, "replayed", NOW_MS - 720_000, NOW_MS - 177_000, "Partition 3 was astray.")
+    other = EndedFinding("h", kind, "replayed", NOW_MS - 5_000, NOW_MS, "Young.", was_settling=True)
+    ended = EndedLately(known_ms, (other, gone))
+    cluster = msgspec.structs.replace(ready_cluster(offsets_only("g"), offsets_only("h")), ended=ended)
+    app = client(snapshot(cluster))
+    page = re.sub(r"<[^>]*>", "", app.get("/groups/main/g").text)
+    assert "Ended in the last 20 minutes" in page
+    at = "2023-11-14 22:12:03 UTC"
+    told = f"Partition 3 was astray. This ended at {at}, after 9 min 3 s. Its alert may fire for some minutes more."
+    assert told in page
+    assert "3 min ago" in page
+    assert ("A finding that ended before 2023-11-14 21:55:01 UTC is not remembered here." in page) is is_told
+    assert "Young. This ended" not in page
+    overview = re.sub(r"<[^>]*>", "", app.get("/").text)
+    assert "1 finding ended in the last 20 minutes: g (Drift, 3 min ago)" in overview
+    assert "Young" not in overview
+    assert "It was too young for its alert." in app.get("/groups/main/h").text
+    assert app.get("/api/v1/groups/main/g").json()["ended"]["findings"] == [msgspec.to_builtins(gone)]

@@ -17,11 +17,13 @@ class Inflow(Value):
     """What comes into a topic. ``per_second`` counts records (of MetaQ bytes) in all its partitions.
 
     ``skew`` is the largest share of a partition over the mean: 1 is even. Both are None if the rate of a partition is
-    unknown, which it is in the first minute; ``skew`` is also None while nothing comes in.
+    unknown, which it is in the first minute; ``skew`` is also None while nothing comes in. ``known_ms`` is from when on
+    a poll makes an unknown rate known (ms since the epoch); None: the rate is known, or a partition was never polled.
     """
 
     per_second: float | None = None
     skew: float | None = None
+    known_ms: int | None = None
 
 
 def partition_inflow(partition: PartitionState) -> float | None:
@@ -44,7 +46,14 @@ def topic_inflow(partitions: Sequence[PartitionState]) -> Inflow:
     """What comes into the topic of these partitions."""
     rates = [rate for each in partitions if (rate := partition_inflow(each)) is not None]
     if not rates or len(rates) < len(partitions):
-        return Inflow()
+        return Inflow(known_ms=_known_ms(partitions))
     total = sum(rates)
     skew = round(max(rates) * len(rates) / total, 3) if total else None
     return Inflow(per_second=round(total, 3), skew=skew)
+
+
+def _known_ms(partitions: Sequence[PartitionState]) -> int | None:
+    """When the newest of these partitions has been polled for long enough; None: the end of one was never polled."""
+    if not all(each.ends for each in partitions):
+        return None
+    return max((each.ends[0].at_ms + SHORTEST_MS for each in partitions), default=None)

@@ -11,6 +11,7 @@ from monitor.charts.lag import lag_chart
 from monitor.charts.owners import owners_chart
 from monitor.charts.values import LagAt, LagChart, Mark, OwnersChart, OwnerSpan, Span, TimeRange
 from monitor.history.report.facts import FindingThen, IncidentReport, ReportLine
+from monitor.history.report.findings import lasted_text
 from monitor.history.report.rebalances import rebalance_lines
 from monitor.messages.kind_words import finding_words
 from monitor.messages.names import shown
@@ -38,6 +39,7 @@ def past_chart(
             label=finding_words(each.name),
             sentence=each.sentence,
             href=href(max(each.opened_ms, lag.range.since_ms)),
+            times=lasted_text(each),
         )
         for each in findings
     )

@@ -260,7 +260,7 @@ def _findings(report: IncidentReport, clock: Clock) -> Section:
 def _longest_findings(findings: Sequence[FindingThen]) -> tuple[list[FindingThen], int]:
     """The longest three of each kind and reason in the order of time, and how many others there are."""
     own: defaultdict[str, list[FindingThen]] = defaultdict(list)
-    for each in sorted(findings, key=lambda each: each.opened_ms - each.until_ms):
+    for each in sorted(findings, key=lambda each: -each.lasted_ms):
         own[each.name].append(each)
     chosen = [each for found in own.values() for each in found[:MOST_ALIKE]]
     ordered = sorted(chosen, key=lambda each: (each.opened_ms, each.name))
@@ -274,7 +274,7 @@ def _finding_cells(each: FindingThen, clock: Clock) -> tuple[str, ...]:
 
 
 def _severity(each: FindingThen) -> str:
-    is_brief = each.is_over and each.until_ms - each.since_ms < alert_age_ms(each.kind, each.reason)
+    is_brief = each.is_over and each.lasted_ms < alert_age_ms(each.kind, each.reason)
     return f"{each.severity.value}, brief" if is_brief and each.severity is not Severity.INFO else each.severity.value
 
 

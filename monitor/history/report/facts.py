@@ -259,6 +259,11 @@ class FindingThen(Value):
         """Its kind and reason."""
         return f"{self.kind}/{self.reason}"
 
+    @property
+    def lasted_ms(self) -> int:
+        """How long it was true: from ``since_ms``, not from when it was first found."""
+        return max(0, self.until_ms - self.since_ms)
+
 
 class OffsetsThen(Value):
     """A partition at an instant: what was committed, where the log ended, and who owned it."""
@@ -298,8 +303,8 @@ class ReportLine(Value):
 class IncidentReport(Value):
     """What happened to a group from one instant to another.
 
-    ``summary`` are three sentences, or fewer. ``offsets`` are at the ``instants``, also of partitions whose lag is not
-    known.
+    ``summary`` are three texts; of several incidents, one for each between two others. ``offsets`` are at the
+    ``instants``, also of partitions whose lag is not known.
     """
 
     cluster: str
@@ -318,8 +323,8 @@ class IncidentReport(Value):
     is_over: bool = False
     """Whether nothing of it went on at the end of the span."""
     summary: tuple[str, ...] = ()
-    """What happened, what it did, and how it ended: three texts for a person. Times are UTC; they have a date if the
-    span has several days."""
+    """What happened, what it did, and how it ended: three texts for a person. Of several incidents: how many there
+    were, a text for each, and how it ended. Times are UTC; they have a date if the span has several days."""
     timeline: tuple[ReportLine, ...] = ()
     """What happened, the oldest first; at most 500 lines."""
     left: tuple[MemberLeft, ...] = ()

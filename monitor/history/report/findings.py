@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from monitor.history.chronicle.grid import CLOSE_STEP_MS
+from monitor.history.chronicle.grid import CLOSE_STEP_MS, SECOND_MS
 from monitor.history.chronicle.values import FindingSpan
 from monitor.history.report.facts import FindingThen
+from monitor.messages.formatting import lasted
+from monitor.messages.notification import utc
 from monitor.model import TopicPartition
 
 
@@ -44,6 +46,18 @@ def finding_of(spans: Sequence[FindingSpan]) -> FindingThen:
         partitions=tuple(sorted(places)),
         members=tuple(dict.fromkeys(member for span in spans for member in span.told.members)),
     )
+
+
+def lasted_text(finding: FindingThen) -> str:
+    """How long it was true and since when, as a reader gets it who subtracts the seconds that are shown.
+
+    It is the one text of every answer about the past that does not show tenths of seconds.
+    """
+    seconds = finding.until_ms // SECOND_MS - finding.since_ms // SECOND_MS
+    took = lasted(max(1, seconds * SECOND_MS))
+    if finding.is_over:
+        return f"it lasted {took}, from {utc(finding.since_ms)} to {utc(finding.until_ms)}"
+    return f"it has lasted {took} since {utc(finding.since_ms)}, and is still open at {utc(finding.until_ms)}"
 
 
 def is_brief(finding: FindingThen) -> bool:

@@ -7,14 +7,16 @@ from collections.abc import Iterator, Sequence
 from operator import attrgetter, itemgetter
 from typing import Final
 
+from monitor.charts.values import TimeRange
 from monitor.findings.table import rank
 from monitor.history.report.facts import Departure, FindingThen, IncidentReport, MemberHung, MemberLeft
+from monitor.history.report.incidents import CALM_MS, incident_part, incident_ranges
 from monitor.history.report.members import NOT_COMMITTING
 from monitor.history.report.rebalances import moves_of
 from monitor.history.report.restarts import is_one_at_a_time, restart_departures
 from monitor.history.report.sentences import GONE, Wording, topic_words
 from monitor.history.report.times import duration_text, time_between
-from monitor.messages.formatting import NO_OWN_LAG, counted
+from monitor.messages.formatting import NO_OWN_LAG, age, counted
 from monitor.messages.kind_words import finding_words
 from monitor.messages.names import places, shown_group
 from monitor.messages.rebalances import partition_seconds
@@ -22,6 +24,7 @@ from monitor.model import TopicPartition
 from monitor.model.findings import Severity
 
 MOST_CAUSES: Final = 2
+MOST_INCIDENTS: Final = 10
 RISE_MS: Final = 60_000
 """A lag that rises later after the incident began may have another cause."""
 
@@ -30,8 +33,41 @@ FEWEST_ROLLING: Final = 2
 
 
 def summarize(report: IncidentReport, wording: Wording) -> tuple[str, ...]:
-    """What happened to which members when, what it did, and how it ended."""
+    """What happened to which members when, what it did, and how it ended; of several incidents, each on its own."""
+    incidents = incident_ranges(report)
+    if len(incidents) > 1:
+        return tuple(_several(report, incidents, wording))
     return (_causes(report, wording), _effects(report, wording), _end(report, wording))
+
+
+# --- several incidents ------------------------------------------------------------------------------------------------
+
+
+def _several(report: IncidentReport, incidents: Sequence[TimeRange], wording: Wording) -> Iterator[str]:
+    """How many there were, each with its time, cause and effect, and the state at the end."""
+    count = len(incidents)
+    yield f"{count} incidents, at least {age(CALM_MS)} apart. Each has its own cause, as far as it is known."
+    for number, each in enumerate(incidents[:MOST_INCIDENTS], 1):
+        part, when = incident_part(report, each), wording.span(each.since_ms, each.until_ms)
+        causes = " ".join(f"{text}." for text in _cause_texts(part, wording)) or "Its cause is not known."
+        effects = [text for text in _part_effects(part, each, wording) if text]
+        did = "".join(f" {text[0].upper()}{text[1:]}." for text in effects)
+        yield f"Incident {number} of {count}, {when}: {causes}{did}"
+    if count > MOST_INCIDENTS:
+        yield f"{counted(count - MOST_INCIDENTS, 'more incident')}: the timeline has them."
+    state = "Over" if report.is_over else f"Ongoing at {wording.clock(report.until_ms)}"
+    yield " ".join(f"{text}." for text in (state, _last_lag(report, wording), _still_open(report)) if text)
+
+
+def _part_effects(part: IncidentReport, incident: TimeRange, wording: Wording) -> Iterator[str]:
+    yield from _disturbed_partitions(part)
+    twice = {place for each in part.owned_twice for place in each.partitions}
+    yield f"{places(twice)} had several owners" if twice else ""
+    yield from _moves(part)
+    lags = [point for point in part.points if point.lag is not None and point.at_ms >= incident.since_ms]
+    highest = max(lags, key=lambda point: point.lag or 0, default=None)
+    if highest is not None and highest.lag:
+        yield f"the largest sampled lag was {counted(highest.lag, part.unit)} at {wording.clock(highest.at_ms)}"
 
 
 # --- what happened ----------------------------------------------------------------------------------------------------
@@ -39,13 +75,17 @@ def summarize(report: IncidentReport, wording: Wording) -> tuple[str, ...]:
 
 def _causes(report: IncidentReport, wording: Wording) -> str:
     """The first causes in the order of their weight."""
-    found = [text for text in _each_cause(report, wording) if text][:MOST_CAUSES] or _worst_finding(report, wording)
+    found = _cause_texts(report, wording)
     if not found:
         return (
             f"Nothing happened to group {shown_group(report.group)} from {wording.clock(report.since_ms)} to "
             f"{wording.clock(report.until_ms)}."
         )
     return " ".join(f"{text}." for text in found)
+
+
+def _cause_texts(report: IncidentReport, wording: Wording) -> list[str]:
+    return [text for text in _each_cause(report, wording) if text][:MOST_CAUSES] or _worst_finding(report, wording)
 
 
 def _each_cause(report: IncidentReport, wording: Wording) -> Iterator[str]:

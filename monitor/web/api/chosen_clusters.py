@@ -34,9 +34,9 @@ class ChosenClusters(Value):
         """Which a list is to be limited to; (): it need not be."""
         return () if self.are_all else tuple(each.cluster for each in self.known)
 
-    def headers(self) -> Mapping[str, str]:
+    def headers(self, now_ms: int) -> Mapping[str, str]:
         """What a client should know beside the list: the clusters that it leaves out, and those that are stale."""
-        stale = [each for each in self.known if each.is_stale]
+        stale = [each for each in self.known if each.is_stale(now_ms)]
         of_header = ((NOT_READY, self.left_out), (STALE, stale))
         return {header: _as_header(clusters) for header, clusters in of_header if clusters}
 

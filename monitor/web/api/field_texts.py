@@ -46,6 +46,10 @@ COMMON: Final[Mapping[str, str]] = {
     "process": "The instance of a Kafka Streams application, by its process id; of Connect the worker's URL.",
     "connector": "The name of the connector.",
     "per_second": "What comes in by second, over about five minutes: records (of MetaQ bytes); null: unknown.",
+    "rate_known_ms": (
+        "From when on a poll makes an unknown per_second known (ms since the epoch); absent: it is known, or nothing "
+        "was polled."
+    ),
     "skew": "The busiest partition's share of what comes in, over an even share; null: unknown, or nothing comes in.",
 }
 """By the name of a field that has no text of its own."""

@@ -36,6 +36,7 @@ def condition(cluster: ClusterSnapshot, now_ms: int) -> ClusterCondition:
         cluster=cluster.cluster,
         ready=cluster.ready,
         stale=line.stale,
+        late=line.late,
         sentence=line.sentence,
         groups=len(cluster.groups) if cluster.is_known else None,
         groups_with_findings=sum(bool(each.findings) for each in cluster.groups) if cluster.is_known else None,

@@ -14,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
+from monitor.detection.ended_findings import in_group
 from monitor.detection.evaluation_input import GroupInputs, QuestionError, only_concerned
 from monitor.explain.query import counts_typed, explained
 from monitor.explain.rollout_cost import RolloutForecast, RolloutQuestion, forecast
@@ -178,7 +179,7 @@ class _Listing:
         snapshot = self._source.read()
         chosen = chosen_clusters(snapshot, query)
         listed = lists(snapshot, msgspec.structs.replace(wanted, clusters=chosen.names))
-        return page_response(request, wanted, listed, chosen.headers())
+        return page_response(request, wanted, listed, chosen.headers(self._now_ms()))
 
     def _saved(self, request: Request, query: Query) -> Response:
         """All groups, one by one: Starlette asks for the pieces in a thread, and a scrape need not wait for them."""
@@ -190,7 +191,7 @@ class _Listing:
             if inputs is not None
         ]
         lines = all_lines(evaluated) if request.method == "GET" else ()
-        return StreamingResponse(lines, headers=chosen.headers(), media_type=_LINES_OF_JSON)
+        return StreamingResponse(lines, headers=chosen.headers(self._now_ms()), media_type=_LINES_OF_JSON)
 
 
 # --- one group --------------------------------------------------------------------------------------------------------
@@ -227,7 +228,9 @@ class _OfGroups:
 
     def _verdict(self, request: Request, query: Query) -> Response:
         if query.text("at") is None:
-            return JsonAnswer(verdict_json(self._find.verdict(request, API).verdict)).to(request)
+            found = self._find.verdict(request, API)
+            ended = None if found.cluster.ended is None else in_group(found.cluster.ended, found.verdict.group)
+            return JsonAnswer(verdict_json(found.verdict, ended)).to(request)
         inputs = self._inputs(request, query, API)
         return JsonAnswer(verdict_json(verdict_then(inputs))).to(request)
 

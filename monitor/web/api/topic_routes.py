@@ -48,7 +48,7 @@ class _TopicHandlers:
         wish = TopicWish(search=wanted.search, unread=_wants_unread(query, snapshot))
         cut = self._cut(chosen, wanted, wish)
         listed = Listed(answer=JsonAnswer(encoded(cut.rows)), matching=cut.matching, after=cut.after)
-        return page_response(request, wanted, listed, chosen.headers())
+        return page_response(request, wanted, listed, chosen.headers(self._now_ms()))
 
     def topic(self, request: Request, query: Query) -> Response:
         found = self._find.topic(request, TOPICS_API, query.number("limit"))
@@ -57,7 +57,7 @@ class _TopicHandlers:
     def list_unused(self, request: Request, query: Query) -> Response:
         chosen = chosen_clusters(self._source.read(), query, to_judge=True)
         found = tuple(unused for cluster in chosen.known for unused in self._listings.find_unused(cluster))
-        headers = {"X-Total-Count": str(len(found)), **chosen.headers()}
+        headers = {"X-Total-Count": str(len(found)), **chosen.headers(self._now_ms())}
         return JsonAnswer(encoded(found)).to(request, headers)
 
     def _cut(self, chosen: ChosenClusters, wanted: Wanted, wish: TopicWish) -> Cut[TopicSummary]:

@@ -51,7 +51,7 @@ class ClusterCondition(Value):
     ready: bool
     """Whether the backlog at the start has been read. Before that, groups may be of the last run."""
     stale: bool
-    """Whether its groups are of the last run, or of before it could not be read (`groupwatch_up` 0)."""
+    """Whether its groups are of the last run, of before it could not be read (`groupwatch_up` 0), or too old."""
     sentence: str
     """Its state, as in /readyz."""
     groups: int | None = None
@@ -85,6 +85,8 @@ class ClusterCondition(Value):
     """Groups that are alike in a finding, such as those that one process used once; the page has a line for all."""
     carrier: str | None = None
     """The cluster whose topics have its events and findings (`via`); absent: they are its own."""
+    late: bool = False
+    """Whether its groups were evaluated more than a minute ago, and are not stale yet."""
 
 
 class OpenFinding(Value):

@@ -46,10 +46,11 @@ class Verifier:
         address, since_ms = address_of(request, VERIFY), self._since_ms(query)
         cluster = self._find.cluster(address.cluster)
         expected = self._expectation(address)
-        age_ms = cluster.age_ms(self._now_ms())
-        if not cluster.ready or cluster.is_stale or age_ms is None or age_ms >= TOO_OLD_MS:
+        now_ms = self._now_ms()
+        age_ms = cluster.age_ms(now_ms)
+        if not cluster.ready or cluster.is_stale(now_ms) or age_ms is None or age_ms >= TOO_OLD_MS:
             outcome = unknown_cluster(
-                address.cluster, not_known_now(address.cluster, cluster_sentence(cluster)), address.group
+                address.cluster, not_known_now(address.cluster, cluster_sentence(cluster, now_ms)), address.group
             )
         else:
             outcome = self._outcome(request, address, expected, since_ms)

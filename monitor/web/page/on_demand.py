@@ -15,6 +15,7 @@ from monitor.web.page.options import PageOptions
 from monitor.web.page.past import PastPart
 from monitor.web.page.sparkline import Sparkline
 from monitor.web.page.what_if_form import WhatIfAnswer, WhatIfForm, what_if_answer
+from monitor.web.views.ended_lines import NONE_ENDED, EndedPart
 
 Answer = TypeVar("Answer")
 
@@ -23,6 +24,7 @@ class Asked(Value):
     """The questions of a reader with their answers; where one has none, ``problem`` says why in a sentence.
 
     ``as_of`` is when the group was judged that the answers are about. ``past`` is there where there is a recording.
+    ``ended`` are the findings that ended lately.
     """
 
     form: WhatIfForm = WhatIfForm(assignors=(), topics=())
@@ -33,6 +35,7 @@ class Asked(Value):
     as_of: str = ""
     lag: Sparkline | None = None
     past: PastPart | None = None
+    ended: EndedPart = NONE_ENDED
 
 
 def answered(inputs: Callable[[], GroupInputs], verdict: GroupVerdict, options: PageOptions, form: WhatIfForm) -> Asked:

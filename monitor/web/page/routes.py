@@ -24,6 +24,7 @@ from monitor.web.page.sparkline import ROW_EVERY, Sparkline, row_sparkline, spar
 from monitor.web.page.timeline import TimelineQuery, timeline_page
 from monitor.web.page.what_if_form import what_if_form
 from monitor.web.views.addresses import LIBRARIES_PAGE, PAGE, TIMELINE, group_address
+from monitor.web.views.ended_lines import endings_in_group
 from monitor.web.views.group_list import Column, Listings, Wish
 from monitor.web.views.libraries import SHOWN_USES, libraries_page
 from monitor.web.views.overview import SHOWN_GROUPS, Overview, cluster_line, overview, recorded_line
@@ -103,7 +104,8 @@ class _PageHandlers:
         asked = answered(lambda: self._find.inputs(request, PAGE), found.verdict, options, form)
         history = self._source.history(found.verdict.cluster, found.verdict.group)
         past = past_part(address_of(request, PAGE), options, None, self._now_ms()) if self._past.has_recording else None
-        asked = replace(asked, lag=sparkline(history, page.unit), past=past)
+        ended = endings_in_group(found.cluster, found.verdict.group, self._now_ms())
+        asked = replace(asked, lag=sparkline(history, page.unit), past=past, ended=ended)
         return HTMLResponse(self._pages.group(page, cluster_line(found.cluster, self._now_ms()), options, asked))
 
     def _group_then(self, request: Request) -> Response:

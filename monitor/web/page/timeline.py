@@ -18,8 +18,9 @@ from monitor.history.report.charts import past_chart
 from monitor.history.report.findings import findings_then
 from monitor.history.report.notes import accuracy
 from monitor.history.report.rebalances import rebalance_lines, rebalances_then
-from monitor.history.story import GroupStory, LagThen, story_of
+from monitor.history.story import GroupStory, LagThen, apart_ms, missing_sentences, story_of
 from monitor.history.tables import DAY_MS
+from monitor.messages.formatting import counted
 from monitor.messages.notification import utc
 from monitor.model import Value
 from monitor.web.page.options import AT
@@ -40,6 +41,9 @@ SHORTEST_PART_MS: Final = 60_000
 LINKED_POINTS: Final = 24
 """So many points of the lag are links: of each part of the time, the highest. A finger has room for no more."""
 
+MOST_GAPS: Final = 5
+"""So many parts without a recording are named."""
+
 MOST_EVENTS: Final = 1_000
 """Longer lists are cut; the command ``groupwatch history`` has all."""
 
@@ -57,10 +61,10 @@ class TimelineQuery(Value):
 class TimelinePage(Value):
     """The whole page. ``chart`` is SVG; ``has_parts``: parts of it are links to their own timelines.
 
-    ``highest`` is the largest lag of each part of the time. ``accuracy`` says how exact all that is, and ``note`` what
-    is missing at the end, "" if nothing is. ``spans`` are links to other lengths of time, and ``span`` is the label of
-    the present one, "" if it has none. ``now``, ``form``, ``earlier``, ``later`` and ``report`` are links, "" where
-    there is none.
+    ``has_gaps``: parts of the time are not recorded. ``highest`` is the largest lag of each part of the time.
+    ``accuracy`` says how exact all that is, and ``note`` what is not recorded, "" if nothing is. ``spans`` are links to
+    other lengths of time, and ``span`` is the label of the present one, "" if it has none. ``now``, ``form``,
+    ``earlier``, ``later`` and ``report`` are links, "" where there is none.
     """
 
     address: GroupAddress
@@ -68,6 +72,7 @@ class TimelinePage(Value):
     story: GroupStory
     chart: Markup
     has_parts: bool
+    has_gaps: bool
     highest: Sequence[LagThen]
     accuracy: str
     note: str
@@ -102,7 +107,8 @@ def timeline_page(
         has_parts=bool(chart.zooms),
         highest=_highest(story),
         accuracy=accuracy(story.step_ms, has_every_poll=has_every_poll) if story.step_ms else "",
-        note=f"The recording reaches until {utc(story.until_ms)}." if is_cut else "",
+        has_gaps=bool(missing_sentences(story)),
+        note=" ".join(_notes(story, is_cut=is_cut)),
         spans=tuple(_spans(address, query, longest_ms)),
         span=next((label for label, known_ms in SPANS if known_ms == length_ms), ""),
         now=address.under(PAGE),
@@ -111,6 +117,16 @@ def timeline_page(
         later="" if is_cut else _later_href(address, query, now_ms),
         report=span_href(address, query.since_ms, query.until_ms, prefix=REPORT) if is_reportable else "",
     )
+
+
+def _notes(story: GroupStory, *, is_cut: bool) -> Iterator[str]:
+    """What is not recorded: a list without events would read as if nothing had happened."""
+    missing = missing_sentences(story)
+    yield from missing[:MOST_GAPS]
+    if len(missing) > MOST_GAPS:
+        yield f"Nothing of the group is recorded in {counted(len(missing) - MOST_GAPS, 'more part')} of this time."
+    if is_cut:
+        yield f"The recording reaches until {utc(story.until_ms)}."
 
 
 def _chart(address: GroupAddress, chronicle: Chronicle, story: GroupStory, at_ms: int | None) -> LagChart:
@@ -123,6 +139,7 @@ def _chart(address: GroupAddress, chronicle: Chronicle, story: GroupStory, at_ms
         zooms=tuple(_zooms(address, story)),
         unit=story.unit,
         at_ms=at_ms,
+        apart_ms=apart_ms(story),
     )
     rebalances = rebalance_lines(rebalances_then(chronicle), chronicle.kind)
     return past_chart(chart, rebalances, findings_then((*chronicle.cluster_findings, *chronicle.findings)), href)

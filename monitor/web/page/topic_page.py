@@ -8,7 +8,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from monitor.messages.formatting import age, rate, searchable
+from monitor.messages.formatting import age, rate, searchable, unknown_rate
 from monitor.messages.notification import utc
 from monitor.messages.truncation import truncation_sentence
 from monitor.model import PartitionId, Snapshot, TopicPartition, Value
@@ -47,6 +47,8 @@ class TopicLine(Value):
     summary: TopicSummary
     href: str
     rate: str | None
+    why: str = ""
+    """Why the rate is not known, and until when."""
 
 
 class UnusedLine(Value):
@@ -117,6 +119,8 @@ class TopicPage(Value):
     api_href: str
     share: str | None = None
     truncations: tuple[str, ...] = ()
+    why: str = ""
+    """Why the rate is not known, and until when."""
 
 
 def topics_page(snapshot: Snapshot, listings: TopicListings, options: PageOptions, now_ms: int) -> TopicsPage:
@@ -138,13 +142,17 @@ def topics_page(snapshot: Snapshot, listings: TopicListings, options: PageOption
         found = (each for cluster in ready for each in listings.find_unused(cluster))
         return _with_unused(page, (each for each in found if _has_text(each, options.search)), limit)
     wanted = [each for each in matching if is_unread(each)] if options.kind == UNREAD and is_all else matching
-    return _with_topics(page, {each.catalog.cluster: each for each in topics}, wanted, limit)
+    return _with_topics(page, {each.catalog.cluster: each for each in topics}, wanted, limit, now_ms)
 
 
 def _with_topics(
-    page: TopicsPage, clusters: dict[str, ClusterTopics], wanted: Sequence[TopicSummary], limit: int | None
+    page: TopicsPage,
+    clusters: dict[str, ClusterTopics],
+    wanted: Sequence[TopicSummary],
+    limit: int | None,
+    now_ms: int,
 ) -> TopicsPage:
-    shown = [_topic_line(clusters[each.cluster].with_inflow(each)) for each in wanted[:limit]]
+    shown = [_topic_line(clusters[each.cluster].with_inflow(each), now_ms) for each in wanted[:limit]]
     return replace(page, topics=tuple(shown), hidden=len(wanted) - len(shown))
 
 
@@ -160,9 +168,10 @@ def _with_unused(page: TopicsPage, found: Iterable[Unused], limit: int | None) -
     return replace(page, unused=tuple(lines), has_more_unused=len(shown) > len(lines), is_unused=True)
 
 
-def _topic_line(summary: TopicSummary) -> TopicLine:
+def _topic_line(summary: TopicSummary, now_ms: int) -> TopicLine:
     href = TopicAddress(summary.cluster, summary.topic).under(TOPICS)
-    return TopicLine(summary=summary, href=href, rate=_rate(summary.per_second))
+    why = unknown_rate(summary.rate_known_ms, now_ms)
+    return TopicLine(summary=summary, href=href, rate=_rate(summary.per_second), why=why)
 
 
 def _wish(options: PageOptions) -> TopicWish:
@@ -191,6 +200,7 @@ def topic_page(found: FoundTopic, snapshot: Snapshot, now_ms: int, limit: int | 
         api_href=TopicAddress(detail.cluster, detail.topic).under(TOPICS_API),
         share=None if snapshot.shard.is_all else shard_sentence(snapshot.shard),
         truncations=tuple(_truncation_lines(detail)),
+        why=unknown_rate(detail.rate_known_ms, now_ms),
     )
 
 

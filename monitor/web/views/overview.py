@@ -16,6 +16,7 @@ from monitor.model.cluster_findings import ClusterFinding
 from monitor.model.findings import Severity
 from monitor.web.views.addresses import PAGE, GroupAddress, finding_help, runbook_help
 from monitor.web.views.group_list import KindCount, Listing, TeamCount, Wish
+from monitor.web.views.ended_lines import NONE_ENDED, EndedPart, endings_in_clusters
 from monitor.web.views.status import cluster_sentence, shard_sentence, writing_sentence
 
 SHOWN_GROUPS: Final = 50
@@ -38,6 +39,7 @@ class ClusterFindingLine(Value):
 class ClusterLine(Value):
     """A cluster in the head of the page. ``progress`` is in percent of the backlog, None when there is none to read.
 
+    ``stale`` and ``late`` are by the age of the evaluation, too; what is stale is not late.
     ``warning`` is what a person should know though the cluster is read and judged. ``findings`` are its own.
     ``writing`` says where groupwatch writes, if not there.
     """
@@ -53,6 +55,7 @@ class ClusterLine(Value):
     progress: int | None
     findings: tuple[ClusterFindingLine, ...] = ()
     writing: str | None = None
+    late: bool = False
 
 
 class FindingLine(Value):
@@ -109,6 +112,7 @@ class Overview(Value):
     waiting: int = 0
     teams: tuple[TeamCount, ...] = ()
     """By name; none: no file of expectations names one."""
+    ended: EndedPart = NONE_ENDED
 
 
 def overview(listing: Listing, now_ms: int, wish: Wish, limit: int | None) -> Overview:
@@ -126,6 +130,7 @@ def overview(listing: Listing, now_ms: int, wish: Wish, limit: int | None) -> Ov
         teams=found.teams,
         share=None if snapshot.shard.is_all else shard_sentence(snapshot.shard),
         waiting=sum(not each.is_known for each in snapshot.clusters if wish.cluster in ("", each.cluster)),
+        ended=endings_in_clusters((each for each in snapshot.clusters if wish.cluster in ("", each.cluster)), now_ms),
     )
 
 
@@ -208,12 +213,13 @@ def cluster_line(cluster: ClusterSnapshot, now_ms: int) -> ClusterLine:
     age_ms = cluster.age_ms(now_ms)
     return ClusterLine(
         name=cluster.cluster,
-        sentence=cluster_sentence(cluster),
+        sentence=cluster_sentence(cluster, now_ms),
         warning=_warning(cluster),
         ready=cluster.ready,
         failing=cluster.problem is not None,
         evaluated=None if age_ms is None else age(age_ms),
-        stale=cluster.is_stale,
+        stale=cluster.is_stale(now_ms),
+        late=cluster.is_late(now_ms) and not cluster.is_stale(now_ms),
         groups=len(cluster.groups),
         progress=_progress(cluster),
         findings=tuple(_cluster_finding_line(each, cluster.evaluated_ms or 0) for each in cluster.findings),

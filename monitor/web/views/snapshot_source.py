@@ -15,7 +15,7 @@ from monitor.model import ClusterSnapshot, GroupSummary, GroupUse, GroupVerdict,
 from monitor.snapshot_file import ClusterInputs, NotJudgedError
 from monitor.web.views.addresses import GroupAddress, group_address
 from monitor.web.views.lag_history import LagPoint
-from monitor.web.views.status import cluster_sentence, shard_sentence
+from monitor.web.views.status import shard_sentence, unready_sentence
 
 Answer = TypeVar("Answer")
 
@@ -57,7 +57,7 @@ class NotKnownYet(HTTPException):
 
     def __init__(self, clusters: Sequence[ClusterSnapshot], hint: str = "") -> None:
         self.clusters = tuple(each.cluster for each in clusters)
-        sentences = [f"{_unknown(each)} {cluster_sentence(each)}" for each in clusters]
+        sentences = [f"{_unknown(each)} {unready_sentence(each)}" for each in clusters]
         super().__init__(503, " ".join([*sentences, *([hint] if hint else [])] or ["No cluster is watched."]))
 
 

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from monitor.messages.formatting import visible
+from monitor.messages.formatting import age, visible
 from monitor.model import ClusterSnapshot, Shard, Snapshot
 from monitor.model.escaping import escaped
 from monitor.readiness.time_left import remaining_text
 
 
-def cluster_sentence(cluster: ClusterSnapshot) -> str:
-    """One sentence: the problem if there is one, else whether the cluster is ready, else what it still waits for."""
+def cluster_sentence(cluster: ClusterSnapshot, now_ms: int) -> str:
+    """One sentence: the problem if there is one, else whether the cluster is ready, else what it still waits for.
+
+    An evaluation that is long ago is told before "Ready.".
+    """
+    if cluster.problem is not None or not cluster.ready:
+        return unready_sentence(cluster)
+    word = "Stale" if cluster.is_stale(now_ms) else "Late" if cluster.is_late(now_ms) else ""
+    ago = age(cluster.age_ms(now_ms) or 0)
+    return f"{word}: the newest evaluation was {ago} ago." if word else "Ready."
+
+
+def unready_sentence(cluster: ClusterSnapshot) -> str:
+    """The problem of a cluster that is not ready, or what it still waits for."""
     if cluster.problem is not None:
         return escaped(cluster.problem)
-    if cluster.ready:
-        return "Ready."
     if cluster.is_restored:
         return f"Restarted: shows the groups as evaluated before. {_still_to_do(cluster)}"
     return _still_to_do(cluster)
@@ -36,19 +46,19 @@ def writing_sentence(carrier: str) -> str:
     return f"groupwatch writes to topics of {visible(carrier)}, and nothing to this cluster."
 
 
-def readiness_text(snapshot: Snapshot) -> str:
-    """The shard, if there are several; "ready" if the snapshot is; a line for each cluster that is not, or not read.
+def readiness_text(snapshot: Snapshot, now_ms: int) -> str:
+    """The shard, if there are several; "ready" if the snapshot is; a line for each cluster that is not well.
 
     A file of expectations that cannot be used has a line, too: the job stays ready.
     """
     if not snapshot.clusters:
         return "No cluster is watched.\n"
     share = "" if snapshot.shard.is_all else f"{shard_sentence(snapshot.shard)}\n"
-    troubled = [each for each in snapshot.clusters if each.problem is not None or each.stalled or not each.ready]
-    lines = [f"{visible(each.cluster)}: {cluster_sentence(each)}\n" for each in troubled]
+    troubled = [each for each in snapshot.clusters if not each.ready or each.is_stale(now_ms) or each.is_late(now_ms)]
+    lines = [f"{visible(each.cluster)}: {cluster_sentence(each, now_ms)}\n" for each in troubled]
     problems = {each.expectations.problem for each in snapshot.clusters if each.expectations is not None}
     lines += [f"{escaped(each)}\n" for each in sorted(filter(None, problems))]
-    return share + ("ready\n" if snapshot.ready else "") + "".join(lines)
+    return share + ("ready\n" if snapshot.is_ready(now_ms) else "") + "".join(lines)
 
 
 def shard_sentence(shard: Shard) -> str:

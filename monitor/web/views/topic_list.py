@@ -36,6 +36,7 @@ class TopicSummary(Value):
     """Groups that read it now."""
     per_second: float | None = None
     skew: float | None = None
+    rate_known_ms: int | None = None
 
 
 class TopicColumn(StrEnum):
@@ -99,7 +100,7 @@ class ClusterTopics:
     def with_inflow(self, summary: TopicSummary) -> TopicSummary:
         """The topic with what comes in."""
         inflow = self.inflow(summary.topic)
-        return replace(summary, per_second=inflow.per_second, skew=inflow.skew)
+        return replace(summary, per_second=inflow.per_second, skew=inflow.skew, rate_known_ms=inflow.known_ms)
 
 
 class TopicListings:

@@ -27,7 +27,7 @@ from monitor.java_runtime.find_java import find_java
 from monitor.java_runtime.jars import job_jars, kafka_jars
 from monitor.model import ALL_GROUPS, Value
 from monitor.web.server import HttpServer
-from monitor.web.views.status import cluster_sentence
+from monitor.web.views.status import unready_sentence
 from streaming_jobs.driver.snapshot_store import SnapshotStore
 from streaming_jobs.jobs.demo.alerting import DemoAlerting
 from streaming_jobs.jobs.demo.past import RECORD_EVERY_S, PastCommands
@@ -145,7 +145,7 @@ class Demo:
                     self._begin(watched)
                 else:
                     cluster = next(cluster for cluster in snapshot.clusters if not cluster.ready)
-                    line = self._print_once(cluster_sentence(cluster), line)
+                    line = self._print_once(unready_sentence(cluster), line)
                 continue
             watched_s = self._watched_s()
             self._observer.take(snapshot, watched_s)

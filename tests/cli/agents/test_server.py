@@ -170,7 +170,7 @@ def test_one_partition_a_simulation_the_clusters_and_the_past_are_answered(job):
         assert groups["matching"] == 1
         history = await answer(client, "group_history", **orders, since="-10m")
         assert history["happened"][1]["from_cluster"] == {
-            "sentence": "It is over: it lasted 40 s.",
+            "sentence": "It is over: it lasted 40 s, from 1970-01-01 00:49:00 UTC to 1970-01-01 00:49:40 UTC.",
             "finding": "lag/behind",
         }
         report = await answer(client, "incident_report", **orders, since="-10m")

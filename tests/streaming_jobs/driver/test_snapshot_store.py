@@ -4,14 +4,18 @@ import msgspec
 import pytest
 
 from monitor.detection.ownership.catalog_view import Topics
+from monitor.detection.thresholds.overrides import DetectionRules
 from monitor.detection.thresholds.thresholds import DetectionSettings
-from monitor.model import Catalog, ClusterSnapshot, GroupSummary, Phase
+from monitor.model import Catalog, ClusterSnapshot, Finding, FindingKind, GroupSummary, Phase
+from monitor.model.ended_findings import EndedFinding, EndedLately
 from monitor.snapshot_file import NotJudgedError
+from monitor.tracking.serialization import encode_state
 from monitor.web.views.lag_history import LagPoint
 from streaming_jobs.driver.cluster_view import ClusterView
 from streaming_jobs.driver.snapshot_store import SnapshotStore
 from streaming_jobs.driver.verdict_on_demand import AssignmentViewCache, VerdictsOnDemand
 from streaming_jobs.ingest.schemas import BucketRow, RowKind
+from tests.support.builders import group
 
 
 def test_a_group_whose_state_cannot_be_read_is_an_error_with_the_reason():
@@ -55,3 +59,24 @@ def test_the_lag_of_a_group_is_remembered_every_15_s_of_what_was_judged():
         store.publish(msgspec.structs.replace(shown, evaluated_ms=at_ms + 20_000), None)
     assert store.history("c", "g") == (LagPoint(0, 7), LagPoint(15_000, 9), LagPoint(45_000, 10))
     assert store.history("c", "absent") == store.history("elsewhere", "g") == ()
+
+
+def test_what_ended_lately_goes_with_a_cluster_and_with_what_explains_its_group():
+    view = ClusterView("c")
+    view.take([BucketRow(0, RowKind.GROUP, "g", encode_state(group()))])
+    judge = VerdictsOnDemand(view, AssignmentViewCache(), Topics(Catalog(cluster="c", pass_ms=1)), 2, DetectionRules())
+    finding = Finding(FindingKind.DRIFT, "replayed", 1_000, "Astray.")
+    calm = GroupSummary("c", "g", "kafka-classic", Phase.STABLE, None, 1, 0, ())
+    store = SnapshotStore(["c"])
+    for at_ms, findings in ((3_600_000, (finding,)), (3_700_000, ())):
+        groups = (msgspec.structs.replace(calm, findings=findings),)
+        store.publish(ClusterSnapshot(cluster="c", ready=True, evaluated_ms=at_ms, groups=groups), judge)
+    known = EndedLately(3_600_000, (EndedFinding("g", FindingKind.DRIFT, "replayed", 1_000, 3_700_000, "Astray."),))
+    assert store.of("c").ended == known
+    store.publish(store.of("c"), None)
+    assert store.read().clusters[0].ended == known
+    inputs = store.inputs("c")
+    assert inputs is not None
+    found = inputs.inputs("g")
+    assert found is not None
+    assert found.ended == known

@@ -10,7 +10,7 @@ from monitor.web.app import create_app
 from monitor.web.views.topic_list import ClusterTopics, TopicColumn, TopicListings, TopicWish, search_topics
 from tests.support.builders import catalog, commit, group, member, topic
 from tests.web.api.api_example import NOW_MS, example
-from tests.web.examples import Served, snapshot
+from tests.web.examples import Served, ready_cluster, snapshot
 from tests.web.problems import problem
 from tests.web.saved import Saved
 from tests.web.test_app import Client
@@ -85,6 +85,28 @@ def test_a_shard_does_not_say_which_topics_no_group_reads():
     page = client.get("/topics/?kind=unread").text
     assert "So it is unknown which topics no group reads." in page
     assert "No group reads it" not in page
+
+
+@pytest.mark.parametrize(
+    ("polled_ms", "why"),
+    [
+        pytest.param(NOW_MS - 30_000, "known in about 30 s, after a minute of polls", id="the first minute"),
+        pytest.param(NOW_MS - 240_000, "unknown: no poll for 3 min", id="polled once, long ago"),
+        pytest.param(None, "not polled yet", id="not at all"),
+    ],
+)
+def test_what_comes_in_says_from_when_on_it_is_known(polled_ms, why):
+    ends = () if polled_ms is None else (EndOffsetAt(polled_ms, 5),)
+    made = topic("young", 1)
+    young = replace(made, partitions=(replace(made.partitions[0], ends=ends),))
+    saved = Saved(replace(catalog(young), cluster="main"), (), NOW_MS)
+    client = Client(create_app(Served(snapshot(ready_cluster()), {"main": saved}), lambda: NOW_MS))
+    assert f'<span class="quiet">{why}</span>' in client.get("/topics/").text
+    assert f'<span class="quiet">{why}</span>' in client.get("/topics/main/young").text
+    known_ms = None if polled_ms is None else polled_ms + 60_000
+    for path in ("/api/v1/topics/main/young", "/api/v1/topics"):
+        (found,) = [answer] if isinstance(answer := client.get(path).json(), dict) else answer
+        assert found.get("rate_known_ms") == known_ms
 
 
 def test_what_could_be_deleted_is_checked_with_the_newest_state_and_spares_known_sinks():

@@ -1,0 +1,71 @@
+"""The incidents of a report: what happened close together. A wide span may have several, and none explains another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from msgspec.structs import replace
+
+from monitor.charts.values import TimeRange
+from monitor.history.report.facts import IncidentReport
+from monitor.model.findings import Severity
+
+CALM_MS: Final = 600_000
+"""After so long without anything, what happens next is another incident: many alerts are sent again by then."""
+
+LONG_PART: Final = 0.5
+"""A finding that lasted for more than this part of the span joins nothing: it was there in each incident."""
+
+
+def incident_ranges(report: IncidentReport) -> list[TimeRange]:
+    """From when to when each incident was, in the order of time."""
+    found: list[TimeRange] = []
+    for each in sorted(_disturbances(report), key=lambda one: one.since_ms):
+        if found and each.since_ms <= found[-1].until_ms + CALM_MS:
+            found[-1] = TimeRange(found[-1].since_ms, max(found[-1].until_ms, each.until_ms))
+        else:
+            found.append(each)
+    return found
+
+
+def incident_part(report: IncidentReport, incident: TimeRange) -> IncidentReport:
+    """The report with the facts that began in one incident, or within the calm time after it, alone."""
+    start_ms, end_ms = incident.since_ms, incident.until_ms + CALM_MS
+    return replace(
+        report,
+        began_ms=start_ms,
+        left=tuple([each for each in report.left if start_ms <= each.at_ms <= end_ms]),
+        joined=tuple([each for each in report.joined if start_ms <= each.at_ms <= end_ms]),
+        hung=tuple([each for each in report.hung if start_ms <= each.from_ms <= end_ms]),
+        unowned=tuple([each for each in report.unowned if start_ms <= each.from_ms <= end_ms]),
+        owned_twice=tuple([each for each in report.owned_twice if start_ms <= each.from_ms <= end_ms]),
+        not_committed=tuple([each for each in report.not_committed if start_ms <= each.from_ms <= end_ms]),
+        rebalances=tuple([each for each in report.rebalances if start_ms <= each.at_ms <= end_ms]),
+        rewinds=tuple([each for each in report.rewinds if start_ms <= each.at_ms <= end_ms]),
+        lost=tuple([each for each in report.lost if start_ms <= each.at_ms <= end_ms]),
+        topics=tuple([each for each in report.topics if start_ms <= each.at_ms <= end_ms]),
+        truncations=tuple([each for each in report.truncations if start_ms <= each.at_ms <= end_ms]),
+        findings=tuple([each for each in report.findings if start_ms <= each.since_ms <= end_ms]),
+        cluster_findings=tuple([each for each in report.cluster_findings if start_ms <= each.since_ms <= end_ms]),
+        points=tuple([each for each in report.points if each.at_ms <= end_ms]),
+        deleted_ms=report.deleted_ms if start_ms <= (report.deleted_ms or 0) <= end_ms else None,
+    )
+
+
+def _disturbances(report: IncidentReport) -> Iterator[TimeRange]:
+    """From when to when each thing lasted that makes an incident. Members that only join make none."""
+    end_ms = report.until_ms
+    yield from (TimeRange(each.at_ms, each.back_ms or each.at_ms) for each in report.left)
+    yield from (TimeRange(each.from_ms, each.until_ms) for each in report.hung)
+    yield from (TimeRange(each.from_ms, each.until_ms) for each in report.unowned if not each.is_brief)
+    yield from (TimeRange(each.from_ms, each.until_ms) for each in report.owned_twice)
+    yield from (TimeRange(each.from_ms, each.until_ms or end_ms) for each in report.not_committed)
+    yield from (TimeRange(each.at_ms, each.at_ms) for each in (*report.rewinds, *report.lost, *report.truncations))
+    if report.deleted_ms is not None:
+        yield TimeRange(report.deleted_ms, report.deleted_ms)
+    longest_ms = LONG_PART * (end_ms - report.since_ms)
+    for finding in (*report.cluster_findings, *report.findings):
+        since_ms = max(finding.since_ms, report.since_ms)
+        if finding.severity is not Severity.INFO and finding.until_ms - since_ms <= longest_ms:
+            yield TimeRange(since_ms, finding.until_ms)
