@@ -19,7 +19,10 @@ from monitor.model import GroupSummary, Phase, Value
 from monitor.model.expectations import Met
 
 STORE_EVERY_MS: Final = 15_000
-"""How much time of a run is lost at most when it is killed: it then counts as unknown."""
+"""How much time of a run is lost at most when it is killed: it then counts as unknown.
+
+It is shorter than what an observation is valid for. So unknown time that was shown is stored with the next one.
+"""
 
 NOT_THERE: Final = frozenset({Phase.GONE, Phase.UNSEEN})
 """In these states there is no such group."""
@@ -71,8 +74,7 @@ class ClusterAccounts:
             account = before.get(key)
             found = Met.UNKNOWN if each is None else each
             self._accounts[key] = MetAccount(now_ms, found) if account is None else account.observe(now_ms, found)
-        was_unobserved = any(each.unobserved_ms(now_ms) for each in before.values())
-        is_due = was_unobserved or before.keys() != counted.keys() or not 0 <= now_ms - self._stored_ms < STORE_EVERY_MS
+        is_due = before.keys() != counted.keys() or not 0 <= now_ms - self._stored_ms < STORE_EVERY_MS
         if not is_due:
             self._shown = _Shown(self._shown.time, dict(self._accounts))
         return is_due

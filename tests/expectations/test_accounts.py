@@ -63,6 +63,16 @@ def test_a_run_that_is_killed_loses_what_it_had_not_stored_to_unknown_time():
     assert job.shown(120) == MetTime(yes_ms=15_000, unknown_ms=105_000)
 
 
+def test_a_short_restart_is_unknown():
+    job = Job()
+    for second in (0, 15):
+        job.batch(second, found("orders", YES))
+    job.restart()
+    job.batch(35, found("orders", YES))
+    job.batch(55, found("orders", YES))
+    assert job.shown(55) == MetTime(yes_ms=35_000, unknown_ms=20_000)
+
+
 def test_a_cluster_that_is_not_evaluated_is_unknown():
     job = Job()
     job.batch(0, found("orders", YES))
