@@ -12,6 +12,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from monitor.assignors import AssignorError
+from monitor.assignors.registry import SYSTEM_OF, System
 from monitor.detection.evaluation_input import GroupInputs, QuestionError
 from monitor.detection.ownership.replays import COOPERATIVE
 from monitor.explain.rollout_draws import SampledDraw, play_all, ruled_draws
@@ -39,6 +40,8 @@ CONSUMER: Final = "consumer"
 CLASSIC: Final = "classic"
 _UNIFORM: Final = "uniform"
 """The assignor of a KIP-848 group that asks for none."""
+_KIND_WITH_BROKER: Final = next(GroupKind(kind) for kind, system in SYSTEM_OF.items() if system is System.KAFKA_BROKER)
+"""The kind of a group whose coordinator chooses one owner for each partition."""
 _CHANGES_KIND: Final = frozenset({RebalanceCause.ASSIGNOR, RebalanceCause.UPGRADE, RebalanceCause.DOWNGRADE})
 
 
@@ -137,7 +140,7 @@ def _prepare(inputs: GroupInputs, question: RolloutQuestion) -> tuple[Roster, Ro
 
 
 def _require_consumers(group: GroupState) -> None:
-    if group.kind not in {GroupKind.CLASSIC, GroupKind.CONSUMER}:
+    if SYSTEM_OF.get(group.kind) not in {System.KAFKA_CLIENT, System.KAFKA_BROKER}:
         raise QuestionError(
             f"Group {shown_group(group.group)} is a {group.kind} group; groupwatch forecasts rollouts of classic and "
             "KIP-848 consumer groups only."
@@ -231,7 +234,7 @@ def _modern(roster: Roster) -> Roster:
     Raises:
         QuestionError: the ids of its topics are not known.
     """
-    then = replace(roster, group=replace(roster.group, kind=GroupKind.CONSUMER), dialect=None)
+    then = replace(roster, group=replace(roster.group, kind=_KIND_WITH_BROKER), dialect=None)
     if len(then.shapes(then.counts)) < len(then.counts):
         raise QuestionError("The ids of the topics are not known, so the coordinator's assignor cannot be replayed.")
     return then
