@@ -258,7 +258,7 @@ def _members(known: Judged) -> Iterator[Statement]:
 
 
 def _leader(known: Judged) -> str:
-    """Who assigns in a classic group, as a sentence; "" if it is not known, or if nobody does."""
+    """Who assigns in a classic group, as a sentence; "" if it is not known, or if no member does."""
     leaders = [member.member_id for member in known.verdict.members if member.leads]
     return f" The group leader is {people(leaders, known.group)}." if leaders else ""
 

@@ -57,7 +57,7 @@ ORDERS: Final = group(
         host="/10.0.0.2",
         session_timeout_ms=10_000,
         rebalance_timeout_ms=60_000,
-        wire=WireForm(subscription_version=2),
+        wire=WireForm(subscription_version=1),
     ),
     offsets=[commit("orders", 0, 90, NOW - 5_000), commit("orders", 1, 100), commit("orders", 2, 100)],
 )

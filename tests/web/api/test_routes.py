@@ -227,8 +227,16 @@ def test_the_libraries_of_the_members_are_counted_by_cluster(client):
             "versions": "2.4 or newer",
             "members": 1,
             "groups": 1,
+            "group_names": ["orders"],
         },
-        {"cluster": "main", "libraries": ["sarama"], "certainty": "likely", "members": 1, "groups": 1},
+        {
+            "cluster": "main",
+            "libraries": ["sarama"],
+            "certainty": "likely",
+            "members": 1,
+            "groups": 1,
+            "group_names": ["orders"],
+        },
     ]
     for query in ("partial=1", "cluster=main", "cluster=main&cluster=main"):
         answer = client.get(f"/api/v1/libraries?{query}")
