@@ -78,8 +78,8 @@ def lag_description(chart: LagChart) -> str:
     'The lag was 7 records at first, at most 1,200 records, and 1,200 records at last. 1 rebalance, 0 findings.'
     """
     course = lag_range((point.lag for point in chart.points), chart.unit) or "No lag is known."
-    lacking = "".join(f" {missing_text(each, chart.range)}" for each in _unrecorded(chart)[:LISTED_GAPS])
-    unknown = " The lag is unknown in a part of the time." if _unknown(chart) else ""
+    lacking = "".join(f" {missing_text(each, chart.range)}" for each in _unrecorded_parts(chart)[:LISTED_GAPS])
+    unknown = " The lag is unknown in a part of the time." if _unknown_parts(chart) else ""
     counts = f"{counted(len(chart.marks), 'rebalance')}, {counted(len(chart.spans), 'finding')}."
     return f"{course}{lacking}{unknown} {counts}"
 
@@ -144,13 +144,13 @@ def _height(lag: int, most: int) -> float:
     return round(FLOOR - PLOT * lag / most, 1)
 
 
-def _unrecorded(chart: LagChart) -> list[TimeRange]:
+def _unrecorded_parts(chart: LagChart) -> list[TimeRange]:
     """The parts without a recording that can be seen."""
     found = missing_ranges([point.at_ms for point in chart.points], chart.range, chart.apart_ms)
     return [each for each in found if _width(chart, each) > SEEN_GAP]
 
 
-def _unknown(chart: LagChart) -> list[TimeRange]:
+def _unknown_parts(chart: LagChart) -> list[TimeRange]:
     """The parts with points whose lag is not known, unless it never is, as in a Connect cluster."""
     edges: list[TimeRange] = []
     known_ms: int | None = None
@@ -171,8 +171,8 @@ def _width(chart: LagChart, part: TimeRange) -> float:
 
 def _draw_missing(root: ET.Element, chart: LagChart, base: int) -> None:
     """The time without a recording, down to the findings, and that of an unknown lag: white would look like health."""
-    pieces = [(each, base, "not recorded") for each in _unrecorded(chart)]
-    pieces += [(each, FLOOR, "lag unknown") for each in _unknown(chart)]
+    pieces = [(each, base, "not recorded") for each in _unrecorded_parts(chart)]
+    pieces += [(each, FLOOR, "lag unknown") for each in _unknown_parts(chart)]
     for part, height, words in pieces:
         start, width = chart.range.place(part.since_ms), _width(chart, part)
         add(
@@ -196,7 +196,7 @@ def _draw_line(root: ET.Element, chart: LagChart, most: int) -> None:
 
 def _runs(chart: LagChart) -> list[list[LagAt]]:
     """The points of known lags, cut where a lag is unknown, or nothing is recorded before the next one."""
-    starts = {each.until_ms for each in _unrecorded(chart)}
+    starts = {each.until_ms for each in _unrecorded_parts(chart)}
     runs: list[list[LagAt]] = [[]]
     for point in chart.points:
         if point.lag is None or point.at_ms in starts:

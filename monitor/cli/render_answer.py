@@ -64,7 +64,9 @@ def explanation_shown(
 
     With ``now_ms`` (ms since the epoch), the instant that it answers for comes first, and how long ago that was.
     """
-    parts = [] if now_ms is None else [_labelled("instant", "bold", _instant(explanation, now_ms))]
+    parts: list[RenderableType] = (
+        [] if now_ms is None else [_labelled("instant", "bold", _instant(explanation, now_ms))]
+    )
     parts += [part for statement in explanation.statements for part in _statement(statement, explanation)]
     return Group(*parts, *([] if page is None else [_labelled("page", "bold", escaped(page))]))
 

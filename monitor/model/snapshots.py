@@ -6,8 +6,8 @@ from typing import Final
 
 from monitor.model.client_libraries import LibraryMembers
 from monitor.model.cluster_findings import ClusterFinding
-from monitor.model.expectations import ExpectationsHealth, GroupExpectations
 from monitor.model.ended_findings import EndedLately
+from monitor.model.expectations import ExpectationsHealth, GroupExpectations
 from monitor.model.findings import Finding, SubordinateFinding
 from monitor.model.kinds import Phase
 from monitor.model.short_lives import ShortLife

@@ -38,7 +38,7 @@ class FindingSpan(Value):
 
     @property
     def from_ms(self) -> int:
-        """Since when the finding was as it is told here."""
+        """Since when the finding was as it is here."""
         return self.told.at_ms
 
     @property
@@ -75,7 +75,7 @@ class MemberThen(Value):
 
 
 class MembersChanged(Value):
-    """Members that came and went at once, as the log tells it; ``members`` is how many there were then."""
+    """Members that came and went at once, as in the log; ``members`` is how many there were then."""
 
     at_ms: int
     generation: int
@@ -233,13 +233,13 @@ class Chronicle(Value):
 
     ``points`` are the steps at which it was judged, the first instant and the last; ``partition_points`` those of its
     partitions, where they are asked for. ``members`` are all that there were. ``rebalances`` ended in that time. Of
-    ``rewinds``, the newest of each partition between two steps is told; ``redelivered`` counts the records of all of
+    ``rewinds``, the newest of each partition between two steps is listed; ``redelivered`` counts the records of all of
     them. ``skips`` are the jumps of commits that counted as skips, as they are known by the end of the chronicle, or
     two minutes later.
 
     ``extremes`` are all partitions at the first instant, at the one with the most lag (``peak``: the group then; it
     need not be one of the steps), and at the last. ``gaps`` are there where they are asked for
-    (monitor.history.chronicle.commit_gaps). Of ``truncations``, the newest of each partition between two steps is told.
+    (monitor.history.chronicle.commit_gaps). Of ``truncations``, the newest of a partition between two steps is listed.
     ``step_ms`` is how far apart the steps are: what lasted less may be missing. ``is_connect``: its members are the
     workers of a Connect cluster. ``cluster_findings`` are the findings of the cluster itself that concerned the group.
     """

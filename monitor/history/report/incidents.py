@@ -61,9 +61,11 @@ def _disturbances(report: IncidentReport) -> Iterator[TimeRange]:
     yield from (TimeRange(each.from_ms, each.until_ms) for each in report.unowned if not each.is_brief)
     yield from (TimeRange(each.from_ms, each.until_ms) for each in report.owned_twice)
     yield from (TimeRange(each.from_ms, each.until_ms or end_ms) for each in report.not_committed)
-    yield from (TimeRange(each.at_ms, each.at_ms) for each in (*report.rewinds, *report.lost, *report.truncations))
-    if report.deleted_ms is not None:
-        yield TimeRange(report.deleted_ms, report.deleted_ms)
+    moments = [each.at_ms for each in report.rewinds]
+    moments += [each.at_ms for each in report.lost]
+    moments += [each.at_ms for each in report.truncations]
+    moments += [] if report.deleted_ms is None else [report.deleted_ms]
+    yield from (TimeRange(at_ms, at_ms) for at_ms in moments)
     longest_ms = LONG_PART * (end_ms - report.since_ms)
     for finding in (*report.cluster_findings, *report.findings):
         since_ms = max(finding.since_ms, report.since_ms)

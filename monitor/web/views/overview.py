@@ -15,8 +15,8 @@ from monitor.model import ClusterSnapshot, Finding, FindingKind, GroupSummary, R
 from monitor.model.cluster_findings import ClusterFinding
 from monitor.model.findings import Severity
 from monitor.web.views.addresses import PAGE, GroupAddress, finding_help, runbook_help
-from monitor.web.views.group_list import KindCount, Listing, TeamCount, Wish
 from monitor.web.views.ended_lines import NONE_ENDED, EndedPart, endings_in_clusters
+from monitor.web.views.group_list import KindCount, Listing, TeamCount, Wish
 from monitor.web.views.status import cluster_sentence, shard_sentence, writing_sentence
 
 SHOWN_GROUPS: Final = 50

@@ -11,7 +11,7 @@ from monitor.readiness.time_left import remaining_text
 def cluster_sentence(cluster: ClusterSnapshot, now_ms: int) -> str:
     """One sentence: the problem if there is one, else whether the cluster is ready, else what it still waits for.
 
-    An evaluation that is long ago is told before "Ready.".
+    An evaluation of long ago comes before "Ready.".
     """
     if cluster.problem is not None or not cluster.ready:
         return unready_sentence(cluster)
