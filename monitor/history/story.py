@@ -96,11 +96,11 @@ def story_of(chronicle: Chronicle) -> GroupStory:
     rebalances = rebalance_lines(rebalances_then(chronicle), chronicle.kind)
     happened = (
         *_findings(chronicle.cluster_findings),
-        *_events(HappenedKind.LOG, truncation_lines(chronicle)),
-        *_events(HappenedKind.GROUP, phase_lines(chronicle)),
-        *_events(HappenedKind.REBALANCE, rebalances),
-        *_events(HappenedKind.COMMIT, rewind_lines(chronicle)),
-        *_events(HappenedKind.COMMIT, _skips(chronicle)),
+        *_entries(HappenedKind.LOG, truncation_lines(chronicle)),
+        *_entries(HappenedKind.GROUP, phase_lines(chronicle)),
+        *_entries(HappenedKind.REBALANCE, rebalances),
+        *_entries(HappenedKind.COMMIT, rewind_lines(chronicle)),
+        *_entries(HappenedKind.COMMIT, _skips(chronicle)),
         *_findings(chronicle.findings),
     )
     within = range(chronicle.since_ms + 1, chronicle.until_ms + 1)
@@ -122,7 +122,7 @@ def _lags(chronicle: Chronicle) -> tuple[LagThen, ...]:
     return tuple(LagThen(at_ms, lags[at_ms]) for at_ms in sorted(lags))
 
 
-def _events(about: HappenedKind, lines: Iterable[ReportLine]) -> Iterator[Happened]:
+def _entries(about: HappenedKind, lines: Iterable[ReportLine]) -> Iterator[Happened]:
     return (Happened(line.at_ms, about, line.sentence) for line in lines)
 
 

@@ -239,7 +239,7 @@ class Chronicle(Value):
 
     ``extremes`` are all partitions at the first instant, at the one with the most lag (``peak``: the group then; it
     need not be one of the steps), and at the last. ``gaps`` are there where they are asked for
-    (monitor.history.chronicle.commit_gaps). Of ``truncations``, each partition's newest between two steps is listed.
+    (monitor.history.chronicle.commit_gaps). Of ``truncations``, the newest of a partition between two steps is listed.
     ``step_ms`` is how far apart the steps are: what lasted less may be missing. ``is_connect``: its members are the
     workers of a Connect cluster. ``cluster_findings`` are the findings of the cluster itself that concerned the group.
     """
