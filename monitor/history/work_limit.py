@@ -84,7 +84,7 @@ def memory_used_up(folder: str) -> str:
     return f"This question needs more than {MEMORY_BYTES >> 20} MB of memory, the job's limit. {_less(folder)}"
 
 
-def sentence_of_end(folder: str, signal_name: str) -> str:
+def end_by_system(folder: str, signal_name: str) -> str:
     """The same of one whose process the system or a library has ended; mostly, it needed memory."""
     return (
         f"The process of this question ended with {signal_name}: mostly, it needs more memory than there is, "

@@ -35,7 +35,7 @@ from monitor.history.work_limit import (
     TooMuchWorkError,
     TooSlowError,
     cpu_used_up,
-    sentence_of_end,
+    end_by_system,
     time_used_up,
 )
 from monitor.messages.names import shown
@@ -152,7 +152,7 @@ class PastProcess:
         if took_s >= self._most_s:
             return TooSlow(time_used_up(self._folder, self._most_s))
         if code < 0:  # by itself or the system for want of memory
-            return TooMuchWork(sentence_of_end(self._folder, signal.Signals(-code).name))
+            return TooMuchWork(end_by_system(self._folder, signal.Signals(-code).name))
         raise _end_error(code)
 
     def _end_idle(self) -> None:
