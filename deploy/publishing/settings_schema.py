@@ -1,6 +1,6 @@
 """The keys of `settings` and `clusters` in the schema of the chart's values, from the settings of groupwatch.
 
-``python -m deploy.publishing.settings_schema`` writes them anew; a test compares. Only names of keys are in the schema:
+``python -m deploy.publishing.settings_schema`` writes them; a test compares. Only names of keys are in the schema:
 groupwatch itself checks values, with better sentences. A null takes a key of another file of values away.
 """
 

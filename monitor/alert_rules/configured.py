@@ -29,7 +29,7 @@ def rule_options(settings: Settings) -> RuleOptions:
             deployment=settings.dashboards.name,
         ),
         clusters=settings.watched_names,
-        # Where a name differs in Prometheus, no restricted rule fires. Only GroupwatchClusterMissing tells of that.
+        # Where a name differs in Prometheus, no restricted rule fires. Only GroupwatchClusterMissing reports that.
         is_alone=not settings.watched_names or MISSING in alerts.disabled,
         cluster_label=settings.metrics.cluster_label,
     )

@@ -118,7 +118,7 @@ def _require_own(files: Mapping[Path, str]) -> None:
     for file, text in files.items():
         if not file.exists():
             continue
-        there, own = owner_of(_read(file)), owner_of(text)
+        there, own = owner_of(_file_text(file)), owner_of(text)
         if there is None:
             raise SourceError(
                 f"{file} is no dashboard of groupwatch. Choose another folder, or overwrite it by --force."
@@ -130,7 +130,7 @@ def _require_own(files: Mapping[Path, str]) -> None:
             )
 
 
-def _read(file: Path) -> str:
+def _file_text(file: Path) -> str:
     try:
         return file.read_text(encoding="utf-8", errors="replace")
     except OSError as error:

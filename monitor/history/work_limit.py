@@ -56,7 +56,7 @@ def no_check(at_ms: int | None) -> None:
 
 
 def cpu_used_up(folder: str, most_s: float, got_to: int | None = None) -> str:
-    """What is said of a question that has used its CPU time and came to an instant (ms)."""
+    """The refusal of a question that has used its CPU time and came to an instant (ms)."""
     reached = f"This question used {most_s:g} s of CPU time, the job's limit."
     return f"{reached}{_progress(got_to)} {_less(folder)}"
 

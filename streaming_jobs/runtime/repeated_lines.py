@@ -18,7 +18,7 @@ MOST_LINES: Final = 5_000
 _CHANGING: Final = re.compile(rb"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|\d+")
 """What differs between two lines of the same sentence: times, counts, addresses, ids of runs and names of sockets."""
 
-_OF_A_TRACE: Final = re.compile(rb"\s|Caused by: |Traceback \(|During handling of |The above exception was |$")
+_TRACE_LINE: Final = re.compile(rb"\s|Caused by: |Traceback \(|During handling of |The above exception was |$")
 """How the lines of a trace begin that say nothing without the sentence before or behind them."""
 
 
@@ -35,11 +35,11 @@ class RepeatedLines:
         A sentence that is repeated is written again with its number when that is 2, 4, 8 and so on. Lines of a trace
         are written once; of those left out before another one, there is a line.
         """
-        is_of_trace = _OF_A_TRACE.match(line) is not None
-        count = self._count(line if is_of_trace else _CHANGING.sub(b"#", line), now_s)
+        is_trace = _TRACE_LINE.match(line) is not None
+        count = self._count(line if is_trace else _CHANGING.sub(b"#", line), now_s)
         if count == 1:
-            return self._gap(is_followed_up=is_of_trace) + line
-        if is_of_trace:
+            return self._gap(is_followed_up=is_trace) + line
+        if is_trace:
             self._left_out += 1
             return None
         self._left_out = 0
@@ -55,6 +55,6 @@ class RepeatedLines:
         return count
 
     def _gap(self, *, is_followed_up: bool) -> bytes:
-        """A line for what was left out of the trace that goes on."""
+        """A line for what was left out before the next line of a trace."""
         left_out, self._left_out = self._left_out, 0
         return b"\t... lines as above: %d\n" % left_out if is_followed_up and left_out else b""
