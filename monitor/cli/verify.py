@@ -221,6 +221,7 @@ def _wait_for_rollout(options: SourceOptions, chosen: Verification, rollout: Rol
     from monitor.cli.gate import Clock, Gate, GateOptions  # noqa: PLC0415 -- as above
     from monitor.cli.render_verify import RolloutTicker, result_shown  # noqa: PLC0415 -- as above
     from monitor.cli.sources.source import answering  # noqa: PLC0415 -- as above
+    from monitor.cli.sources.verifying import JobCluster  # noqa: PLC0415 -- as above
     from monitor.expectations.outcome import outcome_of  # noqa: PLC0415 -- as above
     from monitor.expectations.rollout import RolloutLimits  # noqa: PLC0415 -- as above
     from monitor.history.instants import read_instant  # noqa: PLC0415 -- as above
@@ -234,9 +235,8 @@ def _wait_for_rollout(options: SourceOptions, chosen: Verification, rollout: Rol
         max_redelivered=rollout.max_redelivered,
     )
     then = _members_then(options, chosen, rollout, since_ms) if rollout.replaced else None
-    gate = Gate(
-        chosen.expectations, chosen.source, GateOptions(chosen.cluster, chosen.group, limits, rollout.wait_s), then
-    )
+    source = chosen.source.for_gate() if isinstance(chosen.source, JobCluster) else chosen.source
+    gate = Gate(chosen.expectations, source, GateOptions(chosen.cluster, chosen.group, limits, rollout.wait_s), then)
     result: GateResult = gate.wait(Clock(time.monotonic, time.sleep), RolloutTicker(now_ms, sys.stderr).tell)
     tell_answer(result, options.as_json, lambda: result_shown(result))
     _write_junit(outcome_of([each.outcome for each in result.groups], now_ms()), junit)

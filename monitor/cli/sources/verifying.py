@@ -15,6 +15,8 @@ from monitor.expectations.verification import KnownGroups
 from monitor.web.views.addresses import GroupAddress
 
 ALL_GROUPS: Final = "1/1"
+LOOK_LIMIT_S: Final = 10.0
+"""So long may a job be silent at one look of a gate, which would else last for a minute longer than ``--wait``."""
 
 
 class VerifiedCluster(Protocol):
@@ -37,6 +39,10 @@ class JobCluster(NamedTuple):
     job: Job
     cluster: str
     at: str | None = None
+
+    def for_gate(self) -> JobCluster:
+        """The same, whose job has to answer soon."""
+        return self._replace(job=self.job._replace(api=self.job.api._replace(timeout_s=LOOK_LIMIT_S)))
 
     def known_groups(self) -> KnownGroups:
         """The names of its groups, if they are of this run of the job and the cluster can be read."""
