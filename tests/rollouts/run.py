@@ -18,6 +18,7 @@ from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
+from urllib.error import HTTPError
 from urllib.request import urlopen
 
 from kafka import KafkaProducer
@@ -179,8 +180,18 @@ def forecast_of(kit: Kit, rollout: Rollout) -> dict[str, Any]:
     """What the job says that it will cost, before it begins: the API has the forecast of groupwatch what-if."""
     surge = -(-rollout.size // WAVES)
     address = f"{kit.url}/api/v1/rollout/main/{rollout.group}?rollout=surge%3D{surge}%2Cstart%3D2s"
-    with urlopen(address, timeout=60) as answer:
-        return dict(json.load(answer))
+    forecast: dict[str, Any] = {}
+
+    def knows_all() -> bool:
+        try:
+            with urlopen(address, timeout=240) as answer:  # the job answers one such question at a time
+                forecast.update(json.load(answer))
+        except HTTPError:  # it has not evaluated the group yet
+            return False
+        return bool(forecast["members"] == rollout.size)
+
+    eventually(knows_all, f"the forecast of {rollout.group} with all members", 240)
+    return forecast
 
 
 def replace(kit: Kit, rollout: Rollout, old: list[str], new: list[str]) -> None:
