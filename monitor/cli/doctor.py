@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
 
 import typer
 
@@ -44,30 +44,75 @@ def doctor(  # noqa: PLR0913, PLR0917 -- each is an option
         Path | None,
         typer.Option(metavar="FILE", help="The job's configuration: its thresholds and ages of alerts, no overrides."),
     ] = None,
+    expectations: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Also compare the groups with this file of expectations, as verify does."),
+    ] = None,
+    cluster: Annotated[
+        str | None, typer.Option(help="The cluster's name in that file; not set: its entries for all clusters.")
+    ] = None,
     watch: Annotated[
         bool, typer.Option("--watch", help="Renew the answer until Ctrl-C, with 5.5 s between two readings.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Look at the groups of a Kafka cluster once, and show what is wrong. Needs no job; writes nothing."""
+    if cluster is not None and expectations is None:
+        raise typer.BadParameter("--cluster needs --expectations")
     code = 0
 
     def answer() -> None:
         nonlocal code
         with _examination(bootstrap_server, client, group, config) as examination:
-            code = _keep_looking(examination, group, as_json) if watch else _look_once(examination, group, as_json)
+            look = _Look(examination, group, _compare(expectations, cluster, examination, group))
+            code = _keep_looking(look, as_json) if watch else _look_once(look, as_json)
 
     exit_with(answer)
     if code:
         raise typer.Exit(code)
 
 
-def _look_once(examination: Examination, group: str | None, as_json: bool) -> int:
+class _Look(NamedTuple):
+    """What is looked at. ``complete`` adds to a diagnosis what a file of expectations says of it."""
+
+    examination: Examination
+    group: str | None
+    complete: Callable[[Diagnosis], Diagnosis]
+
+
+def _compare(
+    file: Path | None, cluster: str | None, examination: Examination, group: str | None
+) -> Callable[[Diagnosis], Diagnosis]:
+    """What compares a diagnosis with a file of expectations; None: there is none.
+
+    Raises:
+        SourceError: the file cannot be read, or has mistakes.
+    """
+    from msgspec.structs import replace  # noqa: PLC0415 -- --help must be quick
+
+    from monitor.cli.examined import ExaminedCluster  # noqa: PLC0415 -- as above
+    from monitor.cli.expectations_file import read_expectations  # noqa: PLC0415 -- as above
+    from monitor.expectations.outcome import outcome_of  # noqa: PLC0415 -- as above
+    from monitor.expectations.verification import verify_cluster  # noqa: PLC0415 -- as above
+
+    if file is None:
+        return lambda diagnosis: diagnosis
+    expectations = read_expectations(file)
+
+    def complete(diagnosis: Diagnosis) -> Diagnosis:
+        examined, name = ExaminedCluster(examination, diagnosis), cluster or diagnosis.cluster
+        groups = verify_cluster(expectations, name, examined.known_groups(), examined.read, group)
+        return replace(diagnosis, expectations=outcome_of(groups, diagnosis.read_ms))
+
+    return complete
+
+
+def _look_once(look: _Look, as_json: bool) -> int:
     from monitor.cli.render_doctor import render_diagnosis  # noqa: PLC0415 -- --help must be quick
     from monitor.doctor.examination import first_answer  # noqa: PLC0415 -- as above
 
-    diagnosis = wait_for(lambda: first_answer(examination, announce=_announce), "the cluster")
-    _check_judged(diagnosis, group)
+    diagnosis = look.complete(wait_for(lambda: first_answer(look.examination, announce=_announce), "the cluster"))
+    _check_judged(diagnosis, look.group)
     tell_answer(diagnosis, as_json, lambda: render_diagnosis(diagnosis))
     return exit_code(diagnosis)
 
@@ -109,13 +154,14 @@ def _announce(pause_s: float) -> None:
 
 
 def exit_code(diagnosis: Diagnosis) -> int:
-    """1 with findings. Without one 0, but 2 if a part of the cluster could not be read: it may have some."""
-    if diagnosis.findings:
+    """1 with findings, or if an expectation is not met. Else 2 if something is not known: a part could not be read."""
+    met = None if diagnosis.expectations is None else diagnosis.expectations.met.exit_code
+    if diagnosis.findings or met == FINDINGS_CODE:
         return FINDINGS_CODE
-    return CANNOT_ANSWER_CODE if diagnosis.problems else 0
+    return CANNOT_ANSWER_CODE if diagnosis.problems or met == CANNOT_ANSWER_CODE else 0
 
 
-def _keep_looking(examination: Examination, group: str | None, as_json: bool) -> int:
+def _keep_looking(look: _Look, as_json: bool) -> int:
     """Show answers until Ctrl-C; the code is that of the last one."""
     import msgspec  # noqa: PLC0415 -- as above
 
@@ -126,9 +172,9 @@ def _keep_looking(examination: Examination, group: str | None, as_json: bool) ->
     code: int | None = None
     try:
         with screen() as show:
-            for diagnosis in renewed_answers(examination):
+            for diagnosis in map(look.complete, renewed_answers(look.examination)):
                 if code is None:
-                    _check_judged(diagnosis, group)
+                    _check_judged(diagnosis, look.group)
                 code = exit_code(diagnosis)
                 if as_json:
                     sys.stdout.buffer.write(msgspec.json.encode(diagnosis) + b"\n")

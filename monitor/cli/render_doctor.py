@@ -10,6 +10,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from monitor.cli.render_answer import plain_table
+from monitor.cli.render_verify import outcome_shown
 from monitor.cli.severities import SEVERITY_WIDTH, STYLES, row_with_label
 from monitor.doctor.diagnosis import Diagnosis, GroupFinding, NotJudged
 from monitor.doctor.group_rows import GroupRow
@@ -33,6 +34,7 @@ def render_diagnosis(diagnosis: Diagnosis) -> RenderableType:
         Text(_headline(diagnosis)),
         *(Text(note, style="bold") for note in diagnosis.notes),
         *_findings(diagnosis),
+        *_expectations(diagnosis),
         *_table(diagnosis),
         *_libraries(diagnosis),
         *_absence(diagnosis),
@@ -78,6 +80,14 @@ def _table(diagnosis: Diagnosis) -> Iterator[RenderableType]:
     yield table
     if len(diagnosis.groups) > MAX_ROWS:
         yield Text(f"and {counted(len(diagnosis.groups) - MAX_ROWS, 'more group')}; use --json for all.")
+
+
+def _expectations(diagnosis: Diagnosis) -> Iterator[RenderableType]:
+    """Whether the groups are as a file of expectations says, as verify shows it."""
+    if diagnosis.expectations is None:
+        return
+    yield Text("")
+    yield outcome_shown(diagnosis.expectations)
 
 
 def _libraries(diagnosis: Diagnosis) -> Iterator[RenderableType]:

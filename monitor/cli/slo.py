@@ -49,14 +49,11 @@ def slo(
 
 def _objectives(file: Path, config: Path | None, clusters: list[str]) -> tuple[ClusterObjective, ...]:
     from monitor.alert_rules.objectives.objective import ObjectiveError, objectives_of  # noqa: PLC0415 -- as above
+    from monitor.cli.expectations_file import read_expectations  # noqa: PLC0415 -- as above
     from monitor.config import ConfigError, load  # noqa: PLC0415 -- as above
-    from monitor.config.expectations import load_expectations  # noqa: PLC0415 -- as above
     from monitor.model.cluster_label import CLUSTER_LABEL  # noqa: PLC0415 -- as above
 
-    try:
-        expectations = load_expectations(file)
-    except ConfigError as error:
-        raise SourceError("\n".join(f"{file}: {each}" for each in error.problems)) from None
+    expectations = read_expectations(file)
     try:
         settings = None if config is None else load(config)
         known = clusters or ([] if settings is None else list(settings.watched_names))

@@ -171,6 +171,7 @@ def _verify_span(  # noqa: PLR0913, PLR0917 -- each is an argument or an option
     bootstrap_server: str | None,
 ) -> int:
     """All of the time since an instant, by a recording."""
+    from monitor.cli.expectations_file import read_expectations  # noqa: PLC0415 -- as above
     from monitor.cli.recorded_time import SpanQuestion, as_outcome, time_in_span  # noqa: PLC0415 -- as above
     from monitor.cli.render_verify import span_shown  # noqa: PLC0415 -- as above
 
@@ -178,7 +179,7 @@ def _verify_span(  # noqa: PLR0913, PLR0917 -- each is an argument or an option
         raise typer.BadParameter("--since with --history looks at a span: leave out --at, --snapshot and others")
     with _keep_report(junit):
         asked = SpanQuestion(options.history or "", options.instant(since), now_ms(), *names)
-        found = wait_for(lambda: time_in_span(_expectations(file), asked), options.source_name)
+        found = wait_for(lambda: time_in_span(read_expectations(file), asked), options.source_name)
         tell_answer(found, options.as_json, lambda: span_shown(found))
         _write_junit(as_outcome(found), junit)
     return found.met.exit_code
@@ -297,13 +298,18 @@ def _verification(
         SourceError: the file has mistakes, or the source cannot be used.
     """
     from monitor.cli.doctor import examined_cluster  # noqa: PLC0415 -- as above
+    from monitor.cli.expectations_file import read_expectations  # noqa: PLC0415 -- as above
     from monitor.cli.names import only_cluster  # noqa: PLC0415 -- as above
     from monitor.cli.sources.recording import Recording  # noqa: PLC0415 -- as above
     from monitor.cli.sources.saved_file import SavedFile  # noqa: PLC0415 -- as above
-    from monitor.cli.sources.verifying import JobCluster, RecordedCluster, SavedCluster  # noqa: PLC0415 -- as above
+    from monitor.cli.sources.verifying import (  # noqa: PLC0415 -- as above
+        JobCluster,
+        RecordedCluster,
+        SavedCluster,
+    )
 
     cluster, group = names
-    expectations = _expectations(file)
+    expectations = read_expectations(file)
     if bootstrap_server is not None:
         with examined_cluster(bootstrap_server, client, group) as (examined, name):
             yield Verification(expectations, examined, cluster or name, group)
@@ -320,14 +326,3 @@ def _verification(
         return
     name = cluster or only_cluster(options.job)
     yield Verification(expectations, JobCluster(options.job, name, options.at_instant), name, group)
-
-
-def _expectations(file: Path) -> Expectations:
-    from monitor.cli.errors import SourceError  # noqa: PLC0415 -- as above
-    from monitor.config.errors import ConfigError  # noqa: PLC0415 -- as above
-    from monitor.config.expectations import load_expectations  # noqa: PLC0415 -- as above
-
-    try:
-        return load_expectations(file)
-    except ConfigError as error:
-        raise SourceError("\n".join(f"{file}: {each}" for each in error.problems)) from None

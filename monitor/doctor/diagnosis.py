@@ -17,6 +17,7 @@ from monitor.doctor.group_rows import GroupRow, group_row, rebalancing_row
 from monitor.doctor.libraries import LibrarySeen, libraries_seen
 from monitor.doctor.reading import ClusterState
 from monitor.doctor.unread import Unread, unread_problems
+from monitor.expectations.outcome import Outcome
 from monitor.findings.table import rank, spec_of
 from monitor.model import CommittedOffset, Finding, FindingKind, GroupState, TopicPartition, Value, traits_of
 from monitor.model.findings import Severity
@@ -91,6 +92,8 @@ class Diagnosis(Value):
     """The groups that have such findings."""
     libraries: tuple[LibrarySeen, ...] = ()
     """The client libraries of the members, with known defects."""
+    expectations: Outcome | None = None
+    """Whether the groups are as a file of expectations says; None: it was not compared with one."""
 
     @property
     def is_certain(self) -> bool:

@@ -110,6 +110,26 @@ def test_a_group_without_a_finding_is_clean(kafka: EmbeddedKafka):
     assert "1 group judged, no finding." in answer.stdout
 
 
+@pytest.mark.parametrize(
+    ("members", "code", "shown"),
+    [
+        (0, 0, " met members It has 0 members."),
+        (2, 1, " not met members It has 0 members; expected: 2."),
+        (None, 2, " unknown assignor It has no members."),
+    ],
+)
+def test_expectations_are_compared_with_the_same_look(
+    kafka: EmbeddedKafka, tmp_path: Path, members: int | None, code: int, shown: str
+):
+    file = tmp_path / "expectations.toml"
+    key = 'assignor = "range"' if members is None else f"members = {members}"
+    file.write_text(f'[[expect]]\ngroups = "fine"\ncluster = "main"\n{key}\n')
+    answer = doctor(kafka.bootstrap_servers, "--group", "fine", "--expectations", str(file), "--cluster", "main")
+    assert (answer.returncode, answer.stderr) == (code, "")
+    assert shown in " ".join(answer.stdout.split())
+    assert doctor(kafka.bootstrap_servers, "--group", "fine", "--expectations", str(file)).returncode == 2
+
+
 def test_a_group_that_does_not_exist_has_no_answer(kafka: EmbeddedKafka):
     answer = doctor(kafka.bootstrap_servers, "--group", "none")
     assert (answer.returncode, answer.stdout) == (2, "")
