@@ -29,7 +29,7 @@ def test_a_queue_is_asked_for_by_its_name(tmp_path: Path):
     answer = ask(tmp_path, rocketmq("5.5.0", "lab-group"), 300, "explain", "mq", "lab-group", "LabTopic", "broker-a-4")
     assert answer.exit_code == 0, answer.output
     lines = answer.stdout.splitlines()
-    assert lines[0].startswith("partition  Partition broker-a-4 of LabTopic was first seen")
+    assert lines[1].startswith("partition  Partition broker-a-4 of LabTopic was first seen")
     assert (
         "rule       AVG divides the 8 partitions of LabTopic into consecutive runs. 127.0.0.1@c2 is number 2 of 3 "
         "members sorted by id and takes broker-a-3, broker-a-4, broker-a-5."

@@ -13,6 +13,7 @@ from typing import Final
 import msgspec
 
 from monitor.detection.group_summary import summary_of
+from monitor.expectations.met_time import MetTime
 from monitor.metrics.cluster_samples import render_cluster
 from monitor.metrics.process_metrics import ProcessMetrics
 from monitor.metrics.render import packed, prepared, render_catalog, render_commits, render_groups
@@ -137,6 +138,7 @@ def target(label: str = "cluster") -> Iterator[str]:
 def _of_the_process(tick: int, collectors: Iterable[CollectorHealth], label: str) -> bytes:
     """What the process says of itself: with every scrape there was one micro-batch, scrape and pass more."""
     process = ProcessMetrics(label)
+    process.met.watch("main", lambda: {"orders": MetTime(yes_ms=1_000 * tick, no_ms=500 * tick, unknown_ms=tick)})
     process.watch_jvm(os.getpid())  # any process has descriptors and threads
     for _ in range(tick):
         process.observe_micro_batch("main", 1_500)

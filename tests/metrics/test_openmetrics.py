@@ -63,7 +63,8 @@ groupwatch_collector_passes_total{cluster="prod",collector="kafka",name="prod",r
 groupwatch_collector_passes_total{cluster="prod",collector="kafka",name="prod",result="failed"} 0
 # TYPE groupwatch_collector_pass_duration_seconds gauge
 # UNIT groupwatch_collector_pass_duration_seconds seconds
-# HELP groupwatch_collector_pass_duration_seconds Duration of the newest poll of the collector.
+# HELP groupwatch_collector_pass_duration_seconds Deprecated: see \
+groupwatch_collector_pass_seconds. Duration of the newest poll.
 groupwatch_collector_pass_duration_seconds{cluster="prod",collector="kafka",name="prod"} 0.25
 # EOF
 """

@@ -52,7 +52,8 @@ groupwatch_collector_last_success_timestamp_seconds{cluster="prod",collector="ro
 groupwatch_collector_passes_total{cluster="prod",collector="rocketmq",name="orders",result="complete"} 3
 groupwatch_collector_passes_total{cluster="prod",collector="rocketmq",name="orders",result="incomplete"} 1
 groupwatch_collector_passes_total{cluster="prod",collector="rocketmq",name="orders",result="failed"} 0
-# HELP groupwatch_collector_pass_duration_seconds Duration of the newest poll of the collector.
+# HELP groupwatch_collector_pass_duration_seconds Deprecated: see \
+groupwatch_collector_pass_seconds. Duration of the newest poll.
 # TYPE groupwatch_collector_pass_duration_seconds gauge
 groupwatch_collector_pass_duration_seconds{cluster="prod",collector="rocketmq",name="orders"} 1.25
 """
