@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from monitor.findings.alerts import settling_until_ms
-from monitor.model import GroupSummary
+from monitor.model import ClusterSnapshot, GroupSummary
 from monitor.model.ended_findings import EndedFinding, EndedLately
 
 KEPT_MS: Final = 20 * 60_000
@@ -50,6 +50,19 @@ class EndedFindings:
         return _all_endings(ended, before or EndedLately(now_ms), seen, now_ms)
 
 
+def ended_lately(ended: EndedLately, at_ms: int) -> EndedLately:
+    """What of it is not too old at an instant of the cluster's clock."""
+    return EndedLately(ended.known_ms, tuple([each for each in ended.findings if at_ms - each.ended_ms <= KEPT_MS]))
+
+
+def ended_in_cluster(cluster: ClusterSnapshot, now_ms: int) -> EndedLately | None:
+    """What ended lately in a cluster, which may have been evaluated long ago; None: that is not known.
+
+    ``now_ms`` is by the machine's clock.
+    """
+    return None if cluster.ended is None else ended_lately(cluster.ended, now_ms - cluster.clock_behind_ms)
+
+
 def in_group(ended: EndedLately, group: str) -> EndedLately:
     """What of it is about one group."""
     return EndedLately(ended.known_ms, tuple([each for each in ended.findings if each.group == group]))
@@ -83,7 +96,7 @@ def _all_endings(
     ended: Sequence[EndedFinding], before: EndedLately, seen: Mapping[str, GroupSummary], now_ms: int
 ) -> EndedLately:
     """All of them without what is too old or is there again. A cut moves the instant from which the list has all."""
-    recent = [each for each in before.findings if now_ms - each.ended_ms <= KEPT_MS]
+    recent = ended_lately(before, now_ms).findings
     found = [*ended, *(each for each in recent if (each.kind, each.reason) not in _names(seen.get(each.group)))]
     known_ms = before.known_ms if len(found) <= MOST_ENDED else found[MOST_ENDED].ended_ms + 1
     return EndedLately(known_ms, tuple(found[:MOST_ENDED]))

@@ -8,7 +8,7 @@ from enum import StrEnum
 from msgspec.structs import replace
 
 from monitor.detection.cluster_findings import findings_over
-from monitor.detection.ended_findings import KEPT_MS
+from monitor.detection.ended_findings import KEPT_MS, ended_lately
 from monitor.detection.evaluate import judge
 from monitor.detection.evaluation_input import GroupInputs
 from monitor.detection.ownership.assignment_view import AssignmentView, view_assignment
@@ -148,7 +148,7 @@ def ended_statements(ended: EndedLately | None, at_ms: int) -> Iterator[Statemen
     """The findings that ended lately, and whether some may be missing."""
     if ended is None:
         return
-    for each in ended.findings:
+    for each in ended_lately(ended, at_ms).findings:
         took = lasted(max(1, each.ended_ms - each.since_ms))
         alert = "It was too young for its alert." if each.was_settling else "Its alert may fire for some minutes more."
         yield Statement(

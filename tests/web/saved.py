@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from monitor.detection.evaluation_input import GroupInputs
 from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.model import Catalog, GroupState, GroupUse
+from monitor.model.ended_findings import EndedLately
 from monitor.snapshot_file import Evaluated, NotJudgedError, all_lines
 from monitor.topics.uses import group_use
 
@@ -20,6 +21,7 @@ class Saved:
     states: tuple[GroupState, ...]
     now_ms: int
     settings: DetectionSettings = DEFAULTS
+    ended: EndedLately | None = None
 
     def inputs(self, group: str) -> GroupInputs | None:
         """As the board gives it."""
@@ -28,7 +30,9 @@ class Saved:
         state = next((state for state in self.states if state.group == group), None)
         if state is None:
             return None
-        return GroupInputs(group=state, catalog=self.catalog, now_ms=self.now_ms, settings=self.settings)
+        return GroupInputs(
+            group=state, catalog=self.catalog, now_ms=self.now_ms, settings=self.settings, ended=self.ended
+        )
 
     def uses(self) -> tuple[GroupUse, ...]:
         """The groups with their topics."""

@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
-from monitor.detection.ended_findings import in_group
+from monitor.detection.ended_findings import ended_in_cluster, in_group
 from monitor.detection.evaluation_input import GroupInputs, QuestionError, only_concerned
 from monitor.explain.query import counts_typed, explained
 from monitor.explain.rollout_cost import RolloutForecast, RolloutQuestion, forecast
@@ -74,7 +74,7 @@ def api_routes(  # noqa: PLR0913, PLR0917 -- each is a part of the app
     """
     handlers = {
         **_Listing(source, now_ms, deployment.external_url).handlers(),
-        **_OfGroups(source, past).handlers(),
+        **_OfGroups(source, past, now_ms).handlers(),
         **topic_handlers(source, listings, now_ms),
         "verify": Verifier(source, deployment.expected, now_ms).answer,
     }
@@ -200,9 +200,10 @@ class _Listing:
 class _OfGroups:
     """The addresses about one group."""
 
-    def __init__(self, source: Source, past: PastReader) -> None:
+    def __init__(self, source: Source, past: PastReader, now_ms: Callable[[], int]) -> None:
         self._source = source
-        self._find = GroupFinder(source)
+        self._find = GroupFinder(source, now_ms)
+        self._now_ms = now_ms
         self._past = past
 
     def handlers(self) -> Mapping[str, Handler]:
@@ -229,8 +230,9 @@ class _OfGroups:
     def _verdict(self, request: Request, query: Query) -> Response:
         if query.text("at") is None:
             found = self._find.verdict(request, API)
-            ended = None if found.cluster.ended is None else in_group(found.cluster.ended, found.verdict.group)
-            return JsonAnswer(verdict_json(found.verdict, ended)).to(request)
+            ended = ended_in_cluster(found.cluster, self._now_ms())
+            own = None if ended is None else in_group(ended, found.verdict.group)
+            return JsonAnswer(verdict_json(found.verdict, own)).to(request)
         inputs = self._inputs(request, query, API)
         return JsonAnswer(verdict_json(verdict_then(inputs))).to(request)
 

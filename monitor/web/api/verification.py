@@ -37,7 +37,7 @@ class Verifier:
 
     def __init__(self, source: Source, expected: Expected | None, now_ms: Callable[[], int]) -> None:
         self._source = source
-        self._find = GroupFinder(source)
+        self._find = GroupFinder(source, now_ms)
         self._expected = expected
         self._now_ms = now_ms
 

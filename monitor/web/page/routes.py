@@ -65,7 +65,7 @@ class _PageHandlers:
     def __init__(self, source: Source, pages: Pages, now_ms: Callable[[], int], past: PastReader) -> None:
         self._past = past
         self._source = source
-        self._find = GroupFinder(source)
+        self._find = GroupFinder(source, now_ms)
         self._listings = Listings()
         self._pages = pages
         self._now_ms = now_ms

@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections.abc import Iterable
 from typing import Final
 
-from monitor.detection.ended_findings import KEPT_MS, in_group
+from monitor.detection.ended_findings import KEPT_MS, ended_in_cluster, in_group
 from monitor.findings.table import spec_of
 from monitor.messages.formatting import age, lasted
 from monitor.messages.notification import utc
@@ -51,11 +51,12 @@ NONE_ENDED: Final = EndedPart()
 
 def endings_in_group(cluster: ClusterSnapshot, group: str, now_ms: int) -> EndedPart:
     """The findings of one group that ended lately."""
-    if cluster.ended is None:
+    ended = ended_in_cluster(cluster, now_ms)
+    if ended is None:
         return NONE_ENDED
-    own = [_line(cluster, each, now_ms) for each in in_group(cluster.ended, group).findings]
-    is_short = cluster.ended.known_ms > (cluster.evaluated_ms or 0) - KEPT_MS
-    known = utc(cluster.ended.known_ms + cluster.clock_behind_ms) if is_short else ""
+    own = [_line(cluster, each, now_ms) for each in in_group(ended, group).findings]
+    known_ms = ended.known_ms + cluster.clock_behind_ms
+    known = utc(known_ms) if known_ms > now_ms - KEPT_MS else ""
     return EndedPart(tuple(own[:SHOWN_ENDED]), max(0, len(own) - SHOWN_ENDED), known)
 
 
@@ -64,8 +65,8 @@ def endings_in_clusters(clusters: Iterable[ClusterSnapshot], now_ms: int) -> End
     found = [
         (each, cluster)
         for cluster in clusters
-        if cluster.ended is not None
-        for each in cluster.ended.findings
+        if (ended := ended_in_cluster(cluster, now_ms)) is not None
+        for each in ended.findings
         if not each.was_settling
     ]
     found.sort(key=lambda pair: -pair[0].ended_ms)

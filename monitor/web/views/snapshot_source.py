@@ -6,9 +6,11 @@ from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from typing import Protocol, TypeVar
 
+from msgspec.structs import replace
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
+from monitor.detection.ended_findings import ended_lately
 from monitor.detection.evaluation_input import GroupInputs
 from monitor.messages.formatting import visible
 from monitor.model import ClusterSnapshot, GroupSummary, GroupUse, GroupVerdict, Snapshot, Value
@@ -77,8 +79,9 @@ class FoundGroup(Value):
 class GroupFinder:
     """Finds the group that a request is about, or raises an HTTPException that says why there is none."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, now_ms: Callable[[], int]) -> None:
         self._source = source
+        self._now_ms = now_ms
 
     def verdict(self, request: Request, prefix: str) -> FoundGroup:
         """The newest verdict on the group that the path under ``prefix`` names."""
@@ -90,13 +93,14 @@ class GroupFinder:
         raise HTTPException(404, self._not_found(address))
 
     def inputs(self, request: Request, prefix: str) -> GroupInputs:
-        """What the newest verdict on that group is made of."""
+        """What the newest verdict on that group is made of, with what ended lately by now."""
         address = address_of(request, prefix)
-        self._ready(address.cluster)
+        cluster = self._ready(address.cluster)
         found = _judged(address, self._group_inputs)
         if found is None:
             raise HTTPException(404, self._not_found(address))
-        return found
+        at_ms = self._now_ms() - cluster.clock_behind_ms
+        return found if found.ended is None else replace(found, ended=ended_lately(found.ended, at_ms))
 
     def listed(self, request: Request, prefix: str) -> GroupSummary:
         """The group as it is listed: nothing is judged for it."""
