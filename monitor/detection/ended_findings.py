@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from monitor.findings.alerts import settling_until_ms
+from monitor.findings.alerts import alert_kept_ms, settling_until_ms
 from monitor.model import ClusterSnapshot, GroupSummary
 from monitor.model.ended_findings import EndedFinding, EndedLately
 
@@ -66,6 +66,19 @@ def ended_in_cluster(cluster: ClusterSnapshot, now_ms: int) -> EndedLately | Non
 def in_group(ended: EndedLately, group: str) -> EndedLately:
     """What of it is about one group."""
     return EndedLately(ended.known_ms, tuple([each for each in ended.findings if each.group == group]))
+
+
+def has_alert(ended: EndedFinding) -> bool:
+    """Whether an alert can have fired about it."""
+    return alert_kept_ms(ended.kind, ended.reason) > 0 and not ended.was_settling
+
+
+def alert_sentence(ended: EndedFinding, at_ms: int) -> str:
+    """What is to be said of its alert at an instant of the cluster's clock; "": there is none, or it has ended too."""
+    kept_ms = alert_kept_ms(ended.kind, ended.reason)
+    if kept_ms and ended.was_settling:
+        return "It was too young for its alert."
+    return "Its alert may fire for some minutes more." if at_ms - ended.ended_ms < kept_ms else ""
 
 
 def _with_findings(groups: Iterable[GroupSummary]) -> dict[str, GroupSummary]:

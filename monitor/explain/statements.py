@@ -8,7 +8,7 @@ from enum import StrEnum
 from msgspec.structs import replace
 
 from monitor.detection.cluster_findings import findings_over
-from monitor.detection.ended_findings import KEPT_MS, ended_lately
+from monitor.detection.ended_findings import KEPT_MS, alert_sentence, ended_lately
 from monitor.detection.evaluate import judge
 from monitor.detection.evaluation_input import GroupInputs
 from monitor.detection.ownership.assignment_view import AssignmentView, view_assignment
@@ -150,10 +150,10 @@ def ended_statements(ended: EndedLately | None, at_ms: int) -> Iterator[Statemen
         return
     for each in ended_lately(ended, at_ms).findings:
         took = lasted(max(1, each.ended_ms - each.since_ms))
-        alert = "It was too young for its alert." if each.was_settling else "Its alert may fire for some minutes more."
+        sentence = f"{each.sentence} This ended {age(at_ms - each.ended_ms)} ago, after {took}."
         yield Statement(
             about=About.ENDED,
-            sentence=f"{each.sentence} This ended {age(at_ms - each.ended_ms)} ago, after {took}. {alert}",
+            sentence=f"{sentence} {alert_sentence(each, at_ms)}".rstrip(),
             since_ms=each.since_ms,
         )
     if ended.known_ms > at_ms - KEPT_MS:

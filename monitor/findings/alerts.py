@@ -327,6 +327,18 @@ def alert_name(kind: str, reason: str) -> str | None:
     return next((row.name for row in rows if is_matched(row.kinds, kind) and is_matched(row.reasons, reason)), None)
 
 
+@cache
+def alert_kept_ms(kind: str, reason: str) -> int:
+    """For how long the alert about a finding of a group fires after its end, in ms; 0: there is no alert.
+
+    >>> alert_kept_ms("orphaned", "grew"), alert_kept_ms("poison", "given_up"), alert_kept_ms("drift", "tie")
+    (300000, 300000, 0)
+    """
+    rows = [row for row in GROUP_ALERTS if isinstance(row, FindingAlert | GivenUpAlert)]
+    about = [row for row in rows if is_matched(row.kinds, kind) and is_matched(row.reasons, reason)]
+    return 1000 * max([row.keep_s for row in about], default=0)
+
+
 class Lasting(Protocol):
     """Something that was found, and since when it has been true, in ms since the epoch."""
 

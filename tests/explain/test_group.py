@@ -668,9 +668,14 @@ def test_a_broker_that_led_what_the_group_has_committed_is_part_of_its_explanati
 
 def test_findings_that_ended_lately_are_told_and_from_when_on_they_are_known():
     gone = EndedFinding("g", FindingKind.DRIFT, "replayed", NOW - 900_000, NOW - 180_000, "Partition 3 was astray.")
-    inputs = GroupInputs(group=RANGE, catalog=TOPICS, now_ms=NOW, ended=EndedLately(NOW - 600_000, (gone,)))
+    tie = EndedFinding("g", FindingKind.DRIFT, "tie", NOW - 900_000, NOW - 180_000, "Two are as good.")
+    earlier = replace(gone, ended_ms=NOW - 360_000)
+    ended = EndedLately(NOW - 600_000, (gone, tie, earlier))
+    inputs = GroupInputs(group=RANGE, catalog=TOPICS, now_ms=NOW, ended=ended)
     assert told(explain_group(inputs))[About.ENDED] == [
         "Partition 3 was astray. This ended 3 min ago, after 12 min. Its alert may fire for some minutes more.",
+        "Two are as good. This ended 3 min ago, after 12 min.",
+        "Partition 3 was astray. This ended 6 min ago, after 9 min.",
         f"A finding that ended before {utc(NOW - 600_000)} is not remembered here.",
     ]
     known = replace(inputs, ended=EndedLately(NOW - 3_600_000))

@@ -677,7 +677,8 @@ def test_a_finding_that_ended_lately_is_on_its_groups_page_the_overview_and_in_t
     kind = FindingKind.DRIFT
     gone = EndedFinding("g", kind, "replayed", NOW_MS - 720_000, NOW_MS - 177_000, "Partition 3 was astray.")
     other = EndedFinding("h", kind, "replayed", NOW_MS - 5_000, NOW_MS, "Young.", was_settling=True)
-    ended = EndedLately(known_ms, (other, gone))
+    tie = EndedFinding("h", kind, "tie", NOW_MS - 720_000, NOW_MS - 177_000, "Two are as good.")
+    ended = EndedLately(known_ms, (other, tie, gone))
     cluster = msgspec.structs.replace(ready_cluster(offsets_only("g"), offsets_only("h")), ended=ended)
     app = client(snapshot(cluster))
     page = re.sub(r"<[^>]*>", "", app.get("/groups/main/g").text)
@@ -691,7 +692,11 @@ def test_a_finding_that_ended_lately_is_on_its_groups_page_the_overview_and_in_t
     overview = re.sub(r"<[^>]*>", "", app.get("/").text)
     assert "1 finding ended in the last 20 minutes: g (Drift, 3 min ago)" in overview
     assert "Young" not in overview
-    assert "It was too young for its alert." in app.get("/groups/main/h").text
+    assert "Two are as good" not in overview
+    beside = app.get("/groups/main/h").text
+    assert "It was too young for its alert." in beside
+    assert "Two are as good." in beside
+    assert "Its alert may fire" not in beside
     assert app.get("/api/v1/groups/main/g").json()["ended"]["findings"] == [msgspec.to_builtins(gone)]
 
 

@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections.abc import Iterable
 from typing import Final
 
-from monitor.detection.ended_findings import KEPT_MS, ended_in_cluster, in_group
+from monitor.detection.ended_findings import KEPT_MS, alert_sentence, ended_in_cluster, has_alert, in_group
 from monitor.findings.table import spec_of
 from monitor.messages.formatting import age, lasted
 from monitor.messages.notification import utc
@@ -20,7 +20,10 @@ SHOWN_ENDED: Final = 10
 
 
 class EndedLine(Value):
-    """A finding that ended. ``href`` is the page of its group; "" if the group has gone."""
+    """A finding that ended. ``href`` is the page of its group; "" if the group has gone.
+
+    ``alert`` says what its alert does; "" if there is nothing to say.
+    """
 
     cluster: str
     group: str
@@ -32,7 +35,7 @@ class EndedLine(Value):
     ago: str
     at: str
     took: str
-    was_settling: bool
+    alert: str
 
 
 class EndedPart(Value):
@@ -61,13 +64,13 @@ def endings_in_group(cluster: ClusterSnapshot, group: str, now_ms: int) -> Ended
 
 
 def endings_in_clusters(clusters: Iterable[ClusterSnapshot], now_ms: int) -> EndedPart:
-    """The findings of groups that ended lately, but for those that were too young for their alerts."""
+    """The findings of groups that ended lately, but for those without an alert, or too young for it."""
     found = [
         (each, cluster)
         for cluster in clusters
         if (ended := ended_in_cluster(cluster, now_ms)) is not None
         for each in ended.findings
-        if not each.was_settling
+        if has_alert(each)
     ]
     found.sort(key=lambda pair: -pair[0].ended_ms)
     lines = tuple(_line(cluster, each, now_ms) for each, cluster in found[:SHOWN_ENDED])
@@ -89,5 +92,5 @@ def _line(cluster: ClusterSnapshot, ended: EndedFinding, now_ms: int) -> EndedLi
         ago=age(now_ms - ended_ms),
         at=utc(ended_ms),
         took=lasted(max(1, ended.ended_ms - ended.since_ms)),
-        was_settling=ended.was_settling,
+        alert=alert_sentence(ended, now_ms - cluster.clock_behind_ms),
     )
