@@ -8,6 +8,7 @@ from typing import Final
 from monitor.findings.alerts import alert_kept_ms, settling_until_ms
 from monitor.model import ClusterSnapshot, GroupSummary
 from monitor.model.ended_findings import EndedFinding, EndedLately
+from monitor.model.findings import SubordinateFinding
 
 KEPT_MS: Final = 20 * 60_000
 """An alert fires for 5 or 15 minutes after the end of its finding, and a little longer until that is sent."""
@@ -69,13 +70,13 @@ def in_group(ended: EndedLately, group: str) -> EndedLately:
 
 
 def has_alert(ended: EndedFinding) -> bool:
-    """Whether an alert can have fired about it."""
-    return alert_kept_ms(ended.kind, ended.reason) > 0 and not ended.was_settling
+    """Whether an alert can have fired about it when it ended."""
+    return alert_kept_ms(ended.kind, ended.reason) > 0 and not ended.was_settling and not ended.was_subordinate
 
 
 def alert_sentence(ended: EndedFinding, at_ms: int) -> str:
     """What is to be said of its alert at an instant of the cluster's clock; "": there is none, or it has ended too."""
-    kept_ms = alert_kept_ms(ended.kind, ended.reason)
+    kept_ms = 0 if ended.was_subordinate else alert_kept_ms(ended.kind, ended.reason)
     if kept_ms and ended.was_settling:
         return "It was too young for its alert."
     return "Its alert may fire for some minutes more." if at_ms - ended.ended_ms < kept_ms else ""
@@ -92,7 +93,7 @@ def _names(group: GroupSummary | None) -> set[tuple[str, str]]:
 
 def _group_endings(last: GroupSummary, newest: GroupSummary | None, now_ms: int) -> Iterator[EndedFinding]:
     remaining = _names(newest)
-    for each in last.findings:
+    for each in (*last.findings, *last.subordinate):
         if (each.kind, each.reason) not in remaining:
             yield EndedFinding(
                 group=last.group,
@@ -102,6 +103,7 @@ def _group_endings(last: GroupSummary, newest: GroupSummary | None, now_ms: int)
                 ended_ms=now_ms,
                 sentence=each.sentence,
                 was_settling=settling_until_ms(each, now_ms) is not None,
+                was_subordinate=isinstance(each, SubordinateFinding),
             )
 
 

@@ -19,6 +19,8 @@ class EndedFinding(Value):
     sentence: str
     was_settling: bool = False
     """True: it ended before it was old enough for its alert."""
+    was_subordinate: bool = False
+    """True: it followed from a finding of the cluster at the end, so no alert was about it."""
 
 
 class EndedLately(Value):

@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from monitor.detection.ended_findings import MOST_ENDED, EndedFindings, in_group
+from monitor.detection.ended_findings import MOST_ENDED, EndedFindings, alert_sentence, has_alert, in_group
 from monitor.model import Finding, FindingKind, GroupSummary, Phase
 from monitor.model.ended_findings import EndedFinding, EndedLately
 from monitor.model.findings import SubordinateFinding
@@ -53,6 +53,10 @@ def test_a_finding_that_follows_from_one_of_the_cluster_has_not_ended():
     follows = SubordinateFinding(DRIFT.kind, DRIFT.reason, DRIFT.since_ms, DRIFT.sentence, follows="brokers/away")
     under = replace(summary(), subordinate=(follows,))
     assert after((0, (summary(DRIFT),)), (1, (under,))) == EndedLately(NOW_MS)
+    found = after((0, (summary(DRIFT),)), (1, (under,)), (2, (summary(),)))
+    end = replace(ended(DRIFT, NOW_MS + 2 * MINUTE_MS), was_subordinate=True)
+    assert found == EndedLately(NOW_MS, (end,))
+    assert (has_alert(end), alert_sentence(end, end.ended_ms)) == (False, "")
 
 
 def test_the_findings_of_a_group_that_is_not_evaluated_end_when_it_is_evaluated_without_them():
