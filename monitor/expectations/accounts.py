@@ -13,8 +13,7 @@ import msgspec
 
 from monitor.expectations.entries import EntriesOfCluster
 from monitor.expectations.expectation import Expectations
-from monitor.expectations.look import TOO_OLD_MS
-from monitor.expectations.met_time import MetAccount, MetTime
+from monitor.expectations.met_time import VALID_MS, MetAccount, MetTime
 from monitor.model import GroupSummary, Phase, Value
 from monitor.model.expectations import Met
 
@@ -46,9 +45,13 @@ class _Shown(Value):
 class ClusterAccounts:
     """Counts for one cluster. One thread observes; any may ask what is shown."""
 
-    def __init__(self, cluster: str, stored: StoredAccounts | None = None) -> None:
-        """Go on from what an earlier run stored; the time since then is unknown."""
+    def __init__(self, cluster: str, stored: StoredAccounts | None = None, valid_ms: int = VALID_MS) -> None:
+        """Go on from what an earlier run stored; the time since then is unknown.
+
+        ``valid_ms`` is how far apart two micro-batches may be: the age from which on an evaluation is late.
+        """
         self._cluster = cluster
+        self._valid_ms = valid_ms
         self._number = 0 if stored is None else stored.number
         self._accounts = {} if stored is None else {key: each.after_restart() for key, each in stored.accounts.items()}
         self._stored_ms = 0
@@ -73,7 +76,9 @@ class ClusterAccounts:
         for key, each in counted.items():
             account = before.get(key)
             found = Met.UNKNOWN if each is None else each
-            self._accounts[key] = MetAccount(now_ms, found) if account is None else account.observe(now_ms, found)
+            self._accounts[key] = (
+                MetAccount(now_ms, found) if account is None else account.observe(now_ms, found, self._valid_ms)
+            )
         is_due = before.keys() != counted.keys() or not 0 <= now_ms - self._stored_ms < STORE_EVERY_MS
         if not is_due:
             self._shown = _Shown(self._shown.time, dict(self._accounts))
@@ -93,7 +98,7 @@ class ClusterAccounts:
         """The time of each entry: time in which nothing is observed is unknown."""
         shown = self._shown
         return {
-            key: time.plus(Met.UNKNOWN, shown.newest[key].unobserved_ms(now_ms, TOO_OLD_MS))
+            key: time.plus(Met.UNKNOWN, shown.newest[key].unobserved_ms(now_ms, self._valid_ms))
             for key, time in shown.time.items()
         }
 

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from monitor.detection.evaluate import evaluate
 from monitor.detection.evaluation_input import GroupInputs
 from monitor.messages.names import shown
 from monitor.model import GroupVerdict, Value
-from monitor.model.snapshots import LATE_MS
-
-TOO_OLD_MS: Final = LATE_MS
-"""An evaluation that is older says nothing of now. A quiet cluster is evaluated each half a minute."""
 
 
 class UnknownGroup(Value):

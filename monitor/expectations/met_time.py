@@ -6,11 +6,16 @@ It is unknown where either is, where the two are too far apart, and across a res
 
 from __future__ import annotations
 
+from typing import Final
+
 from msgspec.structs import replace
 
-from monitor.expectations.look import TOO_OLD_MS
 from monitor.model import Value
 from monitor.model.expectations import Met
+from monitor.model.snapshots import LATE_MS
+
+VALID_MS: Final = LATE_MS
+"""For so long an observation is valid, unless the trigger of the job is longer (see readiness.next_batch)."""
 
 
 class MetTime(Value):
@@ -64,7 +69,7 @@ class MetAccount(Value):
     met: Met = Met.UNKNOWN
     time: MetTime = MetTime()
 
-    def observe(self, at_ms: int, met: Met, valid_ms: int = TOO_OLD_MS) -> MetAccount:
+    def observe(self, at_ms: int, met: Met, valid_ms: int = VALID_MS) -> MetAccount:
         """After another observation.
 
         An earlier instant than the last one is a clock that was set back: counting continues from there.
@@ -83,7 +88,7 @@ class MetAccount(Value):
         is_known = passed_ms <= valid_ms and met is not Met.UNKNOWN
         return MetAccount(at_ms=at_ms, met=met, time=self.time.plus(self.met if is_known else Met.UNKNOWN, passed_ms))
 
-    def unobserved_ms(self, now_ms: int, valid_ms: int = TOO_OLD_MS) -> int:
+    def unobserved_ms(self, now_ms: int, valid_ms: int = VALID_MS) -> int:
         """How much of the time since the last observation is unknown already, whatever is observed next (ms).
 
         >>> MetAccount(0, Met.YES).unobserved_ms(60_000), MetAccount(0, Met.YES).unobserved_ms(60_001)

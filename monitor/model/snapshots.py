@@ -19,7 +19,14 @@ EMPTY_GZIP: Final = bytes.fromhex("1f8b08000000000000ff03000000000000000000")
 """No text at all, in gzip."""
 
 LATE_MS: Final = 60_000
-"""An older evaluation is late: a quiet cluster is evaluated each half a minute."""
+"""An older evaluation is late: a quiet cluster is evaluated each half a minute, unless the trigger is longer."""
+
+
+class AgeLimits(Value):
+    """An evaluation that is older than ``late_ms`` is late, one that is older than ``stale_ms`` says nothing of now."""
+
+    late_ms: int
+    stale_ms: int
 
 
 class FamilyBlock(Value):
@@ -209,8 +216,8 @@ class ClusterSnapshot(Value):
     others do not wait for it. ``collectors`` are those that run in this process. ``findings`` are its own, worst first,
     not those of its groups. ``carrier`` is the cluster that has what groupwatch writes for it; None: itself.
     ``expectations`` is how the file of these is read; None: the job has none. ``ended`` are findings of its groups that
-    ended lately; None: no evaluation has been compared with another. An evaluation is stale once it is older than
-    ``stale_after_ms``; None: no age makes it so.
+    ended lately; None: no evaluation has been compared with another. ``age_limits``: from which age on
+    an evaluation is late, and stale; None: no age makes it so.
     """
 
     cluster: str
@@ -237,7 +244,7 @@ class ClusterSnapshot(Value):
     carrier: str | None = None
     expectations: ExpectationsHealth | None = None
     ended: EndedLately | None = None
-    stale_after_ms: int | None = None
+    age_limits: AgeLimits | None = None
 
     @property
     def is_known(self) -> bool:
@@ -256,15 +263,15 @@ class ClusterSnapshot(Value):
 
     def is_old(self, now_ms: int) -> bool:
         """Whether the newest evaluation is so long ago that it says nothing of now."""
-        return self._is_older(now_ms, self.stale_after_ms)
+        return self.age_limits is not None and self._is_older(now_ms, self.age_limits.stale_ms)
 
     def is_late(self, now_ms: int) -> bool:
         """Whether the newest evaluation is longer ago than in a cluster that keeps up. It may be too old, too."""
-        return self.stale_after_ms is not None and self._is_older(now_ms, LATE_MS)
+        return self.age_limits is not None and self._is_older(now_ms, self.age_limits.late_ms)
 
-    def _is_older(self, now_ms: int, limit_ms: int | None) -> bool:
+    def _is_older(self, now_ms: int, limit_ms: int) -> bool:
         age_ms = self.age_ms(now_ms)
-        return limit_ms is not None and age_ms is not None and age_ms > limit_ms
+        return age_ms is not None and age_ms > limit_ms
 
     def is_stale(self, now_ms: int) -> bool:
         """Whether its groups are shown as before a restart, as before it could not be read any more, or are too old."""

@@ -6,12 +6,23 @@ from dataclasses import dataclass
 from typing import Final
 
 from monitor.detection.ownership.catalog_view import Topics
+from monitor.model.snapshots import LATE_MS
 
 LONGEST_PAUSE_MS: Final = 10_000
 """After so long without a micro-batch, or a poll, one runs anyway: it proves that the job and the brokers are alive."""
 
 LONGEST_QUIET_MS: Final = 30_000
 """After so long without a micro-batch one runs anyway, whatever polls prove. It reads them, and evaluates as of now."""
+
+
+def late_after_ms(trigger_ms: int) -> int:
+    """From which age on an evaluation is late in a job with this trigger (``spark.trigger_s``), in ms.
+
+    >>> late_after_ms(1_000), late_after_ms(15_000), late_after_ms(120_000)
+    (60000, 60000, 270000)
+    """
+    return max(LATE_MS, 2 * trigger_ms + LONGEST_QUIET_MS)
+
 
 GROUPS_QUIET_MS: Final = 30_000
 """For so long before a poll no group may have changed, so that the next poll may wait. Until then it may be the first

@@ -11,7 +11,7 @@ import msgspec
 
 from monitor.expectations.accounts import ClusterAccounts, StoredAccounts
 from monitor.expectations.expectation import Expectations
-from monitor.expectations.met_time import MetTime
+from monitor.expectations.met_time import VALID_MS, MetTime
 from monitor.model import GroupSummary
 from streaming_jobs.runtime.hadoop_files import FilesError
 
@@ -43,19 +43,24 @@ _ACCOUNTS: Final = msgspec.json.Decoder(StoredAccounts)
 
 
 class MetLedger:
-    """Counts the micro-batches of a cluster. Any thread may ask what is shown. ``notes``: texts by their names."""
+    """Counts the micro-batches of a cluster. Any thread may ask what is shown.
 
-    def __init__(self, cluster: str, notes: Callable[[str], KeptText]) -> None:
+    ``notes``: texts by their names. ``valid_ms``: how far apart two micro-batches may be.
+    """
+
+    def __init__(self, cluster: str, notes: Callable[[str], KeptText], valid_ms: int = VALID_MS) -> None:
         self._cluster = cluster
         self._notes = notes
-        self._accounts = ClusterAccounts(cluster)
+        self._valid_ms = valid_ms
+        self._accounts = ClusterAccounts(cluster, valid_ms=valid_ms)
         self._has_failed = False
 
     def load(self) -> None:
         """Go on from what the run before has stored."""
         found = [stored for name in FILES if (stored := self._read(name)) is not None]
         if found:
-            self._accounts = ClusterAccounts(self._cluster, max(found, key=lambda each: each.number))
+            newest = max(found, key=lambda each: each.number)
+            self._accounts = ClusterAccounts(self._cluster, newest, self._valid_ms)
 
     def _read(self, name: str) -> StoredAccounts | None:
         try:

@@ -17,9 +17,9 @@ from monitor.detection.ownership.catalog_view import Topics
 from monitor.metrics.cluster_samples import render_cluster
 from monitor.metrics.render import packed, render_catalog
 from monitor.model import Catalog, ClusterSnapshot, GroupSummary, Outage, PackedBlock, RecordingHealth
-from monitor.model.snapshots import LATE_MS
+from monitor.model.snapshots import AgeLimits
 from monitor.readiness.cluster_readiness import ClusterReadiness
-from monitor.readiness.next_batch import LONGEST_QUIET_MS, EvaluationData
+from monitor.readiness.next_batch import LONGEST_QUIET_MS, EvaluationData, late_after_ms
 from monitor.readiness.trigger_lag import TriggerLag
 from monitor.readiness.warm_up import LogPosition, ReportedOffsets
 from streaming_jobs.buckets.batch_context import BatchContext, Unread, set_batch_context
@@ -274,6 +274,7 @@ class MicroBatchPublisher:
         before, warm_up = self.store.of(self.cluster), self.readiness.warm_up
         duration_ms = monotonic_ms() - began_ms
         self.store.process.observe_micro_batch(self.cluster, duration_ms)
+        late_ms = late_after_ms(self.stall.trigger_ms)
         known = msgspec.structs.replace(
             before,
             batch_duration_ms=duration_ms,
@@ -285,7 +286,7 @@ class MicroBatchPublisher:
             clock_behind_ms=self.clock.behind_ms,
             problem=self.problem(),
             stalled=before.stalled and judged_by is None,
-            stale_after_ms=max(LATE_MS, self.stall.limit_ms + LONGEST_QUIET_MS),
+            age_limits=AgeLimits(late_ms, max(late_ms, self.stall.limit_ms + LONGEST_QUIET_MS)),
             tells_findings=self.findings.is_on,
             findings_problem=self.findings.problem,
             recording=None if self.recording is None else self.recording(),

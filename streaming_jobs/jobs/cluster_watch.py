@@ -21,6 +21,7 @@ from monitor.collectors.passes.health import PassCounter
 from monitor.collectors.remote_collector import RemoteCollector
 from monitor.config import SparkSettings
 from monitor.model import ALL_GROUPS, Shard
+from monitor.readiness.next_batch import late_after_ms
 from monitor.readiness.repeated_warning import RepeatedWarning
 from streaming_jobs.driver.findings_publisher import FindingsPublisher
 from streaming_jobs.driver.met_ledger import MetLedger
@@ -116,7 +117,8 @@ class ClusterWatch:
         """Show for how long expectations were met until the last run ended; the time since then is unknown."""
         expected = self._shared.expectations
         if expected is not None:
-            met = MetLedger(self._target.name, self._checkpoint.note)
+            valid_ms = late_after_ms(self._problems.stall.trigger_ms)
+            met = MetLedger(self._target.name, self._checkpoint.note, valid_ms)
             met.load()
             expected.for_cluster(self._target.name, self._shared.catalogs).met = met
             self._store.process.met.watch(self._target.name, lambda: met.shown_time(now_ms()))

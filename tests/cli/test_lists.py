@@ -25,6 +25,7 @@ from monitor.cli.sources.job_lists import JobLists, JobStatus
 from monitor.model import ClusterSnapshot, FindingKind, Snapshot
 from monitor.model.cluster_findings import ClusterFinding, ClusterFindingKind
 from monitor.model.findings import Severity
+from monitor.model.snapshots import AgeLimits
 from monitor.web.app import create_app
 from monitor.web.server import HttpServer
 from monitor.web.views.snapshot_source import Source
@@ -173,7 +174,7 @@ def test_a_group_that_is_not_evaluated_is_in_doubt():
 
 
 def test_an_evaluation_that_is_too_old_is_told_once_and_leaves_a_script_in_doubt():
-    old = replace(ready_cluster(offsets_only("g")), evaluated_ms=NOW_MS - 120_000, stale_after_ms=90_000)
+    old = replace(ready_cluster(offsets_only("g")), evaluated_ms=NOW_MS - 120_000, age_limits=AgeLimits(60_000, 90_000))
     with job_with(Served(snapshot(old))) as url:
         first, *_ = lines(ask("status", "--url", url))
         assert ask("status", "--fail-on", "critical", "--url", url).exit_code == 2

@@ -88,6 +88,16 @@ def test_nothing_that_is_observed_is_unknown_in_the_scrape():
     assert (job.shown(60), job.shown(61)) == (MetTime(), MetTime(unknown_ms=61_000))
 
 
+def test_micro_batches_with_a_long_trigger_leave_no_unknown_time_between_them():
+    """The trigger is 120 s."""
+    accounts = ClusterAccounts("prod", valid_ms=270_000)
+    for second in (0, 120):
+        accounts.observe(EXPECTED, [found("orders", YES)], None, START + 1_000 * second)
+        accounts.show()
+    shown = [accounts.shown_time(START + 1_000 * second)["orders"] for second in (390, 391)]
+    assert shown == [MetTime(yes_ms=120_000), MetTime(yes_ms=120_000, unknown_ms=271_000)]
+
+
 @pytest.mark.parametrize(
     ("groups", "missing", "met"),
     [

@@ -29,6 +29,7 @@ from monitor.model import (
     WarmUpProgress,
 )
 from monitor.model.ended_findings import EndedFinding, EndedLately
+from monitor.model.snapshots import AgeLimits
 from monitor.snapshot_file import NotJudgedError, find_inputs
 from monitor.web.app import create_app
 from monitor.web.server import HttpServer
@@ -145,6 +146,9 @@ def test_one_cluster_of_several_that_is_no_longer_evaluated_is_not_ready_and_nam
     stalled = msgspec.structs.replace(ready_cluster(), cluster="c", problem="No broker answers.", stalled=True)
     answer = client(snapshot(ready_cluster(), stalled)).get("/readyz")
     assert (answer.status_code, answer.text) == (503, "c: No broker answers.\n")
+    silent = client(snapshot(msgspec.structs.replace(ready_cluster(), stalled=True))).get("/readyz")
+    told = "main: Stalled: the groups are not evaluated any more. The newest evaluation was 3 s ago.\n"
+    assert (silent.status_code, silent.text) == (503, told)
 
 
 @pytest.mark.parametrize(
@@ -161,7 +165,7 @@ def test_one_cluster_of_several_that_is_no_longer_evaluated_is_not_ready_and_nam
 )
 def test_an_evaluation_of_long_ago_is_not_green_anywhere(age_s, limit_s, status, told, word):
     """What hangs as a whole reports nothing, and a machine that slept reports late."""
-    cluster = msgspec.structs.replace(ready_cluster(orders()), stale_after_ms=limit_s * 1000)
+    cluster = msgspec.structs.replace(ready_cluster(orders()), age_limits=AgeLimits(60_000, limit_s * 1000))
     app = client(snapshot(cluster), NOW_MS + age_s * 1000)
     ready = app.get("/readyz")
     assert (ready.status_code, ready.text) == (status, told)

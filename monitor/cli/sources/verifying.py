@@ -10,7 +10,7 @@ from monitor.cli.sources.job_lists import JobLists
 from monitor.cli.sources.recording import Recording
 from monitor.cli.sources.saved_file import SavedFile
 from monitor.detection.evaluation_input import GroupInputs
-from monitor.expectations.look import TOO_OLD_MS, UnknownGroup, not_known_now
+from monitor.expectations.look import UnknownGroup, not_known_now
 from monitor.expectations.verification import KnownGroups
 from monitor.web.views.addresses import GroupAddress
 
@@ -47,7 +47,7 @@ class JobCluster(NamedTuple):
     def known_groups(self) -> KnownGroups:
         """The names of its groups, if they are of this run of the job and the cluster can be read."""
         (condition,) = JobLists(self.job.api).conditions(self.cluster)
-        if not condition.ready or condition.stale or (condition.age_ms or 0) >= TOO_OLD_MS:
+        if not condition.ready or condition.stale or condition.late:
             raise SourceError(not_known_now(self.cluster, condition.sentence))
         shard = self.job.shard()
         missing = None if shard == ALL_GROUPS else f"This job watches a share of the groups: {shard}."

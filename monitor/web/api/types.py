@@ -86,7 +86,7 @@ class ClusterCondition(Value):
     carrier: str | None = None
     """The cluster whose topics have its events and findings (`via`); absent: they are its own."""
     late: bool = False
-    """Whether its groups were evaluated more than a minute ago, and are not stale yet."""
+    """Whether its groups were evaluated more than a minute ago (or two triggers and 30 s), and are not stale yet."""
 
 
 class OpenFinding(Value):

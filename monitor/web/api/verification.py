@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from monitor.detection.evaluation_input import GroupInputs
 from monitor.expectations.expectation import Expectation
-from monitor.expectations.look import TOO_OLD_MS, Look, look_at, not_known_now
+from monitor.expectations.look import Look, look_at, not_known_now
 from monitor.expectations.outcome import GroupOutcome
 from monitor.expectations.rollout import RolloutLimits, rollout_outcome
 from monitor.expectations.verification import unknown_cluster, verify_group
@@ -47,8 +47,7 @@ class Verifier:
         cluster = self._find.cluster(address.cluster)
         expected = self._expectation(address)
         now_ms = self._now_ms()
-        age_ms = cluster.age_ms(now_ms)
-        if not cluster.ready or cluster.is_stale(now_ms) or age_ms is None or age_ms >= TOO_OLD_MS:
+        if not cluster.ready or cluster.is_stale(now_ms) or cluster.is_late(now_ms):
             outcome = unknown_cluster(
                 address.cluster, not_known_now(address.cluster, cluster_sentence(cluster, now_ms)), address.group
             )

@@ -11,12 +11,14 @@ from monitor.readiness.time_left import remaining_text
 def cluster_sentence(cluster: ClusterSnapshot, now_ms: int) -> str:
     """One sentence: the problem if there is one, else whether the cluster is ready, else what it still waits for.
 
-    An evaluation of long ago comes before "Ready.".
+    A stall, and an evaluation of long ago, come before "Ready.".
     """
     if cluster.problem is not None or not cluster.ready:
         return unready_sentence(cluster)
-    word = "Stale" if cluster.is_stale(now_ms) else "Late" if cluster.is_late(now_ms) else ""
     ago = age(cluster.age_ms(now_ms) or 0)
+    if cluster.stalled:
+        return f"Stalled: the groups are not evaluated any more. The newest evaluation was {ago} ago."
+    word = "Stale" if cluster.is_stale(now_ms) else "Late" if cluster.is_late(now_ms) else ""
     return f"{word}: the newest evaluation was {ago} ago." if word else "Ready."
 
 

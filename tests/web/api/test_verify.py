@@ -10,6 +10,7 @@ from starlette.testclient import TestClient
 
 from monitor.expectations.expectation import Expectations
 from monitor.model import Shard
+from monitor.model.snapshots import AgeLimits
 from monitor.web.app import create_app
 from monitor.web.views.deployment import Deployment
 from tests.web.api.api_example import EXPECTED, NOW_MS, example
@@ -41,9 +42,23 @@ def test_the_status_says_whether_a_group_is_as_expected(group, status, met, sent
     assert sentence in [each["sentence"] for each in answer.json()["checks"]]
 
 
-def test_an_old_evaluation_is_unknown():
-    answer = client(now_ms=NOW_MS + 120_000).get("/api/v1/verify/main/orders")
-    assert (answer.status_code, answer.json()["met"]) == (503, "unknown")
+@pytest.mark.parametrize(
+    ("limits", "age_ms", "status"),
+    [
+        pytest.param(AgeLimits(60_000, 90_000), 60_000, 200, id="of a quiet cluster"),
+        pytest.param(AgeLimits(60_000, 90_000), 61_000, 503, id="late"),
+        pytest.param(AgeLimits(60_000, 90_000), 91_000, 503, id="stale"),
+        pytest.param(AgeLimits(270_000, 1_230_000), 240_000, 200, id="of a job with a long trigger"),
+        pytest.param(AgeLimits(270_000, 1_230_000), 271_000, 503, id="late there, too"),
+    ],
+)
+def test_an_evaluation_that_is_late_is_unknown(limits, age_ms, status):
+    clusters = tuple(replace(each, age_limits=limits) for each in example().read().clusters)
+    (evaluated_ms,) = {each.evaluated_ms for each in clusters if each.cluster == "main"}
+    found = client(now_ms=evaluated_ms + age_ms, clusters=clusters)
+    assert found.get("/api/v1/verify/main/orders").status_code == status
+    condition = found.get("/api/v1/clusters").json()[0]
+    assert (condition["stale"] or condition.get("late", False)) is (status == 503)
 
 
 def test_a_rollout_needs_owners_and_no_new_finding():
