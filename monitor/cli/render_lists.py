@@ -311,7 +311,8 @@ def topics_shown(answer: JobTopics, *, unread: bool) -> RenderableType:
     for each in answer.topics[:MOST_ROWS]:
         others = each.groups - each.readers
         reading = f"{grouped(each.readers)}{f' ({grouped(others)} more with offsets)' if others > 0 else ''}"
-        incoming = unknown_rate(each.rate_known_ms, now_ms()) if each.per_second is None else rate(each.per_second)
+        why = unknown_rate(each.rate_known_ms, each.rate_polled_ms, each.rate_unpolled, now_ms())
+        incoming = why if each.per_second is None else rate(each.per_second)
         skew = "-" if each.skew is None else f"{each.skew:.3g}"
         names = [visible(shown(each.cluster))] if several else []
         table.add_row(

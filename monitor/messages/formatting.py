@@ -11,7 +11,7 @@ from monitor.model.escaping import escaped
 NO_OWN_LAG: Final = "A Connect cluster has no lag of its own: the consumer groups of its sinks have."
 """What is said of it where others have a lag: "unknown" would be the word for a defect."""
 
-LATE_POLL_MS: Final = 120_000
+LATE_POLL_MS: Final = 180_000
 """Ends are polled each 20 s or so."""
 
 _UNITS: Final = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
@@ -85,20 +85,23 @@ def rate(per_second: float) -> str:
     return f"{per_second:.3g}"
 
 
-def unknown_rate(known_ms: int | None, now_ms: int) -> str:
-    """Why it is not known how much comes in, and until when; ``known_ms``: see monitor.detection.lag.inflow.Inflow.
+def unknown_rate(known_ms: int | None, polled_ms: int | None, unpolled: int, now_ms: int) -> str:
+    """Why it is not known how much comes in, and until when; the others: see monitor.detection.lag.inflow.Inflow.
 
-    >>> unknown_rate(60_000, 30_500), unknown_rate(60_000, 60_000)
+    >>> unknown_rate(60_000, 20_000, 1, 30_500), unknown_rate(60_000, 50_000, 1, 60_000)
     ('known in about 30 s, after a minute of polls', 'known after the next poll')
-    >>> unknown_rate(None, 0), unknown_rate(60_000, 200_000)
-    ('not polled yet', 'unknown: no poll for 2 min 20 s')
+    >>> unknown_rate(None, None, 0, 0), unknown_rate(60_000, 40_000, 2, 240_000)
+    ('not polled yet', 'unknown: 2 partitions were not polled for 3 min 20 s')
     """
-    if known_ms is None:
+    if known_ms is None or polled_ms is None:
         return "not polled yet"
+    if now_ms - polled_ms > LATE_POLL_MS:
+        were = "were" if unpolled > 1 else "was"
+        return f"unknown: {counted(unpolled, 'partition')} {were} not polled for {age(now_ms - polled_ms)}"
     left_ms = known_ms - now_ms
     if left_ms > 0:
         return f"known in about {until(left_ms)}, after a minute of polls"
-    return "known after the next poll" if left_ms > -LATE_POLL_MS else f"unknown: no poll for {age(-left_ms)}"
+    return "known after the next poll"
 
 
 def visible(name: str) -> str:

@@ -103,6 +103,8 @@ class TopicDetail(Value):
     failed: tuple[str, ...] = ()
     """Groups that cannot be evaluated."""
     rate_known_ms: int | None = None
+    rate_polled_ms: int | None = None
+    rate_unpolled: int = 0
 
 
 class Reading(Value):
@@ -153,6 +155,8 @@ def topic_detail(inputs: TopicInputs) -> TopicDetail:
         hidden=inputs.hidden,
         failed=inputs.failed,
         rate_known_ms=inflow.known_ms,
+        rate_polled_ms=inflow.polled_ms,
+        rate_unpolled=inflow.unpolled,
     )
 
 

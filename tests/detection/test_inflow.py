@@ -44,7 +44,14 @@ def test_the_skew_is_the_largest_rate_over_the_mean():
     ("partitions", "inflow"),
     [
         pytest.param(
-            [partition((0, 0), (1, 60)), partition((0, 0))], Inflow(known_ms=60_000), id="a part of a sum is no sum"
+            [partition((0, 0), (1, 60)), partition((0, 0))],
+            Inflow(None, None, 60_000, 0, 1),
+            id="a part of a sum is no sum",
+        ),
+        pytest.param(
+            [partition((60, 0), (90, 60)), partition((0, 0)), partition((89, 0))],
+            Inflow(None, None, 90 * MINUTE_MS, 0, 1),
+            id="one that is not polled, and a new one, beside one that is polled",
         ),
         pytest.param([partition((0, 5), (1, 5))], Inflow(per_second=0.0), id="nothing comes in"),
         pytest.param([], Inflow(), id="no partitions"),

@@ -19,11 +19,14 @@ class Inflow(Value):
     ``skew`` is the largest share of a partition over the mean: 1 is even. Both are None if the rate of a partition is
     unknown, which it is in the first minute; ``skew`` is also None while nothing comes in. ``known_ms`` is from when on
     a poll makes an unknown rate known (ms since the epoch); None: the rate is known, or a partition was never polled.
+    ``polled_ms`` is when one of unknown rate was last polled, the longest ago; ``unpolled`` are not polled since then.
     """
 
     per_second: float | None = None
     skew: float | None = None
     known_ms: int | None = None
+    polled_ms: int | None = None
+    unpolled: int = 0
 
 
 def partition_inflow(partition: PartitionState) -> float | None:
@@ -46,14 +49,17 @@ def topic_inflow(partitions: Sequence[PartitionState]) -> Inflow:
     """What comes into the topic of these partitions."""
     rates = [rate for each in partitions if (rate := partition_inflow(each)) is not None]
     if not rates or len(rates) < len(partitions):
-        return Inflow(known_ms=_known_ms(partitions))
+        return _unknown([each for each in partitions if partition_inflow(each) is None])
     total = sum(rates)
     skew = round(max(rates) * len(rates) / total, 3) if total else None
     return Inflow(per_second=round(total, 3), skew=skew)
 
 
-def _known_ms(partitions: Sequence[PartitionState]) -> int | None:
-    """When the newest of these partitions has been polled for long enough; None: the end of one was never polled."""
-    if not all(each.ends for each in partitions):
-        return None
-    return max((each.ends[0].at_ms + SHORTEST_MS for each in partitions), default=None)
+def _unknown(partitions: Sequence[PartitionState]) -> Inflow:
+    """When the rates of these partitions can be known, which are not known now."""
+    if not partitions or not all(each.ends for each in partitions):
+        return Inflow()
+    known_ms = max(each.ends[0].at_ms for each in partitions) + SHORTEST_MS
+    polled = [each.ends[-1].at_ms for each in partitions]
+    unpolled = sum(at_ms <= min(polled) + SHORTEST_MS for at_ms in polled)
+    return Inflow(known_ms=known_ms, polled_ms=min(polled), unpolled=unpolled)

@@ -50,6 +50,8 @@ COMMON: Final[Mapping[str, str]] = {
         "From when on a poll makes an unknown per_second known (ms since the epoch); absent: it is known, or nothing "
         "was polled."
     ),
+    "rate_polled_ms": "Of the partitions whose rate is unknown: the last poll of the one that waits longest (ms).",
+    "rate_unpolled": "How many of them have not been polled since then.",
     "skew": "The busiest partition's share of what comes in, over an even share; null: unknown, or nothing comes in.",
 }
 """By the name of a field that has no text of its own."""

@@ -170,7 +170,7 @@ def _with_unused(page: TopicsPage, found: Iterable[Unused], limit: int | None) -
 
 def _topic_line(summary: TopicSummary, now_ms: int) -> TopicLine:
     href = TopicAddress(summary.cluster, summary.topic).under(TOPICS)
-    why = unknown_rate(summary.rate_known_ms, now_ms)
+    why = unknown_rate(summary.rate_known_ms, summary.rate_polled_ms, summary.rate_unpolled, now_ms)
     return TopicLine(summary=summary, href=href, rate=_rate(summary.per_second), why=why)
 
 
@@ -200,7 +200,7 @@ def topic_page(found: FoundTopic, snapshot: Snapshot, now_ms: int, limit: int | 
         api_href=TopicAddress(detail.cluster, detail.topic).under(TOPICS_API),
         share=None if snapshot.shard.is_all else shard_sentence(snapshot.shard),
         truncations=tuple(_truncation_lines(detail)),
-        why=unknown_rate(detail.rate_known_ms, now_ms),
+        why=unknown_rate(detail.rate_known_ms, detail.rate_polled_ms, detail.rate_unpolled, now_ms),
     )
 
 

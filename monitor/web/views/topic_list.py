@@ -37,6 +37,8 @@ class TopicSummary(Value):
     per_second: float | None = None
     skew: float | None = None
     rate_known_ms: int | None = None
+    rate_polled_ms: int | None = None
+    rate_unpolled: int = 0
 
 
 class TopicColumn(StrEnum):
@@ -100,7 +102,14 @@ class ClusterTopics:
     def with_inflow(self, summary: TopicSummary) -> TopicSummary:
         """The topic with what comes in."""
         inflow = self.inflow(summary.topic)
-        return replace(summary, per_second=inflow.per_second, skew=inflow.skew, rate_known_ms=inflow.known_ms)
+        return replace(
+            summary,
+            per_second=inflow.per_second,
+            skew=inflow.skew,
+            rate_known_ms=inflow.known_ms,
+            rate_polled_ms=inflow.polled_ms,
+            rate_unpolled=inflow.unpolled,
+        )
 
 
 class TopicListings:

@@ -91,7 +91,7 @@ def test_a_shard_does_not_say_which_topics_no_group_reads():
     ("polled_ms", "why"),
     [
         pytest.param(NOW_MS - 30_000, "known in about 30 s, after a minute of polls", id="the first minute"),
-        pytest.param(NOW_MS - 240_000, "unknown: no poll for 3 min", id="polled once, long ago"),
+        pytest.param(NOW_MS - 240_000, "unknown: 1 partition was not polled for 4 min", id="polled once, long ago"),
         pytest.param(None, "not polled yet", id="not at all"),
     ],
 )
