@@ -7,7 +7,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from monitor.charts.values import TimeRange
+from monitor.charts.values import TimeRange, missing_ranges
 from monitor.history.report.facts import FindingThen, IncidentReport
 from monitor.model.findings import Severity
 
@@ -16,6 +16,9 @@ CALM_MS: Final = 600_000
 
 LONG_PART: Final = 0.5
 """A finding that lasted for more than this part of the span joins nothing: it was there in each incident."""
+
+MOST_STEPS_APART: Final = 3
+"""Points with more steps between them have nothing recorded between them."""
 
 EARLIER_MS: Final = 300_000
 """Clients see after so long at most that a topic grew: the default of metadata.max.age.ms."""
@@ -60,6 +63,12 @@ def incident_part(report: IncidentReport, incident: TimeRange) -> IncidentReport
         points=tuple([each for each in report.points if each.at_ms <= end_ms]),
         deleted_ms=report.deleted_ms if start_ms <= (report.deleted_ms or 0) <= end_ms else None,
     )
+
+
+def missing_parts(report: IncidentReport) -> list[TimeRange]:
+    """The parts of the span of which nothing is recorded."""
+    times = [point.at_ms for point in report.points]
+    return missing_ranges(times, TimeRange(report.since_ms, report.until_ms), MOST_STEPS_APART * report.step_ms)
 
 
 def long_findings(report: IncidentReport) -> list[FindingThen]:

@@ -10,7 +10,7 @@ from typing import Final
 from monitor.charts.values import TimeRange
 from monitor.findings.table import rank
 from monitor.history.report.facts import Departure, FindingThen, IncidentReport, MemberHung, MemberLeft
-from monitor.history.report.incidents import CALM_MS, incident_part, incident_ranges, long_findings
+from monitor.history.report.incidents import CALM_MS, incident_part, incident_ranges, long_findings, missing_parts
 from monitor.history.report.members import NOT_COMMITTING
 from monitor.history.report.rebalances import moves_of
 from monitor.history.report.restarts import is_one_at_a_time, restart_departures
@@ -90,6 +90,10 @@ def _causes(report: IncidentReport, wording: Wording) -> str:
     """The first causes in the order of their weight."""
     found = _cause_texts(report, wording)
     if not found:
+        missing = missing_parts(report)
+        if missing:
+            spans = ", ".join(wording.span(each.since_ms, each.until_ms) for each in missing)
+            return f"No event of group {shown_group(report.group)} is recorded. Nothing of it is recorded {spans}."
         return (
             f"Nothing happened to group {shown_group(report.group)} from {wording.clock(report.since_ms)} to "
             f"{wording.clock(report.until_ms)}."
@@ -297,6 +301,8 @@ def _worst(findings: Sequence[FindingThen]) -> FindingThen | None:
 
 def _effects(report: IncidentReport, wording: Wording) -> str:
     found = [text for text in _each_effect(report, wording) if text]
+    if not found and missing_parts(report):
+        return "What is not recorded may have had effects."
     if not found:
         return "No partition was without an owner for a second, and no record is known to be read again or lost."
     return " ".join(f"{text[0].upper()}{text[1:]}." for text in found)
