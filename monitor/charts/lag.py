@@ -91,8 +91,10 @@ def missing_text(missing: TimeRange, span: TimeRange) -> str:
     'Nothing of the group is recorded before 1970-01-01 00:01:00 UTC.'
     >>> missing_text(TimeRange(30_000, 60_000), TimeRange(0, 90_000))
     'Nothing of the group is recorded from 1970-01-01 00:00:30 UTC to 1970-01-01 00:01:00 UTC.'
+    >>> missing_text(TimeRange(0, 60_000), TimeRange(0, 60_000))
+    'Nothing of the group is recorded from 1970-01-01 00:00:00 UTC to 1970-01-01 00:01:00 UTC.'
     """
-    if missing.since_ms == span.since_ms:
+    if missing.since_ms == span.since_ms and missing.until_ms < span.until_ms:
         return f"Nothing of the group is recorded before {utc(missing.until_ms)}."
     return f"Nothing of the group is recorded from {utc(missing.since_ms)} to {utc(missing.until_ms)}."
 

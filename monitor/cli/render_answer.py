@@ -122,12 +122,17 @@ def story_shown(story: GroupStory) -> RenderableType:
         f"{shown_group(story.group)} of cluster {shown(story.cluster)}, {utc(story.since_ms)} to {utc(story.until_ms)}:"
     )
     missing = [Text(each, style="bold") for each in missing_sentences(story)]
-    nothing = (
-        [] if story.happened else [Text("Nothing happened in what is recorded." if missing else "Nothing happened.")]
-    )
+    nothing = [] if story.happened else [Text(_nothing_text(story, has_gaps=bool(missing)))]
     lag = lag_range((point.lag for point in story.lag), story.unit)
     exact = [Text(accuracy(story.step_ms), style="dim")] if story.step_ms else []
     return Group(Text(head), *missing, *nothing, grid, *([] if lag is None else [Text(lag)]), *exact)
+
+
+def _nothing_text(story: GroupStory, *, has_gaps: bool) -> str:
+    """Where no lag is known either, that nothing happened is not known."""
+    if all(point.lag is None for point in story.lag):
+        return "No event is recorded in this time, and no finding opened or closed."
+    return "Nothing happened in what is recorded." if has_gaps else "Nothing happened."
 
 
 # --- what-if ----------------------------------------------------------------------------------------------------------

@@ -96,6 +96,9 @@ class GroupWalk:
         base = recording.base(cluster, since_ms, keys)
         self._catalog = ClusterFold(cluster, base.states)
         self._changes = catalog_events(recording.rows(cluster, base.recorded_ms, until_ms, keys))
+        newest = self._catalog.newest_pass
+        passes = [each.at_ms for each in self._changes if isinstance(each.event, PassCompleted)]
+        self._pass_times = passes if newest is None else [newest.completed_ms, *passes]
         self._taken = 0
         self._mark = 0, self._catalog
 
@@ -122,6 +125,17 @@ class GroupWalk:
         """How far apart the passes over the topics are where they follow one another; 0: there are not two."""
         passes = sorted({each.at_ms for each in self._changes if isinstance(each.event, PassCompleted)})
         return min((later - earlier for earlier, later in pairwise(passes)), default=0)
+
+    @property
+    def has_passes(self) -> bool:
+        """Whether a pass over the topics is known."""
+        return bool(self._pass_times)
+
+    @property
+    def recorded_spans(self) -> list[tuple[int, int]]:
+        """When passes ended, and from when to when each part of the log was read that has events of the group."""
+        passes = ((at_ms, at_ms) for at_ms in self._pass_times)
+        return sorted([*passes, *map(_own_span, filter(_has_own_rows, self._portions))])
 
     @property
     def first_state(self) -> GroupState | None:
@@ -194,6 +208,16 @@ class GroupWalk:
         catalog = full_catalog(self._catalog, self._settings)
         settings = self._settings.rules.of(self.cluster, self.group)
         return only_concerned(GroupInputs(group=state, catalog=catalog, now_ms=at_ms, settings=settings))
+
+
+def _has_own_rows(portion: _Portion) -> bool:
+    return any(row.entity is Entity.GROUP for row in portion.rows)
+
+
+def _own_span(portion: _Portion) -> tuple[int, int]:
+    """From the first to the last event of the group in a portion: between them, its log was read."""
+    events = [event for row in portion.rows if row.entity is Entity.GROUP for event in decode_events(row)]
+    return min(event.begun_ms for event in events), max(event.at_ms for event in events)
 
 
 def topic_times(changes: Iterable[CatalogEvent]) -> Iterator[int]:

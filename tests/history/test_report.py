@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from monitor.history.chronicle.commit_gaps import commit_gaps
 from monitor.history.chronicle.values import Chronicle, CommitGap, GroupPoint, LogTruncated, TopicChanged
 from monitor.history.recorded import NotRecordedError, RecordedEvent, RecordedRow, encode_events
 from monitor.history.report.assemble import group_report, report_of
 from monitor.history.report.cluster import Common, cluster_report
-from monitor.history.report.facts import Departure, FindingThen, IncidentReport, LagCourse, NotCommitted, Unowned
+from monitor.history.report.facts import Departure, FindingThen, IncidentReport, LagCourse, Lost, NotCommitted, Unowned
 from monitor.history.report.recorded import recorded_cluster_report
+from monitor.history.report.sentences import Wording
+from monitor.history.report.summary import summarize
 from monitor.history.walk import GroupWalk
 from monitor.model import CommitPoint, CommitRun, Entity, GroupKind, Phase, TopicPartition
 from monitor.model.findings import Severity
@@ -226,12 +229,57 @@ def test_incidents_that_are_far_apart_have_their_own_times_and_causes():
     made.assign(1_500, 2, {"b": [0, 1]})
     made.commits(range(1_505, 1_801, 5), 0)
     head, first, second, last = report_on(made, until=1_800).summary
-    assert head == "2 incidents, at least 10 min apart. Each has its own cause, as far as it is known."
+    assert head == "2 incidents, at least 10 min apart. Facts are listed by incident; one cause may be behind several."
     assert first.startswith("Incident 1 of 2, from 02:15:00.0 to 02:16:30.0: 1 member of 2 hung or stopped committing")
     assert " a at " not in first
     assert second.startswith("Incident 2 of 2, from 02:38:50.0 to 02:39:05.0: 1 member of 2 was lost: a at /10.0.0.1 ")
     assert " b at " not in second
     assert last.startswith("Over. The lag was ")
+
+
+def two_departures(**facts: object) -> list[str]:
+    """The summary of an hour in which b is gone at 600 and again at 2,400, with these facts."""
+    made = report_on(killed())
+    left = tuple([replace(made.left[0], at_ms=ms(second)) for second in (600, 2_400)])
+    nothing = {"not_committed": (), "rebalances": (), "points": (), "lag": LagCourse()}
+    report = replace(made, since_ms=ms(0), until_ms=ms(3_600), left=left, **(nothing | facts))
+    chronicle = Chronicle("c", "g", GroupKind.CLASSIC, report.since_ms, report.until_ms)
+    return list(summarize(report, Wording(report, chronicle)))
+
+
+def long_finding(kind: str, reason: str, since: int, until: int, sentence: str) -> FindingThen:
+    return FindingThen(
+        kind, reason, Severity.CRITICAL, ms(since), ms(since), ms(until), is_over=True, sentence=sentence
+    )
+
+
+def test_a_fault_of_the_cluster_that_outlasts_two_incidents_is_named_in_both():
+    fault = long_finding("topics", "no_leader", 595, 2_600, "3 partitions of topic t have no leader.")
+    _, *both, _ = two_departures(cluster_findings=(fault,))
+    text = "A fault of the cluster, from 02:23:55.0 to 02:57:20.0: 3 partitions of topic t have no leader."
+    assert [text in each for each in both] == [True, True]
+    _, *three, _ = two_departures(cluster_findings=(replace(fault, since_ms=ms(1_250), until_ms=ms(1_700)),))
+    assert ["no leader" in each for each in three] == [False, True, False]
+
+
+def test_a_long_finding_of_the_group_has_a_sentence_of_its_own_beside_two_incidents():
+    orphaned = long_finding("orphaned", "grew", 300, 3_400, "No member consumes 12 partitions of t.")
+    assert two_departures(findings=(orphaned,))[1] == (
+        "For most of the time, from 02:19:00.0 to 03:10:40.0: No member consumes 12 partitions of t."
+    )
+
+
+def test_a_topic_that_grew_shortly_before_one_of_two_incidents_may_be_its_cause():
+    _, first, second, _ = two_departures(topics=(TopicChanged(ms(590), "t", 3, 6),))
+    assert "Topic t grew from 3 to 6 partitions" in first
+    assert "Topic t" not in second
+
+
+def test_lost_and_redelivered_records_are_there_with_two_incidents_as_with_one():
+    _, first, second, again, _ = two_departures(lost=(Lost(ms(650), 5_000, (T0,)),), redelivered=70_000)
+    assert first.endswith("Up to 5,000 records were lost.")
+    assert "lost." not in second
+    assert again == "In the whole time, 70,000 records were delivered again."
 
 
 def test_a_member_that_still_hangs_is_said_to():

@@ -9,8 +9,8 @@ import pytest
 from monitor.history.chronicle.values import Chronicle, GroupPoint, PhaseBegun
 from monitor.history.recorded import RecordedEvent, RecordedRow, RecordingError, encode_events
 from monitor.history.replay import inputs_at
-from monitor.history.report.assemble import report_of
-from monitor.history.story import GroupStory, story_of
+from monitor.history.report.assemble import group_report, report_of
+from monitor.history.story import GroupStory, missing_sentences, story_of
 from monitor.history.walk import GroupWalk
 from monitor.messages.formatting import lag_range
 from monitor.model import (
@@ -26,6 +26,7 @@ from monitor.model import (
     TopicObserved,
     TopicPartitions,
 )
+from tests.history.incidents import Made, ms
 from tests.history.memory import MemoryRecording, tell_story
 
 START = 1_795_313_640_000
@@ -221,6 +222,28 @@ def test_a_backlog_that_was_read_in_several_portions_is_told_in_the_order_of_tim
     walked = [walk.inputs_at(at_ms) for at_ms in instants]
     assert [each and each.group.generation for each in walked] == [1, 1, 2, 2, 2]
     assert walked == [inputs_at(recording, "c", "g", at_ms) for at_ms in instants]
+
+
+def test_a_time_without_any_record_is_said_not_to_be_recorded_in_a_story_and_in_a_report():
+    """The job was off from 300 to 900: no row of any kind after 295 s. A span within that time has nothing at all."""
+    made = Made(1_200)
+    made.poll()
+    made.assign(5, 1, {"a": [0], "b": [1]})
+    made.commits(range(10, 1_201, 5), 0, 1)
+    rows = [each for each in made.recording().every_row if not ms(300) < each.recorded_ms <= ms(900)]
+    found = tell_story(MemoryRecording(rows), "c", "g", ms(10), ms(1_190))
+    assert found is not None
+    assert missing_sentences(found) == [
+        "Nothing of the group is recorded from 2026-11-22 02:18:50 UTC to 2026-11-22 02:29:00 UTC."
+    ]
+    within = tell_story(MemoryRecording(rows), "c", "g", ms(400), ms(800))
+    assert within is not None
+    assert missing_sentences(within) == [
+        "Nothing of the group is recorded from 2026-11-22 02:20:40 UTC to 2026-11-22 02:27:20 UTC."
+    ]
+    report = group_report(MemoryRecording(rows), "c", "g", ms(400), ms(800))
+    assert report is not None
+    assert report.summary[0].startswith("No event of group g is recorded. Nothing of it is recorded from 02:20:40")
 
 
 def test_the_lag_is_unknown_while_no_collector_polls():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from monitor.history.chronicle.followers import (
@@ -17,6 +18,7 @@ from monitor.history.chronicle.followers import (
 from monitor.history.chronicle.grid import Steps, step_ms
 from monitor.history.chronicle.judging import Judge, Judged, Seen, judged_instants
 from monitor.history.chronicle.lag_peak import peak_ms
+from monitor.history.chronicle.old_ends import unrecorded_parts
 from monitor.history.chronicle.values import (
     Chronicle,
     GroupPoint,
@@ -77,7 +79,7 @@ def write_chronicle(
     if later_ms > until_ms and _has_jumped(walk.state(until_ms), since_ms):
         last_ms = min(walk.until_ms, steps.ceiling(until_ms))
         follower.take_skips(Judge(walk).at(max(later_ms, last_ms)).seen)
-    return follower.chronicle(until_ms)
+    return follower.chronicle(until_ms, unrecorded_parts(walk, until_ms))
 
 
 def _has_jumped(group: GroupState | None, since_ms: int) -> bool:
@@ -184,8 +186,8 @@ class _Follower:
         if seen is not None:
             self._skips.take(seen.verdict, seen.inputs.group)
 
-    def chronicle(self, until_ms: int) -> Chronicle | None:
-        """What was noted; None: there was no such group."""
+    def chronicle(self, until_ms: int, unrecorded: Sequence[range]) -> Chronicle | None:
+        """What was noted, without points of times that are not recorded; None: there was no such group."""
         if self._kind is None:
             return None
         since_ms = self._since_ms
@@ -202,8 +204,10 @@ class _Follower:
             until_ms=until_ms,
             step_ms=self._steps.apart_ms,
             is_connect=self._is_connect,
-            points=tuple(self._points),
-            partition_points=tuple(self._partition_points),
+            points=tuple([each for each in self._points if self._is_recorded(each.at_ms, until_ms, unrecorded)]),
+            partition_points=tuple(
+                [each for each in self._partition_points if self._is_recorded(each.at_ms, until_ms, unrecorded)]
+            ),
             findings=spans_of(findings, FindingScope.GROUP),
             cluster_findings=spans_of(findings, FindingScope.CLUSTER),
             rebalances=tuple(sorted(ended, key=lambda each: (each.ended_ms or 0, each.generation))),
@@ -219,6 +223,11 @@ class _Follower:
             peak=self._extremes.peak,
             truncations=tuple(sorted(cut, key=lambda each: (each.at_ms, each.topic, str(each.partition)))),
         )
+
+    def _is_recorded(self, at_ms: int, until_ms: int, unrecorded: Sequence[range]) -> bool:
+        """The first and the last instant have a point each, whatever is known of them, but no row of a table."""
+        is_edge = self._steps.partitions_every_ms is None and at_ms in {self._since_ms, until_ms}
+        return is_edge or not any(at_ms in part for part in unrecorded)
 
     def _note_phase(self, at_ms: int, phase: Phase) -> None:
         before, is_known = self._phase

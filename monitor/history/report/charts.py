@@ -12,6 +12,7 @@ from monitor.charts.owners import owners_chart
 from monitor.charts.values import LagAt, LagChart, Mark, OwnersChart, OwnerSpan, Span, TimeRange
 from monitor.history.report.facts import FindingThen, IncidentReport, ReportLine
 from monitor.history.report.findings import lasted_text
+from monitor.history.report.incidents import MOST_STEPS_APART
 from monitor.history.report.rebalances import rebalance_lines
 from monitor.messages.kind_words import finding_words
 from monitor.messages.names import shown
@@ -54,7 +55,12 @@ def draw_lag(report: IncidentReport) -> str:
     peak = {} if report.lag.peak is None else {report.lag.peak_ms: report.lag.peak}
     lags = {point.at_ms: point.lag for point in report.points} | peak
     points = tuple(LagAt(at_ms, lags[at_ms]) for at_ms in sorted(lags))
-    chart = LagChart(TimeRange(report.since_ms, report.until_ms), points, unit=report.unit)
+    chart = LagChart(
+        TimeRange(report.since_ms, report.until_ms),
+        points,
+        unit=report.unit,
+        apart_ms=MOST_STEPS_APART * report.step_ms,
+    )
     rebalances = rebalance_lines(report.rebalances, report.kind)
     return lag_chart(past_chart(chart, rebalances, (*report.cluster_findings, *report.findings)), with_style=False)
 

@@ -14,6 +14,7 @@ from monitor.history.chronicle.values import GroupPoint
 from monitor.history.report.charts import draw_lag, draw_owners
 from monitor.history.report.cluster import ClusterFault, ClusterReport, GroupHit
 from monitor.history.report.facts import FindingThen, IncidentReport, OffsetsInstant, OffsetsThen
+from monitor.history.report.incidents import missing_parts
 from monitor.history.report.member_table import HEADINGS, member_rows
 from monitor.history.report.notes import notes
 from monitor.history.report.people import People
@@ -100,7 +101,8 @@ def _sections(report: IncidentReport) -> Iterator[Section]:
 
 def _timeline(report: IncidentReport, clock: Clock) -> Section:
     rows = tuple((clock.at(line.at_ms), line.sentence) for line in report.timeline)
-    return Section("Timeline", text="" if rows else "Nothing happened.", headings=("time", "event"), rows=rows)
+    nothing = "Nothing happened in what is recorded." if missing_parts(report) else "Nothing happened."
+    return Section("Timeline", text="" if rows else nothing, headings=("time", "event"), rows=rows)
 
 
 def _charts(report: IncidentReport, clock: Clock) -> Iterator[Section]:

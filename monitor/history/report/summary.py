@@ -10,7 +10,7 @@ from typing import Final
 from monitor.charts.values import TimeRange
 from monitor.findings.table import rank
 from monitor.history.report.facts import Departure, FindingThen, IncidentReport, MemberHung, MemberLeft
-from monitor.history.report.incidents import CALM_MS, incident_part, incident_ranges
+from monitor.history.report.incidents import CALM_MS, incident_part, incident_ranges, long_findings, missing_parts
 from monitor.history.report.members import NOT_COMMITTING
 from monitor.history.report.rebalances import moves_of
 from monitor.history.report.restarts import is_one_at_a_time, restart_departures
@@ -44,9 +44,18 @@ def summarize(report: IncidentReport, wording: Wording) -> tuple[str, ...]:
 
 
 def _several(report: IncidentReport, incidents: Sequence[TimeRange], wording: Wording) -> Iterator[str]:
-    """How many there were, each with its time, cause and effect, and the state at the end."""
+    """How many there were, each with its time, cause and effect, and the state at the end.
+
+    What lasted through several of them, and what is only counted for the whole span, has sentences of its own.
+    """
     count = len(incidents)
-    yield f"{count} incidents, at least {age(CALM_MS)} apart. Each has its own cause, as far as it is known."
+    yield (
+        f"{count} incidents, at least {age(CALM_MS)} apart. Facts are listed by incident; one cause may be behind "
+        "several."
+    )
+    worst = _worst(long_findings(report))
+    if worst is not None:
+        yield f"For most of the time, {_times(worst, wording)}: {worst.sentence.rstrip('.')}."
     for number, each in enumerate(incidents[:MOST_INCIDENTS], 1):
         part, when = incident_part(report, each), wording.span(each.since_ms, each.until_ms)
         causes = " ".join(f"{text}." for text in _cause_texts(part, wording)) or "Its cause is not known."
@@ -55,6 +64,9 @@ def _several(report: IncidentReport, incidents: Sequence[TimeRange], wording: Wo
         yield f"Incident {number} of {count}, {when}: {causes}{did}"
     if count > MOST_INCIDENTS:
         yield f"{counted(count - MOST_INCIDENTS, 'more incident')}: the timeline has them."
+    again = _redelivered_text(report)
+    if again:
+        yield f"In the whole time, {again}."
     state = "Over" if report.is_over else f"Ongoing at {wording.clock(report.until_ms)}"
     yield " ".join(f"{text}." for text in (state, _last_lag(report, wording), _still_open(report)) if text)
 
@@ -68,6 +80,7 @@ def _part_effects(part: IncidentReport, incident: TimeRange, wording: Wording) -
     highest = max(lags, key=lambda point: point.lag or 0, default=None)
     if highest is not None and highest.lag:
         yield f"the largest sampled lag was {counted(highest.lag, part.unit)} at {wording.clock(highest.at_ms)}"
+    yield _lost_text(part)
 
 
 # --- what happened ----------------------------------------------------------------------------------------------------
@@ -77,6 +90,10 @@ def _causes(report: IncidentReport, wording: Wording) -> str:
     """The first causes in the order of their weight."""
     found = _cause_texts(report, wording)
     if not found:
+        missing = missing_parts(report)
+        if missing:
+            spans = ", ".join(wording.span(each.since_ms, each.until_ms) for each in missing)
+            return f"No event of group {shown_group(report.group)} is recorded. Nothing of it is recorded {spans}."
         return (
             f"Nothing happened to group {shown_group(report.group)} from {wording.clock(report.since_ms)} to "
             f"{wording.clock(report.until_ms)}."
@@ -104,8 +121,12 @@ def _each_cause(report: IncidentReport, wording: Wording) -> Iterator[str]:
 
 def _fault_sentence(each: FindingThen, wording: Wording) -> str:
     """What was wrong with the cluster itself, so that no member of the group is to blame."""
-    until = f"to {wording.clock(each.until_ms)}" if each.is_over else f"until at least {wording.clock(each.until_ms)}"
-    return f"A fault of the cluster, from {wording.clock(each.since_ms)} {until}: {each.sentence.rstrip('.')}"
+    return f"A fault of the cluster, {_times(each, wording)}: {each.sentence.rstrip('.')}"
+
+
+def _times(each: FindingThen, wording: Wording) -> str:
+    until = "to" if each.is_over else "until at least"
+    return f"from {wording.clock(each.since_ms)} {until} {wording.clock(each.until_ms)}"
 
 
 def _hung_and_gone(report: IncidentReport, wording: Wording) -> str:
@@ -267,11 +288,12 @@ def _arrivals(report: IncidentReport, wording: Wording) -> str:
 
 def _worst_finding(report: IncidentReport, wording: Wording) -> list[str]:
     """Where nothing else is known to have happened."""
-    found = [each for each in report.findings if each.severity is not Severity.INFO]
-    if not found:
-        return []
-    worst = min(found, key=lambda each: rank(each.kind, each.reason))
-    return [f"From {wording.clock(worst.since_ms)}: {worst.sentence.rstrip('.')}"]
+    worst = _worst([each for each in report.findings if each.severity is not Severity.INFO])
+    return [] if worst is None else [f"From {wording.clock(worst.since_ms)}: {worst.sentence.rstrip('.')}"]
+
+
+def _worst(findings: Sequence[FindingThen]) -> FindingThen | None:
+    return min(findings, key=lambda each: rank(each.kind, each.reason), default=None)
 
 
 # --- what it did ------------------------------------------------------------------------------------------------------
@@ -279,6 +301,8 @@ def _worst_finding(report: IncidentReport, wording: Wording) -> list[str]:
 
 def _effects(report: IncidentReport, wording: Wording) -> str:
     found = [text for text in _each_effect(report, wording) if text]
+    if not found and missing_parts(report):
+        return "What is not recorded may have had effects."
     if not found:
         return "No partition was without an owner for a second, and no record is known to be read again or lost."
     return " ".join(f"{text[0].upper()}{text[1:]}." for text in found)
@@ -290,10 +314,18 @@ def _each_effect(report: IncidentReport, wording: Wording) -> Iterator[str]:
     yield f"{places(twice)} had several owners" if twice else ""
     yield from _moves(report)
     yield _peak(report, wording)
-    if report.redelivered:
-        yield f"{counted(report.redelivered, report.unit)} were delivered again"
+    yield _redelivered_text(report)
+    yield _lost_text(report)
+
+
+def _redelivered_text(report: IncidentReport) -> str:
+    """How many records the group got again; "" if none. They are counted for the whole span, not for an incident."""
+    return f"{counted(report.redelivered, report.unit)} were delivered again" if report.redelivered else ""
+
+
+def _lost_text(report: IncidentReport) -> str:
     lost = max([each.records or 0 for each in report.lost], default=0)
-    yield f"up to {counted(lost, report.unit)} were lost" if lost else ""
+    return f"up to {counted(lost, report.unit)} were lost" if lost else ""
 
 
 def _peak(report: IncidentReport, wording: Wording) -> str:
