@@ -15,6 +15,7 @@ from monitor.cli.errors import SourceError
 
 if TYPE_CHECKING:  # loaded when dashboards are written: --help must be quick
     from monitor.config import Settings
+    from monitor.grafana.owner import Owner
 
 
 class DashboardFormat(StrEnum):
@@ -123,11 +124,21 @@ def _require_own(files: Mapping[Path, str]) -> None:
             raise SourceError(
                 f"{file} is no dashboard of groupwatch. Choose another folder, or overwrite it by --force."
             )
-        if there != own:
-            raise SourceError(
-                f"{file} is of another deployment ({there}; this one: {own}). "
-                "Set a name in [dashboards], choose another folder, or overwrite it by --force."
-            )
+        if own is not None and there != own:
+            raise SourceError(_refusal(file, there, own))
+
+
+def _refusal(file: Path, there: Owner, own: Owner) -> str:
+    """Why a dashboard is kept. With the same uid, it may be of another deployment or of this one's old settings."""
+    if there.uid != own.uid:
+        return (
+            f"{file} is of another deployment ({there}; this one: {own}). "
+            "Set a name in [dashboards], choose another folder, or overwrite it by --force."
+        )
+    return (
+        f"{file} has other settings ({there.difference(own)}). If it is yours, use --force. "
+        "Otherwise set a name in [dashboards], or choose another folder."
+    )
 
 
 def _file_text(file: Path) -> str:

@@ -26,7 +26,16 @@ class Owner(msgspec.Struct, frozen=True):
 
     def __str__(self) -> str:
         """All of it, as the settings call it."""
-        return f"uid {self.uid}, page {self.page}, datasource {self.datasource}, label {self.cluster_label}"
+        return ", ".join(self._parts())
+
+    def difference(self, now: Owner) -> str:
+        """The settings that are others now: as they are here, and as they are now."""
+        pairs = [(here, there) for here, there in zip(self._parts(), now._parts(), strict=True) if here != there]
+        return f"{', '.join(here for here, _ in pairs)}; now: {', '.join(there for _, there in pairs)}"
+
+    def _parts(self) -> tuple[str, ...]:
+        label = self.cluster_label
+        return f"uid {self.uid}", f"page {self.page}", f"datasource {self.datasource}", f"label {label}"
 
 
 def owner_of(text: str) -> Owner | None:

@@ -84,6 +84,10 @@ def memory_used_up(folder: str) -> str:
     return f"This question needs more than {MEMORY_BYTES >> 20} MB of memory, the job's limit. {_less(folder)}"
 
 
+JOB_ENDS: Final = "The job is ending."
+"""Why a question has no answer whose process was ended because the job stops."""
+
+
 def end_by_system(folder: str, signal_name: str) -> str:
     """The same of one whose process the system or a library has ended; mostly, it needed memory."""
     return (

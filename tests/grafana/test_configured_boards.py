@@ -164,9 +164,8 @@ def test_dashboards_of_another_deployment_are_overwritten_by_force_only(tmp_path
     file = boards / ("fleet.json" if format_ == "json" else "fleet.yaml")
     assert (refused.exit_code, refused.stdout) == (2, "")
     assert refused.stderr == (
-        f"groupwatch: {file} is of another deployment (uid groupwatch, page https://one.example.com, datasource "
-        "default, label cluster; this one: uid groupwatch, page https://two.example.com, datasource default, label "
-        "cluster). Set a name in [dashboards], choose another folder, or overwrite it by --force.\n"
+        f"groupwatch: {file} has other settings (page https://one.example.com; now: page https://two.example.com). "
+        "If it is yours, use --force. Otherwise set a name in [dashboards], or choose another folder.\n"
     )
     assert {file: file.read_text("utf-8") for file in boards.iterdir()} == written
     second.write_text(f'{SECOND}[dashboards]\nname = "two"\n', encoding="utf-8")
@@ -175,6 +174,20 @@ def test_dashboards_of_another_deployment_are_overwritten_by_force_only(tmp_path
     second.write_text(SECOND, encoding="utf-8")
     assert dashboards("--config", str(second), *words, "--force").exit_code == 0
     assert "https://two.example.com" in file.read_text("utf-8")
+
+
+def test_a_dashboard_of_another_uid_is_of_another_deployment(tmp_path: Path):
+    named, plain = tmp_path / "named.toml", tmp_path / "boards"
+    named.write_text('[dashboards]\nname = "two"\n', encoding="utf-8")
+    assert dashboards("--config", str(named), "--out", str(plain)).exit_code == 0
+    (plain / "two-fleet.json").rename(plain / "fleet.json")
+    refused = dashboards("--out", str(plain))
+    assert refused.exit_code == 2
+    assert refused.stderr == (
+        f"groupwatch: {plain}/fleet.json is of another deployment (uid two-groupwatch, page http://127.0.0.1:9464, "
+        "datasource default, label cluster; this one: uid groupwatch, page http://127.0.0.1:9464, datasource default, "
+        "label cluster). Set a name in [dashboards], choose another folder, or overwrite it by --force.\n"
+    )
 
 
 def test_a_file_that_is_no_dashboard_of_groupwatch_is_kept(tmp_path: Path):

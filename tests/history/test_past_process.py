@@ -19,6 +19,7 @@ from typer.testing import CliRunner
 
 from monitor.cli.app import app
 from monitor.history.apart import past_process
+from monitor.history.apart.messages import TooSlow
 from monitor.history.apart.past_process import PastProcess
 from monitor.history.past import RecordedPast
 from monitor.history.recorded import (
@@ -159,15 +160,21 @@ def test_a_machine_of_many_cores_is_answered_too(folder: Path, monkeypatch: pyte
 
 
 def test_a_question_that_does_not_look_at_the_time_is_killed(folder: Path):
-    past = PastProcess(str(folder), most_s=5)
+    past = PastProcess(str(folder), most_s=3)
     past.inputs("c", "g", ms(90))
     stopped = process_of(past)
     assert stopped is not None
     os.kill(stopped, signal.SIGSTOP)
-    with pytest.raises(TooSlowError, match=r"This question took 5 s, the job's limit\. The machine is busy"):
+    with pytest.raises(TooSlowError, match=r"This question took 3 s, the job's limit\. The machine is busy"):
         past.inputs("c", "g", ms(90))
     assert not is_there(stopped)
     past.close()
+
+
+def test_a_question_that_is_killed_names_the_limit_and_not_when_it_was_killed():
+    refused = PastProcess("/data")._end_response(-signal.SIGKILL, took_s=47.5)
+    assert isinstance(refused, TooSlow)
+    assert refused.sentences.startswith("This question took 45 s, the job's limit. ")
 
 
 def test_a_question_that_never_looks_at_its_cpu_time_is_ended_by_the_system(past: PastProcess):
@@ -194,8 +201,10 @@ def test_a_stop_of_the_job_ends_a_question(past: PastProcess):
     with ThreadPoolExecutor(1) as pool:
         answer = pool.submit(past.report, "storm", "g", START, ms(1_190))
         past.close()
-        assert answer.exception() is not None
+        assert str(answer.exception()) == "The job is ending."
     assert not is_there(asked)
+    with pytest.raises(RecordingError, match=r"^The job is ending\.$"):
+        past.inputs("c", "g", ms(90))
 
 
 def test_a_process_that_was_killed_while_nobody_asked_is_replaced(past: PastProcess):

@@ -30,6 +30,7 @@ from monitor.history.chronicle.values import Chronicle
 from monitor.history.recorded import NotRecordedError, RecordingError
 from monitor.history.report.facts import IncidentReport
 from monitor.history.work_limit import (
+    JOB_ENDS,
     JOB_LIMIT,
     KILL_AFTER_S,
     TooMuchWorkError,
@@ -63,11 +64,15 @@ class PastProcess:
     process, however that ends.
     """
 
-    def __init__(self, folder: str, most_s: float = JOB_LIMIT.most_s + KILL_AFTER_S, groups: GroupChoice = ALL) -> None:
-        """Start nothing yet. ``groups`` are recorded: of another one that is not found, the reason is known."""
+    def __init__(self, folder: str, most_s: float = JOB_LIMIT.most_s, groups: GroupChoice = ALL) -> None:
+        """Start nothing yet. ``groups`` are recorded: of another one that is not found, the reason is known.
+
+        A question may take ``most_s``; KILL_AFTER_S later its process is killed.
+        """
         self._folder = folder
         self._groups = groups
         self._most_s = most_s
+        self._kill_s = most_s + KILL_AFTER_S
         self._turn = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._idle = threading.Timer(IDLE_S, self._end_idle)
@@ -130,14 +135,14 @@ class PastProcess:
         """The response of the process. If an existing one ends, a new one gets the query, as it may be unread."""
         for process in (self._running(), None):
             asked, asked_s = process or self._start(), time.monotonic()
-            response = _exchange(asked, question, self._most_s)
+            response = _exchange(asked, question, self._kill_s)
             code = asked.wait() if response is None else 0
             took_s = time.monotonic() - asked_s
             if response is None or isinstance(response, TooMuchWork | TooSlow):
                 self._end()
             if response is not None:
                 return response
-            if process is None or took_s >= self._most_s or code == -signal.SIGXCPU:
+            if process is None or took_s >= self._kill_s or code == -signal.SIGXCPU:
                 break
         return self._end_response(code, took_s)
 
@@ -145,11 +150,13 @@ class PastProcess:
         """The response for a process that ended without one, after so long.
 
         Raises:
-            RecordingError: it did not take too much.
+            RecordingError: it did not take too much, or the job ends.
         """
+        if self._is_closed:
+            raise RecordingError(JOB_ENDS)
         if code == -signal.SIGXCPU:
             return TooMuchWork(cpu_used_up(self._folder, JOB_LIMIT.most_cpu_s))
-        if took_s >= self._most_s:
+        if took_s >= self._kill_s:
             return TooSlow(time_used_up(self._folder, self._most_s))
         if code < 0:  # by itself or the system for want of memory
             return TooMuchWork(end_by_system(self._folder, signal.Signals(-code).name))
@@ -195,7 +202,7 @@ class PastProcess:
         if not is_ready:
             code = process.wait()
             self._end()
-            raise _end_error(code)
+            raise RecordingError(JOB_ENDS) if self._is_closed else _end_error(code)
         return process
 
 
