@@ -15,7 +15,10 @@ HOUR_S = 3600
 WITH_A_CLOCK_FROM_A_FILE = (
     "import pathlib, time, streaming_jobs.runtime.clock as clock;"
     "ahead = pathlib.Path({ahead!r});"
-    "clock.now_ms = clock.SteadyClock(lambda: time.time_ns() + int(ahead.read_text()) * 10**9);"
+    "wall_ns = lambda: time.time_ns() + int(ahead.read_text()) * 10**9;"
+    "clock.now_ms = clock.SteadyClock(wall_ns);"
+    "import monitor.web.app as app;"
+    "app._system_ms = lambda: wall_ns() // 10**6;"
     "{first}"
     "import monitor.cli as cli;"
     "cli.main()"
