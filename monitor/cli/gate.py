@@ -10,11 +10,12 @@ from msgspec.structs import replace
 from monitor.cli.errors import SourceError
 from monitor.cli.sources.verifying import VerifiedCluster
 from monitor.detection.evaluation_input import GroupInputs
+from monitor.expectations.entries import EntriesOfCluster
 from monitor.expectations.expectation import Expectation, Expectations
 from monitor.expectations.look import Look, look_at
 from monitor.expectations.outcome import GroupOutcome, combine
 from monitor.expectations.rollout import RolloutLimits, RolloutProgress, look_again
-from monitor.expectations.verification import unknown_cluster, verify_group
+from monitor.expectations.verification import hidden_groups, unknown_cluster, verify_group
 from monitor.model import Value
 from monitor.model.expectations import Met
 
@@ -113,7 +114,11 @@ class Gate:
             return [GroupRollout(only or "", unknown_cluster(cluster, str(error), only))]
         names = sorted(known.names) if only is None else [only]
         found = [(name, self._expectations.of(cluster, name)) for name in names]
-        return [self._rollout(name, each, known.missing) for name, each in found if each is not None]
+        groups = [self._rollout(name, each, known.missing) for name, each in found if each is not None]
+        if only is None:
+            entries = EntriesOfCluster(self._expectations, cluster)
+            groups += [GroupRollout(each.group, each) for each in hidden_groups(entries, cluster, known)]
+        return groups
 
     def _rollout(self, group: str, expected: Expectation, missing: str | None) -> GroupRollout:
         """The rollout of one group after another look. A group that is away is not there yet."""

@@ -19,6 +19,9 @@ Told = tuple[Met, str]
 COUNTING: Final = frozenset({Severity.CRITICAL, Severity.WARNING})
 """Findings of these severities are not expected, unless they are allowed."""
 
+NOT_THERE: Final = frozenset({Phase.GONE, Phase.UNSEEN})
+"""In these states there is no such group."""
+
 FINDINGS: Final = "findings"
 CLUSTER: Final = "cluster"
 _NOBODY: Final = "It has no members."
@@ -51,10 +54,17 @@ def absent_group(expected: Expectation, cluster: str, group: str) -> GroupOutcom
     return group_outcome(cluster, group, [Check("exists", met, sentence)], expected.team)
 
 
+def absent_or_unknown(expected: Expectation, cluster: str, group: str, missing: str | None) -> GroupOutcome:
+    """A group, or a pattern, that a source does not have. ``missing``: why it may lack groups; None: it lacks none."""
+    if missing is None:
+        return absent_group(expected, cluster, group)
+    return unknown_group(expected, cluster, group, f"{shown(group)} is not among the known groups. {missing}")
+
+
 def _checks(expected: Expectation, verdict: GroupVerdict) -> Iterator[Check]:
-    is_there = verdict.state not in {Phase.GONE, Phase.UNSEEN}
+    is_there = verdict.state not in NOT_THERE
     if expected.exists is not None or not is_there:
-        met = Met.YES if is_there is (expected.exists is not False) else Met.NO
+        met = Met.UNKNOWN if expected.exists is None else Met.YES if is_there is expected.exists else Met.NO
         yield Check("exists", met, "The group exists." if is_there else "The group does not exist.")
     if not is_there or expected.exists is False:
         return

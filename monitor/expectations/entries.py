@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
 
 from msgspec.structs import replace
 
+from monitor.expectations.checks import absent_or_unknown
 from monitor.expectations.expectation import Expectation, Expectations
 from monitor.expectations.outcome import combine
-from monitor.expectations.verification import verify_group
 from monitor.model.expectations import Met
 from monitor.model.patterns import name_pattern
+
+_PATTERN: Final = re.compile(r"[*+?|^$()\[\]{}]|\\[0-9A-Za-z]")
+"""What an expression for several names has. A dot is in many names, so it makes none."""
+
+
+class Unread(str):
+    """Why groups cannot be seen now that are there, as a sentence. A pattern may match some of them."""
+
+    __slots__ = ()
 
 
 class EntriesOfCluster:
@@ -29,7 +40,7 @@ class EntriesOfCluster:
         for each in expectations.entries:
             if each.cluster in {None, cluster}:
                 alike[each.groups].append(each)
-        self._entries = {expression: _one_entry(entries) for expression, entries in alike.items()}
+        self._entries = {expression: _one_entry(each, expectations, cluster) for expression, each in alike.items()}
         self._matching: dict[str, tuple[str, ...]] = {}
 
     @property
@@ -55,21 +66,41 @@ class EntriesOfCluster:
             missing: why the source may lack groups, as a sentence; None: it lacks none.
         """
         found: dict[str, set[Met]] = {each: set() for each in self._entries}
-        for group, met in groups.items():
-            for expression in self.of(group):
-                found[expression].add(met)
-        return {
-            expression: combine(found[expression]) if found[expression] else self._without_group(expression, missing)
-            for expression in self._entries
-        }
+        for group, expressions in self._match(groups):
+            for expression in expressions:
+                found[expression].add(groups[group])
+        for expression, own in found.items():
+            if not own:
+                own.add(absent_or_unknown(self._entries[expression], self._cluster, expression, missing).met)
+        for expression in self.patterns if isinstance(missing, Unread) else ():
+            found[expression].add(Met.UNKNOWN)
+        return {expression: combine(each) for expression, each in found.items()}
 
-    def _without_group(self, expression: str, missing: str | None) -> Met:
-        return verify_group(self._entries[expression], self._cluster, expression, None, missing).met
+    def missing(self, known: Iterable[str]) -> Mapping[str, Expectation]:
+        """The entries that none of the known groups matches, by their expressions: a name may be misspelt."""
+        found = {expression for _, expressions in self._match(known) for expression in expressions}
+        return {expression: entry for expression, entry in self._entries.items() if expression not in found}
+
+    @property
+    def patterns(self) -> Mapping[str, Expectation]:
+        """The entries that may be about several groups, by their expressions."""
+        return {expression: entry for expression, entry in self._entries.items() if _PATTERN.search(expression)}
+
+    def _match(self, known: Iterable[str]) -> list[tuple[str, tuple[str, ...]]]:
+        """The known groups with the expressions that match them. Other groups are forgotten."""
+        self._matching = {group: self.of(group) for group in known}
+        return list(self._matching.items())
 
 
-def _one_entry(entries: Sequence[Expectation]) -> Expectation:
-    """Entries with the same expression as one: of each of these keys, the first that has it counts."""
+def _one_entry(entries: Sequence[Expectation], expectations: Expectations, cluster: str) -> Expectation:
+    """Entries with the same expression as one: of each of these keys, the first that has it counts.
+
+    Whether a group with this name exists may also be said by an entry for several, before it.
+    """
     exists = next((each.exists for each in entries if each.exists is not None), None)
+    if exists is not None and not _PATTERN.search(entries[0].groups):
+        first = expectations.of(cluster, entries[0].groups)
+        exists = exists if first is None else first.exists
     team = next((each.team for each in entries if each.team is not None), None)
     slo = next((each.slo for each in entries if each.slo is not None), None)
     return replace(entries[0], exists=exists, team=team, slo=slo)

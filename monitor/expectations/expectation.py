@@ -126,17 +126,6 @@ class Expectations(Value, cache_hash=True):
         matching = (each for each in self.entries if getattr(each, key) is not None and each.is_of(cluster, group))
         return next(matching, None)
 
-    def missing(self, cluster: str, known: frozenset[str]) -> tuple[Expectation, ...]:
-        """The entries about this cluster that none of the known groups matches: a name may be misspelt."""
-        return tuple(
-            [
-                each
-                for each in self.entries
-                if each.cluster in (None, cluster)
-                and not any(name_pattern(each.groups).matches(name) for name in known)
-            ]
-        )
-
 
 def _first(entries: list[Expectation], name: str) -> object:
     return next((value for each in entries if (value := getattr(each, name)) is not None), None)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Final
 
 from monitor.detection.cluster_findings import AbsentGroups
+from monitor.expectations.checks import NOT_THERE
+from monitor.expectations.entries import EntriesOfCluster
 from monitor.expectations.expectation import Expectations
-from monitor.model import GroupSummary, Phase
-
-_NOT_THERE: Final = frozenset({Phase.GONE, Phase.UNSEEN})
+from monitor.model import GroupSummary
 
 
 @dataclass(slots=True)
@@ -18,6 +17,7 @@ class MissingGroups:
     """The entries of one cluster that say that a group exists, and that no group matches, each with since when."""
 
     _since_ms: dict[tuple[str, str | None], int] = field(default_factory=dict)
+    _of: tuple[Expectations, EntriesOfCluster] | None = None
 
     def update(
         self, expectations: Expectations, cluster: str, groups: Iterable[GroupSummary] | None, now_ms: int
@@ -31,13 +31,19 @@ class MissingGroups:
                 other.
             now_ms: when they were listed (ms since the epoch).
         """
+        entries = self._entries(expectations, cluster)
         if groups is None:
-            expected = {(each.groups, each.team) for each in expectations.entries if each.exists}
+            expected = {(each.groups, each.team) for each in entries.entries.values() if each.exists}
             self._since_ms = {entry: ms for entry, ms in self._since_ms.items() if entry in expected}
         else:
-            known = frozenset([each.group for each in groups if each.state not in _NOT_THERE])
-            missing = [(each.groups, each.team) for each in expectations.missing(cluster, known) if each.exists]
+            known = frozenset([each.group for each in groups if each.state not in NOT_THERE])
+            missing = [(each.groups, each.team) for each in entries.missing(known).values() if each.exists]
             self._since_ms = {entry: self._since_ms.get(entry, now_ms) for entry in missing}
         if not self._since_ms:
             return None
         return AbsentGroups(tuple(self._since_ms), min(self._since_ms.values()), expectations.severity)
+
+    def _entries(self, expectations: Expectations, cluster: str) -> EntriesOfCluster:
+        if self._of is None or self._of[0] is not expectations:
+            self._of = expectations, EntriesOfCluster(expectations, cluster)
+        return self._of[1]

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from monitor.detection.evaluation_input import GroupInputs
 from monitor.detection.lag.commit_cadence import RHYTHMS, usual_gap_ms
-from monitor.expectations.checks import FINDINGS, check_group, is_rebalancing, unexpected_findings
+from monitor.expectations.checks import FINDINGS, NOT_THERE, check_group, is_rebalancing, unexpected_findings
 from monitor.expectations.costs import RolloutCosts, costs_since
 from monitor.expectations.expectation import Expectation, MemberRange
 from monitor.expectations.look import Look
@@ -102,6 +102,8 @@ def rollout_outcome(
     verdict = look.verdict
     if expected.members is None:
         expected = replace(expected, members=SOMEBODY)
+    if expected.exists is None and verdict.state in NOT_THERE:  # it is not there yet
+        expected = replace(expected, exists=True)
     checked = check_group(expected, verdict)
     kept = [each for each in checked.checks if each.key != FINDINGS]
     if len(kept) == len(checked.checks):  # it cannot be evaluated, or is not there

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from monitor.detection.evaluation_input import GroupInputs
-from monitor.expectations.checks import CLUSTER, absent_group, check_group, unknown_group
+from monitor.expectations.checks import CLUSTER, absent_or_unknown, check_group, unknown_group
+from monitor.expectations.entries import EntriesOfCluster, Unread
 from monitor.expectations.expectation import Expectation, Expectations
 from monitor.expectations.look import UnknownGroup, look_at
 from monitor.expectations.outcome import Check, GroupOutcome, group_outcome
-from monitor.messages.names import shown
 from monitor.model import Value
 from monitor.model.expectations import Met
 
@@ -17,7 +17,8 @@ from monitor.model.expectations import Met
 class KnownGroups(Value):
     """The groups of a cluster that a source has.
 
-    ``missing`` is why it may lack some, as a sentence; None: a group that it lacks does not exist.
+    ``missing`` is why it may lack some, as a sentence; None: a group that it lacks does not exist. If it is Unread, the
+    source should have them.
     """
 
     names: frozenset[str]
@@ -46,8 +47,21 @@ def verify_cluster(
         if expected is not None:
             yield verify_group(expected, cluster, name, read(name) if name in known.names else None, known.missing)
     if only is None:
-        for each in expectations.missing(cluster, known.names):
-            yield _absent(each, cluster, each.groups, known.missing)
+        entries = EntriesOfCluster(expectations, cluster)
+        for expression, each in entries.missing(known.names).items():
+            yield absent_or_unknown(each, cluster, expression, known.missing)
+        yield from hidden_groups(entries, cluster, known)
+
+
+def hidden_groups(entries: EntriesOfCluster, cluster: str, known: KnownGroups) -> Iterator[GroupOutcome]:
+    """The patterns that match known groups, and may match others that cannot be seen now."""
+    if not isinstance(known.missing, Unread):
+        return
+    missing = entries.missing(known.names)
+    for expression, each in entries.patterns.items():
+        if expression not in missing:
+            sentence = f"It may match groups that are not seen now. {known.missing}"
+            yield unknown_group(each, cluster, expression, sentence)
 
 
 def verify_group(
@@ -55,7 +69,7 @@ def verify_group(
 ) -> GroupOutcome:
     """The outcome of one group. ``missing`` is that of KnownGroups."""
     if found is None:
-        return _absent(expected, cluster, group, missing)
+        return absent_or_unknown(expected, cluster, group, missing)
     look = look_at(found) if isinstance(found, GroupInputs) else found
     if isinstance(look, UnknownGroup):
         return unknown_group(expected, cluster, group, look.sentence)
@@ -65,9 +79,3 @@ def verify_group(
 def unknown_cluster(cluster: str, sentence: str, only: str | None = None) -> GroupOutcome:
     """The outcome of a cluster of which nothing is known now; the sentence says why."""
     return group_outcome(cluster, only or "", [Check(CLUSTER, Met.UNKNOWN, sentence)])
-
-
-def _absent(expected: Expectation, cluster: str, group: str, missing: str | None) -> GroupOutcome:
-    if missing is None:
-        return absent_group(expected, cluster, group)
-    return unknown_group(expected, cluster, group, f"{shown(group)} is not among the known groups. {missing}")

@@ -14,6 +14,7 @@ import msgspec
 from monitor.config import ConfigError
 from monitor.config.expectations import load_expectations
 from monitor.detection.cluster_findings import AbsentGroups
+from monitor.expectations.entries import Unread
 from monitor.expectations.expectation import Expectations
 from monitor.expectations.missing_groups import MissingGroups
 from monitor.messages.formatting import counted
@@ -116,7 +117,7 @@ class ClusterExpectations:
     def count(self, groups: Iterable[GroupSummary] | None, batch: BatchContext, shard: Shard) -> None:
         """Count the time until a micro-batch. ``groups`` None: how they are is not known now."""
         if self.met is not None:
-            missing = None if shard.is_all and not batch.unread else PARTIAL
+            missing = Unread(PARTIAL) if batch.unread else None if shard.is_all else PARTIAL
             self.met.take(self.known.expectations, groups, missing, batch.now_ms)
 
 

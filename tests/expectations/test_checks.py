@@ -95,7 +95,9 @@ def test_a_group_that_cannot_be_evaluated_meets_nothing():
 
 @pytest.mark.parametrize(("exists", "met"), [(True, Met.NO), (False, Met.YES), (None, Met.UNKNOWN)])
 def test_a_group_that_does_not_exist(exists, met):
-    assert absent_group(Expectation("g", exists=exists, members=MemberRange(0)), "c", "g").met is met
+    expected = Expectation("g", exists=exists, members=MemberRange(0))
+    assert absent_group(expected, "c", "g").met is met
+    assert check_group(expected, replace(look_at(inputs()).verdict, state=Phase.GONE)).met is met
 
 
 def test_a_group_that_should_not_exist_and_does_is_not_met():

@@ -8,9 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from monitor.expectations.entries import EntriesOfCluster
+from monitor.expectations.entries import EntriesOfCluster, Unread
 from monitor.expectations.expectation import Expectation, Expectations
 from monitor.expectations.met_time import MetAccount, MetTime
+from monitor.expectations.missing_groups import MissingGroups
+from monitor.expectations.verification import KnownGroups, verify_cluster
 from monitor.model.expectations import Met
 from tests.support.examples import example_count
 
@@ -142,3 +144,31 @@ def test_an_entry_about_several_groups_is_as_the_worst_of_them(groups, met):
 def test_an_entry_without_a_group_is_unknown_where_groups_may_be_missing():
     found = EntriesOfCluster(ENTRIES, "prod").outcomes({}, "This job watches a share of the groups: 1/2.")
     assert set(found.values()) == {UNKNOWN}
+
+
+def test_a_pattern_is_unknown_while_groups_cannot_be_seen():
+    """A share of the groups is watched by another job, which counts them."""
+    groups = {"orders": YES, "batch-1": YES}
+    entries = EntriesOfCluster(ENTRIES, "prod")
+    assert set(entries.outcomes(groups, "Shard 1 of 2.").values()) == {YES, UNKNOWN}
+    found = entries.outcomes(groups, Unread("Partition 3 is not read."))
+    assert found == {"orders": YES, "batch-.*": UNKNOWN, "old": UNKNOWN, ".*": UNKNOWN}
+    assert entries.outcomes({"batch-1": NO}, Unread("Partition 3 is not read."))["batch-.*"] is NO
+
+
+@pytest.mark.parametrize(
+    ("earlier", "met"),
+    [
+        (Expectation("orders", cluster="dr", exists=False), YES),
+        (Expectation("or.*", exists=False), YES),
+        (Expectation("orders", max_lag_s=5), NO),
+        (Expectation("orders", cluster="main", exists=False), NO),
+    ],
+)
+def test_verify_the_counter_and_the_finding_of_a_missing_group_agree(earlier, met):
+    """The first entry that matches counts, also of those that no group matches."""
+    file = Expectations((earlier, Expectation("orders", exists=True)))
+    assert EntriesOfCluster(file, "dr").outcomes({}, None)["orders"] is met
+    verified = verify_cluster(file, "dr", KnownGroups(frozenset()), lambda _: None)
+    assert [each.met for each in verified if each.group == "orders"] == [met]
+    assert (MissingGroups().update(file, "dr", [], START) is None) is (met is YES)

@@ -164,7 +164,8 @@ def test_who_does_not_know_all_groups_finds_none_missing_and_none_back():
     assert missing.update(FILE, "c", None, NOW) is None
     known = missing.update(FILE, "c", [THERE, replace(THERE, group="old")], NOW + 1_000)
     assert missing.update(FILE, "c", None, NOW + 2_000) == known
-    assert missing.update(Expectations((Expectation("g", exists=True),)), "c", None, NOW + 3_000) is None
+    elsewhere = Expectations(tuple([replace(each, cluster="other") for each in FILE.entries]))
+    assert missing.update(elsewhere, "c", None, NOW + 3_000) is None
 
 
 def test_expectations_are_the_same_after_a_journey():

@@ -10,6 +10,7 @@ from monitor.cli.sources.job_lists import JobLists
 from monitor.cli.sources.recording import Recording
 from monitor.cli.sources.saved_file import SavedFile
 from monitor.detection.evaluation_input import GroupInputs
+from monitor.expectations.entries import Unread
 from monitor.expectations.look import UnknownGroup, not_known_now
 from monitor.expectations.verification import KnownGroups
 from monitor.web.views.addresses import GroupAddress
@@ -53,6 +54,8 @@ class JobCluster(NamedTuple):
         missing = None if shard == ALL_GROUPS else f"This job watches a share of the groups: {shard}."
         if self.at is not None:
             missing = "Of an instant of the past, only groups that still exist are known by their names."
+        if condition.unread is not None:
+            missing = Unread(condition.unread)
         return KnownGroups(frozenset(self.job.all_group_names(self.cluster)), missing)
 
     def read(self, group: str) -> GroupInputs | UnknownGroup | None:

@@ -54,6 +54,7 @@ def condition(cluster: ClusterSnapshot, now_ms: int) -> ClusterCondition:
         findings=cluster.findings,
         alike=tuple(alike_groups(cluster.groups).values()) if cluster.is_known else (),
         carrier=cluster.carrier,
+        unread=cluster.unread,
     )
 
 

@@ -87,6 +87,8 @@ class ClusterCondition(Value):
     """The cluster whose topics have its events and findings (`via`); absent: they are its own."""
     late: bool = False
     """Whether its groups were evaluated more than a minute ago (or two triggers and 30 s), and are not stale yet."""
+    unread: str | None = None
+    """Which partitions of its offsets topic are not read now, in a sentence; groups of these may be missing."""
 
 
 class OpenFinding(Value):

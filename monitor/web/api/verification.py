@@ -82,10 +82,13 @@ class Verifier:
         found = self._inputs(request)
         look = None if found is None or since_ms is None else look_at(found)
         if since_ms is None or not isinstance(look, Look):
-            shard = self._source.read().shard
-            missing = None if shard.is_all else shard_sentence(shard)
-            return verify_group(expected, address.cluster, address.group, found, missing)
+            return verify_group(expected, address.cluster, address.group, found, self._missing(address.cluster))
         return rollout_outcome(expected, RolloutLimits(since_ms=since_ms, stable_ms=0), look)
+
+    def _missing(self, cluster: str) -> str | None:
+        """Why a group may be missing, as a sentence; None: one that is not known does not exist."""
+        shard, unread = self._source.read().shard, self._find.cluster(cluster).unread
+        return unread if unread is not None or shard.is_all else shard_sentence(shard)
 
     def _inputs(self, request: Request) -> GroupInputs | None:
         """What the verdict on the group is made of; None: the cluster has no such group."""

@@ -75,6 +75,15 @@ def test_a_group_of_another_shard_is_unknown():
     assert (answer.status_code, answer.json()["met"]) == (503, "unknown")
 
 
+def test_a_group_that_may_be_in_an_unread_partition_is_unknown():
+    source = example()
+    sentence = "Partition 3 of __consumer_offsets is not read."
+    clusters = tuple([replace(each, unread=sentence) for each in source.read().clusters])
+    answer = client(clusters=clusters).get("/api/v1/verify/main/billing")
+    assert (answer.status_code, answer.json()["met"]) == (503, "unknown")
+    assert answer.json()["checks"][0]["sentence"] == f"billing is not among the known groups. {sentence}"
+
+
 def broken() -> Expectations:
     raise ValueError("expect is required.")
 
