@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Sequence
-from typing import Final
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Final, TextIO
 
 import msgspec
 import typer
@@ -25,20 +26,46 @@ def now_ms() -> int:
 def tell_answer(
     answer: msgspec.Struct | Sequence[msgspec.Struct], as_json: bool, shown: Callable[[], RenderableType]
 ) -> None:
-    """Print an answer: JSON, or what ``shown`` makes of it."""
+    """Print an answer: JSON, or what ``shown`` makes of it. Whoever reads it may stop early."""
     if as_json:
-        sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(answer)) + b"\n")
-        sys.stdout.buffer.flush()
+        write_bytes(msgspec.json.format(msgspec.json.encode(answer)) + b"\n")
         return
     from monitor.cli.render_answer import tell  # noqa: PLC0415 -- as above
 
-    tell(shown())
+    with outlive_reader(sys.stdout):
+        tell(shown())
 
 
 def write_text(text: str) -> None:
     """Write a text to standard output as it is, whatever the encoding of the terminal."""
-    sys.stdout.buffer.write(text.encode())
-    sys.stdout.buffer.flush()
+    write_bytes(text.encode())
+
+
+def write_bytes(data: bytes) -> None:
+    """Write to standard output. Whoever reads it may stop early."""
+    with outlive_reader(sys.stdout):
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+
+
+def tell_error(text: str) -> None:
+    """Write a line to standard error; a command whose lines nobody reads goes on."""
+    with outlive_reader(sys.stderr):
+        typer.echo(text, err=True)
+
+
+@contextmanager
+def outlive_reader(output: TextIO) -> Iterator[None]:
+    """Leave the block if the reader of a pipe has closed it: the command goes on, and ends with its own exit code."""
+    try:
+        yield
+    except BrokenPipeError:
+        discard(output)
+
+
+def discard(output: TextIO) -> None:
+    """Drop what is still to be written, so that it is not tried again at the end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), output.fileno())
 
 
 def exit_with(action: Callable[[], None]) -> None:
@@ -49,13 +76,11 @@ def exit_with(action: Callable[[], None]) -> None:
     try:
         action()
     except (SourceError, QuestionError) as error:
-        typer.echo(f"groupwatch: {escaped_lines(str(error))}", err=True)
+        tell_error(f"groupwatch: {escaped_lines(str(error))}")
         raise typer.Exit(CANNOT_ANSWER_CODE) from None
-    except BrokenPipeError:  # the reader has seen enough; what is left must not be tried again at the end
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        typer.echo(f"groupwatch: Cannot write the answer: {error.strerror or error}.", err=True)
+        discard(sys.stdout)
+        tell_error(f"groupwatch: Cannot write the answer: {error.strerror or error}.")
         raise typer.Exit(CANNOT_ANSWER_CODE) from None
     except KeyboardInterrupt:
         raise typer.Exit(130) from None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
 
 import typer
 
-from monitor.cli.answering import now_ms, tell_answer
+from monitor.cli.answering import now_ms, outlive_reader, tell_answer
 from monitor.cli.completion import OneCluster, complete_counts, complete_names, complete_places
 from monitor.cli.progress import wait_for
 from monitor.cli.source_options import SourceOptions, source_command
@@ -176,9 +176,10 @@ def snapshot(
 
     source = options.job if options.at is None else options.past_source
     address = GroupAddress(*with_cluster(source, names, 2)) if names else None
-    for line in source.snapshot_lines(address, options.at_instant, partial=partial):
-        sys.stdout.buffer.write(line)
-    sys.stdout.buffer.flush()
+    with outlive_reader(sys.stdout):
+        for line in source.snapshot_lines(address, options.at_instant, partial=partial):
+            sys.stdout.buffer.write(line)
+        sys.stdout.buffer.flush()
 
 
 @source_command("snapshot", "as_json")

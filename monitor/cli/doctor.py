@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
 
 import typer
 
-from monitor.cli.answering import CANNOT_ANSWER_CODE, exit_with, tell_answer
+from monitor.cli.answering import CANNOT_ANSWER_CODE, discard, exit_with, tell_answer, tell_error
 from monitor.cli.progress import CLEAR, wait_for
 from monitor.cli.source_options import AsJson
 
@@ -150,7 +150,7 @@ def examined_cluster(
 
 def _announce(pause_s: float) -> None:
     """Name the wait on stderr: what follows may take as long again as what was."""
-    typer.echo(f"{CLEAR if sys.stderr.isatty() else ''}groupwatch: second look in {pause_s:g} s ...", err=True)
+    tell_error(f"{CLEAR if sys.stderr.isatty() else ''}groupwatch: second look in {pause_s:g} s ...")
 
 
 def exit_code(diagnosis: Diagnosis) -> int:
@@ -181,9 +181,11 @@ def _keep_looking(look: _Look, as_json: bool) -> int:
                     sys.stdout.buffer.flush()
                 else:
                     show(render_diagnosis(diagnosis))
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, BrokenPipeError) as end:
         if code is None:
             raise
+        if isinstance(end, BrokenPipeError):
+            discard(sys.stdout)
     return code or 0
 
 
@@ -234,7 +236,7 @@ def _examination(
     try:
         cluster = target_cluster(bootstrap_server, client)
         if warning := insecurity(cluster, client):
-            typer.echo(f"groupwatch: {escaped_lines(warning)}", err=True)
+            tell_error(f"groupwatch: {escaped_lines(warning)}")
         reader = ClusterReader(cluster, client=client)
         try:
             yield Examination(reader, cluster.name, group, None if config is None else _settings(config))

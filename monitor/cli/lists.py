@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import msgspec
 import typer
 
-from monitor.cli.answering import CANNOT_ANSWER_CODE, tell_answer
+from monitor.cli.answering import CANNOT_ANSWER_CODE, discard, tell_answer
 from monitor.cli.completion import OneCluster
 from monitor.cli.progress import wait_for
 from monitor.cli.source_options import SourceOptions, source_command
@@ -136,9 +136,11 @@ def keep_showing(
                 else:
                     show(status_shown(last))
                 time.sleep(pause_s)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, BrokenPipeError) as end:
         if last is None:
             raise
+        if isinstance(end, BrokenPipeError):
+            discard(sys.stdout)
     return exit_code(last, fail_on)
 
 

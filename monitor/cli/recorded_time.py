@@ -8,10 +8,11 @@ from typing import NamedTuple
 
 from monitor.cli.backtest_source import MOST_WORKERS, count_processors, ignore_interrupts
 from monitor.cli.errors import SourceError
-from monitor.cli.render_verify import share
+from monitor.cli.render_verify import NO_TARGET, nothing_expected, share
 from monitor.cli.sources.source import answering
 from monitor.expectations.expectation import Expectations
 from monitor.expectations.outcome import Check, GroupOutcome, Outcome, group_outcome, outcome_of
+from monitor.expectations.verification import unknown_cluster
 from monitor.history.delta_tables import DeltaRecording
 from monitor.history.instants import read_span
 from monitor.history.met_then import EntryThen, Marks, MetPlan, MetThen, judge_batch, met_then, plan_met
@@ -33,12 +34,14 @@ def time_in_span(expectations: Expectations, asked: SpanQuestion) -> MetThen:
     """For how long each entry was met.
 
     Raises:
-        SourceError: the recording cannot answer, or the instant is none.
+        SourceError: the recording cannot answer, the instant is none, or no entry is about the group.
     """
     with answering():
         span_ms = read_span(asked.since, "now", asked.now_ms)
         recording = DeltaRecording(asked.folder)
         cluster = asked.cluster or _only_cluster(recording)
+        if asked.group is not None and expectations.of(cluster, asked.group) is None:
+            raise SourceError(nothing_expected(cluster, asked.group))
         plan = plan_met(recording, expectations, cluster, span_ms, asked.group, _workers())
         return met_then(plan, _batches(asked.folder, recording, plan))
 
@@ -78,8 +81,9 @@ def _work(number: int) -> dict[str, Marks]:
 
 
 def as_outcome(found: MetThen) -> Outcome:
-    """The objectives as the checks of a report."""
-    return outcome_of([_entry_outcome(found.cluster, each) for each in found.entries if each.slo], found.until_ms)
+    """The objectives as the checks of a report. Without any, it says that, so that it is not empty."""
+    groups = [_entry_outcome(found.cluster, each) for each in found.entries if each.slo]
+    return outcome_of(groups or [unknown_cluster(found.cluster, NO_TARGET)], found.until_ms)
 
 
 def _entry_outcome(cluster: str, entry: EntryThen) -> GroupOutcome:

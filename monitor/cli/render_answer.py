@@ -48,7 +48,9 @@ def tell(answer: RenderableType) -> None:
     """Print an answer: folded and with colours on a terminal, plain lines elsewhere."""
     console = Console(highlight=False, emoji=False, markup=False)
     if console.is_terminal:
-        console.print(answer)
+        with console.capture() as coloured:  # rich would end the command if nobody reads it
+            console.print(answer)
+        typer.echo(coloured.get(), nl=False, color=True)
         return
     plain = Console(highlight=False, emoji=False, markup=False, width=UNFOLDED, color_system=None)
     with plain.capture() as captured:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Final, TextIO
+from typing import TYPE_CHECKING, Final
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -34,7 +34,7 @@ _SPAN: Final = {
     Met.NO: "Not all objectives would have been met.",
     Met.UNKNOWN: "Whether all objectives would have been met is not known: unknown time is not good.",
 }
-_NO_TARGET: Final = "No entry has slo, so there is no objective."
+NO_TARGET: Final = "No entry has slo, so there is no objective."
 
 
 def outcome_shown(outcome: Outcome) -> RenderableType:
@@ -53,6 +53,13 @@ def _group_shown(group: GroupOutcome) -> RenderableType:
     for each in group.checks:
         grid.add_row(Text(f"  {_WORDS[each.met]}", style=_STYLES[each.met]), each.key, Text(escaped(each.sentence)))
     return Group(Text(f"{name}{team}:"), grid)
+
+
+def nothing_expected(cluster: str, group: str | None) -> str:
+    """Why there is nothing to verify, as a sentence."""
+    if group is not None:
+        return f"No entry of the file is about {shown_group(group)} of {shown(cluster)}."
+    return f"No entry of the file is about a group of {shown(cluster)}."
 
 
 def result_shown(result: GateResult) -> RenderableType:
@@ -90,7 +97,7 @@ def span_shown(found: MetThen) -> RenderableType:
         grid.add_row(Text(shown(each.groups)), *shares, Text(slo), told)
     head = Text(f"Cluster {shown(found.cluster)}, {utc(found.since_ms)} to {utc(found.until_ms)}:")
     has_target = any(each.target is not None for each in found.entries)
-    return Group(head, grid, Text(_SPAN[found.met] if has_target else _NO_TARGET, style=_STYLES[found.met]))
+    return Group(head, grid, Text(_SPAN[found.met] if has_target else NO_TARGET, style=_STYLES[found.met]))
 
 
 def share(part_ms: int, passed_ms: int) -> str:
@@ -106,9 +113,9 @@ def share(part_ms: int, passed_ms: int) -> str:
 class RolloutTicker:
     """Writes a line whenever something else is missing than before."""
 
-    def __init__(self, now_ms: Callable[[], int], output: TextIO) -> None:
+    def __init__(self, now_ms: Callable[[], int], write_line: Callable[[str], object]) -> None:
         self._now_ms = now_ms
-        self._output = output
+        self._write_line = write_line
         self._last: tuple[str, ...] | None = None
 
     def tell(self, groups: Sequence[GroupRollout]) -> None:
@@ -119,8 +126,7 @@ class RolloutTicker:
         self._last = missing
         at = utc(self._now_ms())
         for line in missing or ("Nothing is missing.",):
-            self._output.write(f"{at}  {line}\n")
-        self._output.flush()
+            self._write_line(f"{at}  {line}")
 
 
 def _missing(rollout: GroupRollout) -> list[str]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 import typer
 
+from monitor.cli.answering import write_bytes
 from monitor.cli.commands import Since, Until
 from monitor.cli.completion import complete_names
 from monitor.cli.progress import wait_for
@@ -62,8 +63,7 @@ def report(
     else:
         found = wait_for(lambda: source.report(cluster, group, span, None), options.source_name)
     page = None if format_ is Format.JSON else source.page_url(cluster, group or "")
-    sys.stdout.buffer.write(report_bytes(found, format_, page))
-    sys.stdout.buffer.flush()
+    write_bytes(report_bytes(found, format_, page))
 
 
 def report_bytes(report: IncidentReport | ClusterReport, format_: Format, page: str | None = None) -> bytes:

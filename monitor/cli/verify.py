@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
 
 import typer
 
-from monitor.cli.answering import now_ms, tell_answer
+from monitor.cli.answering import now_ms, tell_answer, tell_error
 from monitor.cli.progress import wait_for
 from monitor.cli.source_options import SourceOptions, source_command
 
@@ -180,8 +179,8 @@ def _verify_span(  # noqa: PLR0913, PLR0917 -- each is an argument or an option
     with _keep_report(junit):
         asked = SpanQuestion(options.history or "", options.instant(since), now_ms(), *names)
         found = wait_for(lambda: time_in_span(read_expectations(file), asked), options.source_name)
-        tell_answer(found, options.as_json, lambda: span_shown(found))
-        _write_junit(as_outcome(found), junit)
+        with _with_report(as_outcome(found), junit):
+            tell_answer(found, options.as_json, lambda: span_shown(found))
     return found.met.exit_code
 
 
@@ -189,13 +188,14 @@ def _verify_once(options: SourceOptions, chosen: Verification, junit: Path | Non
     from monitor.cli.render_verify import outcome_shown  # noqa: PLC0415 -- --help must be quick
 
     found = wait_for(lambda: _outcome(chosen), options.source_name)
-    tell_answer(found, options.as_json, lambda: outcome_shown(found))
-    _write_junit(found, junit)
+    with _with_report(found, junit):
+        tell_answer(found, options.as_json, lambda: outcome_shown(found))
     return found.met.exit_code
 
 
 def _outcome(chosen: Verification) -> Outcome:
     from monitor.cli.errors import SourceError  # noqa: PLC0415 -- as above
+    from monitor.cli.render_verify import nothing_expected  # noqa: PLC0415 -- as above
     from monitor.expectations.outcome import outcome_of  # noqa: PLC0415 -- as above
     from monitor.expectations.verification import unknown_cluster, verify_cluster  # noqa: PLC0415 -- as above
 
@@ -206,16 +206,8 @@ def _outcome(chosen: Verification) -> Outcome:
     except SourceError as error:
         found = [unknown_cluster(cluster, str(error), chosen.group)]
     if not found:
-        found = [unknown_cluster(cluster, _nothing_expected(chosen), chosen.group)]
+        found = [unknown_cluster(cluster, nothing_expected(cluster, chosen.group), chosen.group)]
     return outcome_of(found, now_ms())
-
-
-def _nothing_expected(chosen: Verification) -> str:
-    from monitor.messages.names import shown, shown_group  # noqa: PLC0415 -- as above
-
-    if chosen.group is not None:
-        return f"No entry of the file is about {shown_group(chosen.group)} of {shown(chosen.cluster)}."
-    return f"No entry of the file is about a group of {shown(chosen.cluster)}."
 
 
 def _wait_for_rollout(options: SourceOptions, chosen: Verification, rollout: Rollout, junit: Path | None) -> int:
@@ -238,9 +230,9 @@ def _wait_for_rollout(options: SourceOptions, chosen: Verification, rollout: Rol
     then = _members_then(options, chosen, rollout, since_ms) if rollout.replaced else None
     source = chosen.source.for_gate() if isinstance(chosen.source, JobCluster) else chosen.source
     gate = Gate(chosen.expectations, source, GateOptions(chosen.cluster, chosen.group, limits, rollout.wait_s), then)
-    result: GateResult = gate.wait(Clock(time.monotonic, time.sleep), RolloutTicker(now_ms, sys.stderr).tell)
-    tell_answer(result, options.as_json, lambda: result_shown(result))
-    _write_junit(outcome_of([each.outcome for each in result.groups], now_ms()), junit)
+    result: GateResult = gate.wait(Clock(time.monotonic, time.sleep), RolloutTicker(now_ms, tell_error).tell)
+    with _with_report(outcome_of([each.outcome for each in result.groups], now_ms()), junit):
+        tell_answer(result, options.as_json, lambda: result_shown(result))
     return result.met.exit_code
 
 
@@ -270,6 +262,15 @@ def _members_then(options: SourceOptions, chosen: Verification, rollout: Rollout
         return kept.get(group)
 
     return members_then
+
+
+@contextmanager
+def _with_report(outcome: Outcome, junit: Path | None) -> Iterator[None]:
+    """Write the report before the answer is printed, which may fail; one that cannot be written hides no answer."""
+    try:
+        _write_junit(outcome, junit)
+    finally:
+        yield
 
 
 def _write_junit(outcome: Outcome, junit: Path | None) -> None:

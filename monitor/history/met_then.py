@@ -43,7 +43,10 @@ class SpanRecording(BatchRecording, Protocol):
 
 
 class MetPlan(NamedTuple):
-    """Which groups are judged in which parts of the span, a batch at a time, in any order."""
+    """Which groups are judged in which parts of the span, a batch at a time, in any order.
+
+    ``group``: the only one that is asked for; None: all that entries match.
+    """
 
     expectations: Expectations
     cluster: str
@@ -52,6 +55,7 @@ class MetPlan(NamedTuple):
     parts: tuple[Part, ...]
     batches: tuple[tuple[str, ...], ...]
     measured: tuple[tuple[int, int], ...]
+    group: str | None = None
 
 
 Marks = list[tuple[int, Met | None]]
@@ -116,6 +120,7 @@ def plan_met(  # noqa: PLR0913, PLR0917 -- what the plan is of
         parts=tuple(span_parts(recording, cluster, first_ms, last_ms)),
         batches=tuple(group_batches(chosen, batch_bytes(chosen, last_ms - first_ms, workers))),
         measured=measured_spans(recording.passes(cluster, first_ms, last_ms), last_ms),
+        group=group,
     )
 
 
@@ -203,7 +208,7 @@ def _next(at_ms: int, apart_ms: int) -> int:
 
 
 def met_then(plan: MetPlan, batches: Iterable[Mapping[str, Marks]]) -> MetThen:
-    """The entries about the cluster, from what was found in the batches."""
+    """The entries about the cluster, or about the one group, from what was found in the batches."""
     marks = {group: own for batch in batches for group, own in batch.items()}
     cluster = EntriesOfCluster(plan.expectations, plan.cluster)
     matching: dict[str, list[Marks]] = {expression: [] for expression in cluster.entries}
@@ -211,10 +216,11 @@ def met_then(plan: MetPlan, batches: Iterable[Mapping[str, Marks]]) -> MetThen:
         for expression in cluster.of(group):
             matching[expression].append(own)
     without = cluster.outcomes({}, PARTIAL)
+    chosen = cluster.entries if plan.group is None else cluster.of(plan.group)
     entries = tuple(
         [
-            _entry(each, _time(plan, matching[expression], without[expression]))
-            for expression, each in cluster.entries.items()
+            _entry(cluster.entries[expression], _time(plan, matching[expression], without[expression]))
+            for expression in chosen
         ]
     )
     targets = [each.target for each in entries if each.target is not None]

@@ -29,6 +29,7 @@ from monitor.model.snapshots import AgeLimits
 from monitor.web.app import create_app
 from monitor.web.server import HttpServer
 from monitor.web.views.snapshot_source import Source
+from tests.cli.closed_pipe import code_without_reader
 from tests.support.answering import Answer, answering
 from tests.topics.test_unused import DAY_MS
 from tests.web.api.api_example import NOW_MS, SLOW, example
@@ -308,6 +309,11 @@ def test_a_watch_in_a_process_ends_at_ctrl_c(job):
                 break
         run.send_signal(signal.SIGINT)
         assert run.wait(60) == 1
+
+
+@pytest.mark.parametrize("words", [(), ("--watch",)], ids=str)
+def test_the_code_does_not_need_a_reader(job, words):
+    assert code_without_reader("status", "main", "--url", job, "--fail-on", "warning", *words) == 1
 
 
 def test_the_code_counts_findings_of_clusters_too():

@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 from click.testing import Result
+from msgspec.structs import replace
 from typer.testing import CliRunner
 
 from monitor.cli.app import app
@@ -23,6 +24,7 @@ from monitor.expectations.verification import KnownGroups
 from monitor.model.expectations import Met
 from monitor.web.app import create_app
 from monitor.web.server import HttpServer
+from tests.cli.closed_pipe import code_without_reader
 from tests.support.builders import ASSIGNED, NOW, catalog, commit, group, member, topic
 from tests.web.examples import Served, offsets_only, ready_cluster, snapshot
 from tests.web.saved import Saved, pieces
@@ -52,6 +54,7 @@ def file(tmp_path: Path) -> Path:
 
 MET = '[[expect]]\ngroups = "g"\nexists = true\nmembers = 2\n'
 NOT_MET = '[[expect]]\ngroups = "g"\nteam = "checkout"\nmembers = 3\n[[expect]]\ngroups = "billing"\nexists = true\n'
+WAIT = ("--wait", "0s", "--stable", "0s")
 UNKNOWN = '[[expect]]\ngroups = "billing"\nmembers = 1\n'
 
 
@@ -88,6 +91,15 @@ def test_each_check_has_a_line_and_those_that_are_not_met_come_first(job, file):
         ["g", "of", "cluster", "c (team checkout):"],
         ["not", "met", "members", "It has 2 members; expected: 3."],
     ]
+
+
+@pytest.mark.parametrize("words", [(), ("--json",), WAIT], ids=str)
+def test_the_exit_code_and_junit_do_not_need_a_reader(job, file, tmp_path, words):
+    """Of a pipe like ``| true``."""
+    file.write_text(NOT_MET)
+    report = tmp_path / "report.xml"
+    assert code_without_reader("verify", str(file), "--url", job, "--junit", str(report), *words) == 1
+    assert report.read_bytes().startswith(b"<?xml")
 
 
 def test_junit_has_a_failure_for_what_is_not_met_and_an_error_for_what_is_unknown(job, file, tmp_path):
@@ -156,6 +168,19 @@ def test_an_entry_that_no_group_matches_is_unknown(job, file):
     """It may be misspelt."""
     file.write_text(MET + '[[expect]]\ngroups = "paymnets"\nmembers = 99\n')
     assert ask(str(file), "--url", job).exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [(NOT_MET, ("--group", "billing")), (MET.replace('"g"', '"g.*"'), ()), (MET.replace('"g"', '"g|h"'), WAIT)],
+)
+def test_while_partitions_are_not_read_groups_may_be_missing(file, text, words):
+    file.write_text(text)
+    shown = replace(ready_cluster(offsets_only("g", "c"), cluster="c"), unread="Partition 3 is not read.")
+    with HttpServer(create_app(Served(snapshot(shown), {"c": SAVED}), lambda: NOW + 1_000), port=0) as server:
+        answer = ask(str(file), "--url", server.url, *words)
+    assert answer.exit_code == 2
+    assert "Partition 3 is not read." in answer.stdout
 
 
 def test_a_saved_file_may_lack_groups(file, tmp_path):

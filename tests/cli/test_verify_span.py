@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from click.testing import Result
@@ -14,6 +15,7 @@ from monitor.cli.app import app
 from monitor.history.met_then import measured_spans
 from monitor.history.recorded import RecordedPasses
 from monitor.model import Entity
+from tests.cli.closed_pipe import code_without_reader
 from tests.history.folder import write_recording
 from tests.history.test_story import START, commit, joined, row, seen
 
@@ -81,6 +83,31 @@ def test_what_was_met_and_not_adds_up_to_the_span(ask):
 def test_the_exit_code_is_that_of_the_objectives(ask, text, code, last):
     answer = ask(text)
     assert (answer.exit_code, answer.stdout.splitlines()[-1]) == (code, last), answer.output
+
+
+def test_the_exit_code_does_not_need_a_reader(ask, tmp_path):
+    """By the clock of the machine, most of the span is later than the recording, so unknown."""
+    ask(expect(40))
+    words = ("--history", str(tmp_path / "history"), "--since", "2026-11-22 02:15", "--junit", str(tmp_path / "r.xml"))
+    assert code_without_reader("verify", str(tmp_path / "e.toml"), *words) == 2
+    assert (tmp_path / "r.xml").read_bytes().startswith(b"<?xml")
+
+
+def test_of_one_group_only_its_entries_count(ask):
+    since = ("--since", "2026-11-22 02:15")
+    text = expect(70) + expect(99, "payments", "exists = true")
+    assert ask(text).exit_code == 2
+    answer = ask(text, *since, "--group", "g", "--json")
+    assert (entry(answer)["groups"], answer.exit_code) == ("g", 0)
+    answer = ask(text, *since, "--group", "h")
+    assert (answer.exit_code, answer.stderr) == (2, "groupwatch: No entry of the file is about h of c.\n")
+
+
+def test_a_report_without_objectives_is_an_error(ask, tmp_path):
+    report = tmp_path / "report.xml"
+    ask('[[expect]]\ngroups = "g"\n', "--since", "2026-11-22 02:15", "--junit", str(report))
+    (error,) = ElementTree.parse(report).getroot().iter("error")
+    assert error.get("message") == "No entry has slo, so there is no objective."
 
 
 def test_a_line_for_each_entry(ask):
