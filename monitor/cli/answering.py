@@ -49,14 +49,14 @@ def write_bytes(data: bytes) -> None:
 
 
 def tell_error(text: str) -> None:
-    """Write a line to standard error; a command whose lines nobody reads goes on."""
+    """Write a line to standard error. A command continues without a reader of its lines."""
     with outlive_reader(sys.stderr):
         typer.echo(text, err=True)
 
 
 @contextmanager
 def outlive_reader(output: TextIO) -> Iterator[None]:
-    """Leave the block if the reader of a pipe has closed it: the command goes on, and ends with its own exit code."""
+    """Leave the block if the reader of a pipe has closed it: the command continues, and ends with its own exit code."""
     try:
         yield
     except BrokenPipeError:

@@ -48,7 +48,7 @@ def tell(answer: RenderableType) -> None:
     """Print an answer: folded and with colours on a terminal, plain lines elsewhere."""
     console = Console(highlight=False, emoji=False, markup=False)
     if console.is_terminal:
-        with console.capture() as coloured:  # rich would end the command if nobody reads it
+        with console.capture() as coloured:  # without a reader, rich would end the command
             console.print(answer)
         typer.echo(coloured.get(), nl=False, color=True)
         return

@@ -95,7 +95,7 @@ class EntriesOfCluster:
 def _one_entry(entries: Sequence[Expectation], expectations: Expectations, cluster: str) -> Expectation:
     """Entries with the same expression as one: of each of these keys, the first that has it counts.
 
-    Whether a group with this name exists may also be said by an entry for several, before it.
+    An earlier entry for several groups may also decide whether a group of this name exists.
     """
     exists = next((each.exists for each in entries if each.exists is not None), None)
     if exists is not None and not _PATTERN.search(entries[0].groups):

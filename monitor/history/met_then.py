@@ -45,7 +45,7 @@ class SpanRecording(BatchRecording, Protocol):
 class MetPlan(NamedTuple):
     """Which groups are judged in which parts of the span, a batch at a time, in any order.
 
-    ``group``: the only one that is asked for; None: all that entries match.
+    ``group``: the only one to be judged; None: all that entries match.
     """
 
     expectations: Expectations
