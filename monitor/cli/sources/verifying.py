@@ -54,7 +54,7 @@ class JobCluster(NamedTuple):
         missing = None if shard == ALL_GROUPS else f"This job watches a share of the groups: {shard}."
         if self.at is not None:
             missing = "Of an instant of the past, only groups that still exist are known by their names."
-        if condition.unread is not None:
+        elif condition.unread is not None:
             missing = Unread(condition.unread)
         return KnownGroups(frozenset(self.job.all_group_names(self.cluster)), missing)
 
