@@ -16,14 +16,15 @@ from monitor.model.cluster_label import TAKEN_LABELS
 SeverityName = Literal["critical", "warning", "info"]
 
 _LABEL: Final = re.compile(r"(?!__)[a-zA-Z_][a-zA-Z0-9_]*")
-
+_FREE: Final = frozenset({"team"})
+"""Labels of alerts that a setting may give in place of groupwatch."""
 
 Labels = Annotated[dict[str, str], BeforeValidator(as_texts)]
 
 
 def _checked_labels(given: dict[str, str]) -> dict[str, str]:
     for name, value in given.items():
-        if not _LABEL.fullmatch(name) or name in TAKEN_LABELS:
+        if not _LABEL.fullmatch(name) or name in TAKEN_LABELS - _FREE:
             raise ValueError("should have names of labels (letters, digits and _) that no alert of groupwatch has")
         if "{{" in value:
             raise ValueError("should have values without {{, where Prometheus would begin a template")

@@ -10,8 +10,8 @@ CLUSTER_LABEL: Final = "cluster"
 
 TAKEN_LABELS: Final = frozenset(
     """
-    client_id collector consumergroup detail group host instance_id kind le library member_id name of partition reason
-    result role shard source state status topic url version
+    client_id collector consumergroup detail expectation group host instance_id kind le library member_id met name of
+    partition reason result role shard source state status team topic url version
     alertname instance job severity
     """.split()  # noqa: SIM905 -- a name a line would be thirty lines
 )

@@ -189,7 +189,7 @@ def test_the_label_is_taken_from_the_command_line():
     assert command_options("dashboards.generate", []).cluster_label == "cluster"
 
 
-@pytest.mark.parametrize("name", ["__cluster", "1st", "kafka-cluster", "", "group"])
+@pytest.mark.parametrize("name", ["__cluster", "1st", "kafka-cluster", "", "group", "met"])
 def test_a_label_that_cannot_be_ends_with_a_sentence(name: str, capsys: pytest.CaptureFixture[str]):
     with pytest.raises(SystemExit) as ended:
         command_options("dashboards.generate", ["--cluster-label", name])
