@@ -27,12 +27,16 @@ class ExpectationsSettings(Section):
     gates of rollouts. A change of the file needs no restart. Not set: nothing is expected."""
 
 
+MOST_MEMBERS: Final = 1_000_000
+"""More than any group has."""
+
+
 class MembersTable(Section):
     """A number of members as a range."""
 
-    min: int = Field(default=0, ge=0)
+    min: int = Field(default=0, ge=0, le=MOST_MEMBERS)
     """At least so many members."""
-    max: int | None = Field(default=None, ge=0)
+    max: int | None = Field(default=None, ge=0, le=MOST_MEMBERS)
     """At most so many members; not set: any number."""
 
     @model_validator(mode="after")

@@ -122,7 +122,15 @@ class ClusterExpectations:
 
 
 def _known_content(expectations: Expectations) -> KnownExpectations:
-    encoded = msgspec.msgpack.encode(expectations)
+    """The content for executors, too.
+
+    Raises:
+        ConfigError: it has a value that cannot be sent to them.
+    """
+    try:
+        encoded = msgspec.msgpack.encode(expectations)
+    except (OverflowError, ValueError) as error:
+        raise ConfigError(f"The expectations have a value that cannot be used ({error}).") from error
     return KnownExpectations(expectations, blake2b(encoded, digest_size=16).hexdigest(), encoded)
 
 

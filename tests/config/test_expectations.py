@@ -65,6 +65,7 @@ def test_every_key(file):
         ("member = 3", "expect#1.member is not a known key (did you mean members?)."),
         ("members = { min = 3, max = 2 }", "expect#1.members should have a max that is at least its min."),
         ("members = true", "expect#1.members should be a table."),
+        ("members = { max = 1000001 }", "expect#1.members.max should be less than or equal to 1000000."),
         ('protocol = "eager"', "expect#1.protocol should be 'classic', 'consumer', 'share' or 'streams'."),
         ("max_share = 0.5", "expect#1.max_share should be greater than or equal to 1."),
         ('allow = ["drif"]', "expect#1.allow has 'drif', which is no finding: see docs/findings.md."),

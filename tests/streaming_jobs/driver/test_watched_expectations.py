@@ -3,12 +3,13 @@
 import pytest
 
 from monitor.config import ConfigError
+from monitor.expectations.expectation import Expectation, Expectations, MemberRange
 from monitor.expectations.met_time import MetTime
 from monitor.model import ALL_GROUPS, Shard
 from monitor.model.expectations import Met
 from streaming_jobs.buckets.batch_context import BatchContext, Unread
 from streaming_jobs.driver.met_ledger import MetLedger
-from streaming_jobs.driver.watched_expectations import WatchedExpectations
+from streaming_jobs.driver.watched_expectations import WatchedExpectations, _known_content
 from tests.expectations.test_accounts import START, found
 from tests.streaming_jobs.driver.test_met_ledger import InMemory
 
@@ -31,7 +32,15 @@ def test_a_file_is_read_once_and_again_when_it_changes(tmp_path, caplog):
     assert [record.getMessage() for record in caplog.records] == [f"{file} was read again: it has 1 expectation"]
 
 
-@pytest.mark.parametrize("broken", ["[[expect]]\n", "no toml", None], ids=["a mistake", "no TOML", "removed"])
+HUGE = 2**64
+"""More than messages to executors can have."""
+
+
+@pytest.mark.parametrize(
+    "broken",
+    ["[[expect]]\n", "no toml", None, GOOD.replace("3", str(HUGE))],
+    ids=["a mistake", "no TOML", "removed", "a huge number"],
+)
 def test_the_last_good_one_stays_and_a_sentence_says_so_until_the_file_is_good_again(tmp_path, caplog, broken):
     file = tmp_path / "expectations.toml"
     file.write_text(GOOD)
@@ -59,6 +68,11 @@ def test_a_job_does_not_start_with_a_mistake(tmp_path):
     file.write_text('[[expect]]\ngroups = "("\n')
     with pytest.raises(ConfigError, match="groups"):
         WatchedExpectations(file)
+
+
+def test_a_value_that_executors_cannot_get_is_a_mistake():
+    with pytest.raises(ConfigError, match="a value that cannot be used"):
+        _known_content(Expectations((Expectation("orders", members=MemberRange(HUGE, HUGE)),)))
 
 
 class Catalogs:
