@@ -20,6 +20,9 @@ log = logging.getLogger(__name__)
 FILES: Final = ("groupwatch-met-0.json", "groupwatch-met-1.json")
 """They are written in turns: one that is cut off leaves the other."""
 
+READS: Final = 12
+"""So many micro-batches try to read both files. Then one of them is enough."""
+
 
 class KeptText(Protocol):
     """A small text that is kept from run to run, as streaming_jobs.runtime.hadoop_files.Note is."""
@@ -54,19 +57,34 @@ class MetLedger:
         self._valid_ms = valid_ms
         self._accounts = ClusterAccounts(cluster, valid_ms=valid_ms)
         self._has_failed = False
+        self._is_loaded = False
+        self._reads = 0
+        self._newest = 0
+        """Which of the files holds what was stored last. It is not written before the other one is whole."""
 
     def load(self) -> None:
-        """Go on from what the run before has stored."""
-        found = [stored for name in FILES if (stored := self._read(name)) is not None]
-        if found:
-            newest = max(found, key=lambda each: each.number)
+        """Go on from what the run before has stored. While it cannot be read, nothing counts; ``take`` tries again."""
+        self._reads += 1
+        found = [self._read(name) for name in FILES]
+        errors = [each for each in found if isinstance(each, FilesError)]
+        if errors and (len(errors) == len(FILES) or self._reads < READS):
+            self._warn_once(f"cannot be read ({errors[0]})")
+            return
+        self._is_loaded = True
+        self._has_failed = False
+        self._newest = max(range(len(FILES)), key=lambda turn: _worth(found[turn]))
+        newest = found[self._newest]
+        if isinstance(newest, StoredAccounts):
             self._accounts = ClusterAccounts(self._cluster, newest, self._valid_ms)
 
-    def _read(self, name: str) -> StoredAccounts | None:
+    def _read(self, name: str) -> StoredAccounts | FilesError | None:
+        """What a file holds; None: nothing of use. An error: it may hold something."""
         try:
             text = self._notes(name).read()
             return None if text is None else _decode(text, self._cluster)
-        except (FilesError, msgspec.DecodeError, ValueError) as error:
+        except FilesError as error:
+            return error
+        except (msgspec.DecodeError, ValueError) as error:
             log.warning("Cluster %s: %s cannot be used (%s)", self._cluster, name, error)
             return None
 
@@ -74,24 +92,38 @@ class MetLedger:
         self, expectations: Expectations, groups: Iterable[GroupSummary] | None, missing: str | None, now_ms: int
     ) -> None:
         """Take what a micro-batch found; see :meth:`ClusterAccounts.observe`."""
-        if self._accounts.observe(expectations, groups, missing, now_ms):
+        if not self._is_loaded:
+            self.load()
+        if self._is_loaded and self._accounts.observe(expectations, groups, missing, now_ms):
             self._store(self._accounts.to_store(now_ms))
             self._accounts.show()
 
     def _store(self, stored: StoredAccounts) -> None:
         """A job does not fail for want of it; what it shows then may go back at its next start."""
+        other = (self._newest + 1) % len(FILES)
         try:
-            self._notes(FILES[stored.number % len(FILES)]).write(_encode(stored))
+            self._notes(FILES[other]).write(_encode(stored))
         except FilesError as error:
-            if not self._has_failed:
-                log.warning("Cluster %s: the time of expectations cannot be stored (%s)", self._cluster, error)
-            self._has_failed = True
+            self._warn_once(f"cannot be stored ({error})")
         else:
+            self._newest = other
             self._has_failed = False
+
+    def _warn_once(self, what: str) -> None:
+        if not self._has_failed:
+            log.warning("Cluster %s: the time of expectations %s", self._cluster, what)
+        self._has_failed = True
 
     def shown_time(self, now_ms: int) -> Mapping[str, MetTime]:
         """The time of each entry, by its expression."""
         return self._accounts.shown_time(now_ms)
+
+
+def _worth(found: StoredAccounts | FilesError | None) -> int:
+    """The newer a file is, the more. One that cannot be read may hold something, so it is worth more than nothing."""
+    if isinstance(found, StoredAccounts):
+        return found.number
+    return -1 if found is None else 0
 
 
 def _encode(stored: StoredAccounts) -> str:
