@@ -53,6 +53,10 @@ SHORTEST_DAYS: Final = 7
 LONGEST_DAYS: Final = 366
 
 
+MOST_DECIMALS: Final = 6
+"""Of a percentage. More are no objective that can be measured, and tools would round them to 100."""
+
+
 class SloTable(Section):
     """For how much of the time an expectation should be met."""
 
@@ -60,6 +64,13 @@ class SloTable(Section):
     """So much of the time, in percent. Less than 100: without an error budget, there is nothing to alert on."""
     window: str = Field(json_schema_extra={"pattern": f"^{_WINDOW.pattern}$"})
     """Of so many days or weeks in a row, for example `30d` or `4w`."""
+
+    @field_validator("percent")
+    @classmethod
+    def _has_few_decimals(cls, given: float) -> float:
+        if round(given, MOST_DECIMALS) != given:
+            raise ValueError(f"should have at most {MOST_DECIMALS} decimals")
+        return given
 
     @field_validator("window")
     @classmethod

@@ -73,6 +73,10 @@ def test_every_key(file):
         ("slo = { percent = 99.5 }", "expect#1.slo.window is required."),
         ('slo = { percent = 100, window = "30d" }', "expect#1.slo.percent should be less than 100."),
         (
+            'slo = { percent = 99.99999999999, window = "30d" }',
+            "expect#1.slo.percent should have at most 6 decimals.",
+        ),
+        (
             'slo = { percent = 99, window = "1h" }',
             "expect#1.slo.window should be days or weeks, as 30d or 4w, from 7d to 366d.",
         ),

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from monitor.alert_rules.objectives.objective import BAD, ClusterObjective
+from monitor.alert_rules.objectives.objective import BAD, ClusterObjective, without_template
 from monitor.alert_rules.rule import AlertRule
 from monitor.alert_rules.rule_file import RuleGroup, rule_file_text
 from monitor.model import Value
@@ -39,23 +39,25 @@ def burn_rate_rules(objectives: Iterable[ClusterObjective]) -> str:
     """A rule file with a page and a ticket for each objective, and an alert where nothing counts."""
     kept = tuple(objectives)
     rules = [rule for each in kept for rule in _rules(each)]
-    notes = [f"# {each.name} has no page: all of the time is not fast enough.\n" for each in kept if not _pages(each)]
+    notes = [
+        f"# {each.name} has no {what}: all of the time is not fast enough.\n"
+        for each in kept
+        for what, burns in (("page", PAGES), ("ticket", TICKETS))
+        if not _possible(burns, each)
+    ]
     return "".join(notes) + rule_file_text([RuleGroup("groupwatch-error-budgets", tuple(rules))])
 
 
-def _pages(objective: ClusterObjective) -> list[Burn]:
-    return [burn for burn in PAGES if _can_happen(burn, objective)]
-
-
-def _can_happen(burn: Burn, objective: ClusterObjective) -> bool:
-    """Whether a budget is small enough to be used up so fast: more than all of the time cannot be bad."""
-    return burn.factor * objective.objective.budget < 1
+def _possible(burns: Iterable[Burn], objective: ClusterObjective) -> list[Burn]:
+    """Those that a budget is small enough for: more than all of the time cannot be bad."""
+    return [burn for burn in burns if burn.factor * objective.objective.budget < 1]
 
 
 def _rules(objective: ClusterObjective) -> Iterator[AlertRule]:
-    if pages := _pages(objective):
+    if pages := _possible(PAGES, objective):
         yield _rule(PAGE, Severity.CRITICAL, objective, pages)
-    yield _rule(TICKET, Severity.WARNING, objective, [each for each in TICKETS if _can_happen(each, objective)])
+    if tickets := _possible(TICKETS, objective):
+        yield _rule(TICKET, Severity.WARNING, objective, tickets)
     yield _rule_without_data(objective)
 
 
@@ -94,7 +96,7 @@ def _rule_without_data(objective: ClusterObjective) -> AlertRule:
 
 def _labels(objective: ClusterObjective) -> dict[str, str]:
     """Those of all rules of an objective. Prometheus must see no template in them."""
-    team = {} if objective.team is None else {"team": objective.team.replace("{{", '{{ "{{" }}')}
+    team = {} if objective.team is None else {"team": without_template(objective.team)}
     return {"slo": objective.name, **team}
 
 

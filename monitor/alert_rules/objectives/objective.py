@@ -65,10 +65,10 @@ class ClusterObjective(Value):
     @property
     def description(self) -> str:
         """A sentence, in which Prometheus sees no template."""
-        return (
+        return without_template(
             f"The expectations of {self.expression} in {self.cluster} should be met for {self.percent} % of "
             f"{self.window}; unknown time counts as not met."
-        ).replace("{{", "{ {")
+        )
 
     def series(self, *more: str) -> str:
         """The series of the entry, with more matchers.
@@ -78,6 +78,15 @@ class ClusterObjective(Value):
         """
         own = (f"{self.cluster_label}={quotation(self.cluster)}", f"expectation={quotation(self.expression)}")
         return f"{FAMILY}{{{','.join((*own, *more))}}}"
+
+
+def without_template(text: str) -> str:
+    """A text in which Prometheus, Sloth and Pyrra see no template.
+
+    >>> without_template("a{{{")
+    'a{ { {'
+    """
+    return re.sub(r"\{(?=\{)", "{ ", text)
 
 
 def quotation(text: str) -> str:

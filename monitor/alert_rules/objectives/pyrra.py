@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from monitor.alert_rules.objectives.objective import BAD, ClusterObjective
+from monitor.alert_rules.objectives.objective import BAD, ClusterObjective, without_template
 from monitor.alert_rules.objectives.yaml_text import Yaml, yaml_documents
 
 _LABEL: Final = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?")
@@ -41,4 +41,4 @@ def _object(objective: ClusterObjective) -> dict[str, Yaml]:
 def _team(team: str | None) -> dict[str, Yaml]:
     if team is None:
         return {}
-    return {"labels" if _LABEL.fullmatch(team) else "annotations": {_TEAM: team}}
+    return {"labels" if _LABEL.fullmatch(team) else "annotations": {_TEAM: without_template(team)}}

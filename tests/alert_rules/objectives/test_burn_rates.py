@@ -120,6 +120,13 @@ def test_nothing_that_counts_is_an_alert_after_ten_minutes(tmp_path: Path):
     run_cases(tmp_path, rules(), [case("no series", [], seen), case("series", given(30, 1, 1), silent)])
 
 
+def test_a_budget_of_all_of_the_time_has_no_ticket():
+    """A rule without an expression makes Prometheus refuse the whole file."""
+    names = [rule["alert"] for rule in yaml.safe_load(rules(1e-300))["groups"][0]["rules"]]
+    assert names == [NO_DATA]
+    assert "# prod--orders has no ticket: " in rules(1e-300)
+
+
 @pytest.mark.parametrize(("percent", "has_page"), [(99.5, True), (84, True), (83, False), (50, False)])
 def test_a_budget_that_cannot_be_used_up_so_fast_has_no_page_and_says_so(percent, has_page):
     """6 times a sixth is all of the time."""

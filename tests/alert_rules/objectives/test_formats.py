@@ -144,6 +144,15 @@ def test_openslo_takes_services_and_objectives(file):
     )
 
 
+@pytest.mark.parametrize("format_", ["sloth", "pyrra", "prometheus"])
+def test_nothing_in_names_begins_a_template(file, format_):
+    """What remains are the templates of groupwatch's own alerts, and the window of Sloth."""
+    file.write_text(EXPECTED.replace("a{{2}|", "a{{{2}|").replace("data & more", "data {{{ more"))
+    text = written(file, format_, "--cluster", "prod")
+    assert "data { { { more" in text
+    assert re.sub(r"\{\{( \$|\.window)", "", text).count("{{") == 0
+
+
 def test_a_schema_refuses_what_is_wrong(file):
     """Otherwise, the schemas above would say nothing."""
     wrong = documents(file, "openslo")[2]
@@ -186,6 +195,11 @@ def test_the_configuration_gives_the_clusters_and_the_name_of_their_label(file, 
             EXPECTED.replace('99, window = "30d"', '99, window = "4w"'),
             ("--cluster", "prod", "--format", "sloth"),
             "Sloth takes one window for all, and the file has 28d and 30d.",
+        ),
+        (
+            EXPECTED.replace("30d", "90d"),
+            ("--cluster", "prod", "--format", "sloth"),
+            "Sloth has windows of 28d and 30d only, and the file has 90d.",
         ),
     ],
 )
