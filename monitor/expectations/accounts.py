@@ -1,7 +1,9 @@
 """The time of all entries about a cluster, from one micro-batch to the next, and what of it may be shown.
 
-A counter of Prometheus must not go back, which would look like a start from 0. So what is shown was stored first, or is
-unknown time that the next observation counts as well.
+A counter of Prometheus must not go back, which would look like a start from 0. So what is shown was stored first.
+
+A rule sees a counter grow only between two samples. So a run first shows what the one before has shown. Once Prometheus
+has that, the run shows the time in between, too.
 """
 
 from __future__ import annotations
@@ -18,28 +20,25 @@ from monitor.model import GroupSummary, Phase, Value
 from monitor.model.expectations import Met
 
 STORE_EVERY_MS: Final = 15_000
-"""How much time of a run is lost at most when it is killed: it then counts as unknown.
+"""How much time of a run is lost at most when it is killed: it then counts as unknown."""
 
-It is shorter than what an observation is valid for. So unknown time that was shown is stored with the next one.
-"""
+HOLD_MS: Final = 60_000
+"""For how long a run shows what the one before has shown, from its first scrape on: Prometheus scrapes more often."""
 
 NOT_THERE: Final = frozenset({Phase.GONE, Phase.UNSEEN})
 """In these states there is no such group."""
 
 
 class StoredAccounts(Value):
-    """What is stored, by the expressions of the entries. ``number`` grows from one time to the next."""
+    """What is stored, by the expressions of the entries. ``number`` grows from one time to the next.
+
+    ``held`` is what is shown of an entry, while that is less.
+    """
 
     cluster: str
     number: int
     accounts: dict[str, MetAccount]
-
-
-class _Shown(Value):
-    """What is shown: the time that was stored, and until when it is known what is observed."""
-
-    time: dict[str, MetTime] = msgspec.field(default_factory=dict)
-    newest: dict[str, MetAccount] = msgspec.field(default_factory=dict)
+    held: dict[str, MetTime] = msgspec.field(default_factory=dict)
 
 
 class ClusterAccounts:
@@ -55,6 +54,12 @@ class ClusterAccounts:
         self._number = 0 if stored is None else stored.number
         self._accounts = {} if stored is None else {key: each.after_restart() for key, each in stored.accounts.items()}
         self._stored_ms = 0
+        self._held: dict[str, MetTime] = (
+            {} if stored is None else {key: each.time for key, each in stored.accounts.items()} | stored.held
+        )
+        self._first_look_ms: int | None = None
+        self._silence_ms = 0
+        """Until when silence was counted. A micro-batch that began before it may end after it."""
         self._of: tuple[Expectations, EntriesOfCluster] | None = None
         self._shown = self._as_shown()
 
@@ -69,6 +74,7 @@ class ClusterAccounts:
             missing: why there may be other groups, as a sentence; None: there are none.
             now_ms: the instant (ms since the epoch).
         """
+        now_ms, self._silence_ms = max(now_ms, self._silence_ms), 0
         entries = self._entries(expectations)
         met = dict.fromkeys(entries.entries, Met.UNKNOWN) if groups is None else _outcomes(entries, groups, missing)
         counted = {key: each for key, each in met.items() if each is not None or key in self._accounts}
@@ -79,31 +85,44 @@ class ClusterAccounts:
             self._accounts[key] = (
                 MetAccount(now_ms, found) if account is None else account.observe(now_ms, found, self._valid_ms)
             )
-        is_due = before.keys() != counted.keys() or not 0 <= now_ms - self._stored_ms < STORE_EVERY_MS
-        if not is_due:
-            self._shown = _Shown(self._shown.time, dict(self._accounts))
-        return is_due
+        return before.keys() != counted.keys() or self._is_due(now_ms)
+
+    def observe_silence(self, now_ms: int) -> bool:
+        """Count time in which nothing was observed as unknown; whether it should be stored, and shown, now."""
+        if not any(now_ms - each.at_ms > self._valid_ms for each in self._accounts.values()):
+            return self._has_held(now_ms)
+        self._accounts = {key: each.observe(now_ms, Met.UNKNOWN) for key, each in self._accounts.items()}
+        self._silence_ms = now_ms
+        return True
+
+    def _is_due(self, now_ms: int) -> bool:
+        return not 0 <= now_ms - self._stored_ms < STORE_EVERY_MS or self._has_held(now_ms)
+
+    def _has_held(self, now_ms: int) -> bool:
+        """Whether Prometheus has seen what the run before has shown, and should now see more."""
+        first_ms = self._first_look_ms
+        return bool(self._held) and first_ms is not None and not 0 <= now_ms - first_ms < HOLD_MS
 
     def to_store(self, now_ms: int) -> StoredAccounts:
         """What is to be stored. Show it afterwards."""
         self._number += 1
         self._stored_ms = now_ms
-        return StoredAccounts(self._cluster, self._number, dict(self._accounts))
+        is_over = self._has_held(now_ms)
+        self._held = {} if is_over else {key: each for key, each in self._held.items() if key in self._accounts}
+        return StoredAccounts(self._cluster, self._number, dict(self._accounts), self._held)
 
     def show(self) -> None:
         """Show what was to be stored last."""
         self._shown = self._as_shown()
 
     def shown_time(self, now_ms: int) -> Mapping[str, MetTime]:
-        """The time of each entry: time in which nothing is observed is unknown."""
-        shown = self._shown
-        return {
-            key: time.plus(Met.UNKNOWN, shown.newest[key].unobserved_ms(now_ms, self._valid_ms))
-            for key, time in shown.time.items()
-        }
+        """The time of each entry, for a scrape at this instant."""
+        if self._first_look_ms is None:
+            self._first_look_ms = now_ms
+        return self._shown
 
-    def _as_shown(self) -> _Shown:
-        return _Shown({key: each.time for key, each in self._accounts.items()}, dict(self._accounts))
+    def _as_shown(self) -> dict[str, MetTime]:
+        return {key: self._held.get(key, each.time) for key, each in self._accounts.items()}
 
     def _entries(self, expectations: Expectations) -> EntriesOfCluster:
         if self._of is None or self._of[0] is not expectations:

@@ -88,15 +88,6 @@ class MetAccount(Value):
         is_known = passed_ms <= valid_ms and met is not Met.UNKNOWN
         return MetAccount(at_ms=at_ms, met=met, time=self.time.plus(self.met if is_known else Met.UNKNOWN, passed_ms))
 
-    def unobserved_ms(self, now_ms: int, valid_ms: int = VALID_MS) -> int:
-        """How much of the time since the last observation is unknown already, whatever is observed next (ms).
-
-        >>> MetAccount(0, Met.YES).unobserved_ms(60_000), MetAccount(0, Met.YES).unobserved_ms(60_001)
-        (0, 60001)
-        """
-        passed_ms = max(0, now_ms - self.at_ms)
-        return passed_ms if passed_ms > valid_ms else 0
-
     def after_restart(self) -> MetAccount:
         """As a process begins with it that was not there in between."""
         return replace(self, met=Met.UNKNOWN)

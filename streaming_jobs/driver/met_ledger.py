@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 import zlib
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final, Protocol
@@ -56,6 +57,8 @@ class MetLedger:
         self._notes = notes
         self._valid_ms = valid_ms
         self._accounts = ClusterAccounts(cluster, valid_ms=valid_ms)
+        self._lock = threading.Lock()
+        """Of the accounts: micro-batches have one thread, and silence is noticed by another."""
         self._has_failed = False
         self._is_loaded = False
         self._reads = 0
@@ -92,11 +95,21 @@ class MetLedger:
         self, expectations: Expectations, groups: Iterable[GroupSummary] | None, missing: str | None, now_ms: int
     ) -> None:
         """Take what a micro-batch found; see :meth:`ClusterAccounts.observe`."""
-        if not self._is_loaded:
-            self.load()
-        if self._is_loaded and self._accounts.observe(expectations, groups, missing, now_ms):
-            self._store(self._accounts.to_store(now_ms))
-            self._accounts.show()
+        with self._lock:
+            if not self._is_loaded:
+                self.load()
+            if self._is_loaded and self._accounts.observe(expectations, groups, missing, now_ms):
+                self._keep(now_ms)
+
+    def take_silence(self, now_ms: int) -> None:
+        """Count the time in which no micro-batch ends; see :meth:`ClusterAccounts.observe_silence`."""
+        with self._lock:
+            if self._accounts.observe_silence(now_ms):
+                self._keep(now_ms)
+
+    def _keep(self, now_ms: int) -> None:
+        self._store(self._accounts.to_store(now_ms))
+        self._accounts.show()
 
     def _store(self, stored: StoredAccounts) -> None:
         """A job does not fail for want of it; what it shows then may go back at its next start."""

@@ -91,6 +91,7 @@ class ClusterWatch:
         self._logs = ClusterLogs(target, self._checkpoint, self._problems.stall)
         self._problems.of_brokers = self._logs.problem
         self._failures = QueryFailures(target, self._checkpoint, self._logs, self._problems, self._show_problem)
+        self._met: MetLedger | None = None
         self._recorder = Recorder(spark, target.name, shared.history) if shared.history.is_on else None
 
     @property
@@ -118,7 +119,7 @@ class ClusterWatch:
         expected = self._shared.expectations
         if expected is not None:
             valid_ms = late_after_ms(self._problems.stall.trigger_ms)
-            met = MetLedger(self._target.name, self._checkpoint.note, valid_ms)
+            met = self._met = MetLedger(self._target.name, self._checkpoint.note, valid_ms)
             met.load()
             expected.for_cluster(self._target.name, self._shared.catalogs).met = met
             self._store.process.met.watch(self._target.name, lambda: met.shown_time(now_ms()))
@@ -288,6 +289,7 @@ class ClusterWatch:
     def _await_end(self, query: StreamingQuery) -> None:
         """Wait for the end of the query. It is ended once there is a log, or a partition of one, that it lacks."""
         while not query.awaitTermination(LOOK_FOR_LOGS_S):
+            self._count_silence()
             news = self._logs.news()
             if news is not None:
                 log.info("Cluster %s: %s; reading it", self._target.name, news)
@@ -298,7 +300,12 @@ class ClusterWatch:
     def _await_first_pass(self) -> None:
         """Wait for the collectors' first passes, here or in another process: they create the events topic."""
         while not self._target.has_begun and self.fatal is None and not self._stopping.wait(POLL_S):
+            self._count_silence()
             self._show_problem()
+
+    def _count_silence(self) -> None:
+        if self._met is not None:
+            self._met.take_silence(now_ms())
 
 
 def layout_of(target: WatchTarget, settings: SparkSettings, shard: Shard = ALL_GROUPS) -> Layout:

@@ -36,6 +36,12 @@ class Job:
             self.stored = self.accounts.to_store(now_ms)
             self.accounts.show()
 
+    def silence(self, second: int) -> None:
+        now_ms = START + 1_000 * second
+        if self.accounts.observe_silence(now_ms):
+            self.stored = self.accounts.to_store(now_ms)
+            self.accounts.show()
+
     def restart(self) -> None:
         self.accounts = ClusterAccounts("prod", self.stored)
 
@@ -58,9 +64,36 @@ def test_a_run_that_is_killed_loses_what_it_had_not_stored_to_unknown_time():
         job.batch(second, found("orders", YES))
     job.restart()
     assert job.shown(40) == MetTime(yes_ms=15_000)
-    assert job.shown(100) == MetTime(yes_ms=15_000, unknown_ms=85_000)
     job.batch(120, found("orders", YES))
     assert job.shown(120) == MetTime(yes_ms=15_000, unknown_ms=105_000)
+
+
+def test_a_run_first_shows_what_the_one_before_has_shown_until_it_was_scraped_for_a_minute():
+    """Otherwise, the first sample would have the time of the outage already, and no rule would see it come."""
+    job = Job()
+    for second in (0, 15):
+        job.batch(second, found("orders", YES))
+    job.restart()
+    job.batch(1_000, found("orders", YES))
+    job.batch(1_020, found("orders", YES))
+    assert job.shown(1_030) == MetTime(yes_ms=15_000)
+    job.restart()  # before the minute is over
+    job.batch(2_000, found("orders", YES))
+    assert (job.shown(2_000), job.shown(2_059)) == (MetTime(yes_ms=15_000),) * 2
+    job.batch(2_059, found("orders", YES))
+    assert job.shown(2_059) == MetTime(yes_ms=15_000)
+    job.batch(2_060, found("orders", YES))
+    assert job.shown(2_060) == MetTime(yes_ms=15_000 + 20_000 + 60_000, unknown_ms=985_000 + 980_000)
+
+
+def test_the_time_of_an_outage_is_shown_although_no_micro_batch_ends():
+    job = Job()
+    job.batch(0, found("orders", YES))
+    job.restart()
+    assert job.shown(500) == MetTime()
+    for second in range(500, 600):
+        job.silence(second)
+        assert job.shown(second) == MetTime(unknown_ms=0 if second < 560 else 500_000 if second == 560 else 561_000)
 
 
 def test_a_short_restart_is_unknown():
@@ -69,8 +102,10 @@ def test_a_short_restart_is_unknown():
         job.batch(second, found("orders", YES))
     job.restart()
     job.batch(35, found("orders", YES))
-    job.batch(55, found("orders", YES))
-    assert job.shown(55) == MetTime(yes_ms=35_000, unknown_ms=20_000)
+    assert job.shown(40) == MetTime(yes_ms=15_000)
+    job.batch(95, found("orders", YES))
+    job.batch(115, found("orders", YES))
+    assert job.shown(115) == MetTime(yes_ms=95_000, unknown_ms=20_000)
 
 
 def test_a_cluster_that_is_not_evaluated_is_unknown():
@@ -85,7 +120,19 @@ def test_a_cluster_that_is_not_evaluated_is_unknown():
 def test_nothing_that_is_observed_is_unknown_in_the_scrape():
     job = Job()
     job.batch(0, found("orders", NO))
-    assert (job.shown(60), job.shown(61)) == (MetTime(), MetTime(unknown_ms=61_000))
+    job.silence(60)
+    assert job.shown(60) == MetTime()
+    job.silence(61)
+    assert job.shown(61) == MetTime(unknown_ms=61_000)
+
+
+def test_a_micro_batch_that_began_before_silence_was_noticed_counts_no_time_twice():
+    job = Job()
+    job.batch(0, found("orders", YES))
+    job.silence(70)
+    job.batch(30, found("orders", YES))
+    job.batch(90, found("orders", YES))
+    assert job.shown(90) == MetTime(yes_ms=20_000, unknown_ms=70_000)
 
 
 def test_micro_batches_with_a_long_trigger_leave_no_unknown_time_between_them():
@@ -94,7 +141,11 @@ def test_micro_batches_with_a_long_trigger_leave_no_unknown_time_between_them():
     for second in (0, 120):
         accounts.observe(EXPECTED, [found("orders", YES)], None, START + 1_000 * second)
         accounts.show()
-    shown = [accounts.shown_time(START + 1_000 * second)["orders"] for second in (390, 391)]
+    shown = []
+    for second in (390, 391):
+        accounts.observe_silence(START + 1_000 * second)
+        accounts.show()
+        shown.append(accounts.shown_time(START + 1_000 * second)["orders"])
     assert shown == [MetTime(yes_ms=120_000), MetTime(yes_ms=120_000, unknown_ms=271_000)]
 
 
@@ -117,7 +168,9 @@ def test_how_an_entry_is_by_its_groups(groups, missing, met):
 
 
 STEP = st.tuples(
-    st.integers(0, 200), st.sampled_from([YES, NO, UNKNOWN, None]), st.sampled_from(["batch", "scrape", "kill"])
+    st.integers(0, 200),
+    st.sampled_from([YES, NO, UNKNOWN, None]),
+    st.sampled_from(["batch", "scrape", "silence", "kill"]),
 )
 
 
@@ -130,6 +183,8 @@ def test_no_counter_goes_back_and_a_stored_one_is_the_time_that_passed(steps):
         second += apart
         if what == "kill":
             job.restart()
+        elif what == "silence":
+            job.silence(second)
         elif what == "batch":
             job.batch(second, found("orders", met or YES), known=met is not None)
         shown = job.shown(second)
@@ -139,5 +194,6 @@ def test_no_counter_goes_back_and_a_stored_one_is_the_time_that_passed(steps):
         assert shown.unknown_ms >= last.unknown_ms
         assert shown.passed_ms <= 1_000 * second
         last = shown
+    job.shown(second)
     job.batch(second + 100, found("orders", YES))
     assert job.shown(second + 100).passed_ms == 1_000 * (second + 100), "after a gap, all is stored"

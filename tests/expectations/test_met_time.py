@@ -102,16 +102,6 @@ def numbers(time: MetTime) -> tuple[int, int, int]:
     return time.yes_ms, time.no_ms, time.unknown_ms
 
 
-@given(st.integers(0, DAY), st.integers(0, DAY), st.sampled_from(Met), st.booleans())
-@settings(max_examples=example_count(3))
-def test_what_a_scrape_adds_stays_true_whatever_is_observed_next(seen_ms, later_ms, met, restarts):
-    """The counter would go back otherwise, which Prometheus takes for a restart from 0."""
-    account = MetAccount(START, YES)
-    shown = account.unobserved_ms(START + seen_ms)
-    account = account.after_restart() if restarts else account
-    assert account.observe(START + seen_ms + later_ms, met).time.unknown_ms >= shown
-
-
 ENTRIES = Expectations(
     (
         Expectation("orders"),

@@ -112,6 +112,52 @@ def test_conditions_hold_at_their_minute(tmp_path: Path):
     )
 
 
+def restarted(down: int, lost: int, *, is_renamed: bool = False) -> list[dict[str, str]]:
+    """Healthy for twelve hours, then away for so many minutes. ``lost`` seconds are unknown, shown a minute later."""
+    before, own = 720, 'groupwatch_expectation_seconds_total{cluster="prod",expectation="orders",met="%s"%s}'
+    rows = {
+        "yes": (f"0+60x{before}", f"{60 * before} {60 * before + 60}+60x600"),
+        "no": (f"0x{before}", "0x601"),
+        "unknown": (f"0x{before}", f"0 {lost}x600"),
+    }
+    if not is_renamed:
+        return [{"series": own % (met, ""), "values": f"{old} _x{down - 1} {new}"} for met, (old, new) in rows.items()]
+    return [
+        {"series": own % (met, f',instance="{name}"'), "values": values}
+        for met, (old, new) in rows.items()
+        for name, values in (("old", old), ("new", f"_x{before + down} {new}"))
+    ]
+
+
+def test_time_in_which_the_job_was_down_burns_the_budget_once_it_is_shown(tmp_path: Path):
+    """7 of 19 hours, or 50 minutes: a page for half an hour, and a ticket for six. A new pod without a gap is none."""
+    long, short, new = 720 + 420, 720 + 50, 720 + 1
+    run_cases(
+        tmp_path,
+        NO_RULES,
+        [
+            case(
+                "down for seven hours",
+                restarted(420, 420 * 60),
+                looks(PAGE, (long, False), (long + 1, True), (long + 29, True), (long + 31, False)),
+                looks(TICKET, (long, False), (long + 1, True), (long + 359, True), (long + 361, False)),
+            ),
+            case(
+                "another instance after 50 minutes",
+                restarted(50, 50 * 60, is_renamed=True),
+                looks(PAGE, (short, False), (short + 1, True), (short + 29, True), (short + 31, False)),
+                looks(TICKET, (short, False), (short + 1, True)),
+            ),
+            case(
+                "another instance after 20 seconds",
+                restarted(1, 20, is_renamed=True),
+                looks(PAGE, *((new + minute, False) for minute in range(60))),
+                looks(TICKET, *((new + minute, False) for minute in range(60))),
+            ),
+        ],
+    )
+
+
 def test_nothing_that_counts_is_an_alert_after_ten_minutes(tmp_path: Path):
     fires = f'count(ALERTS{{alertname="{NO_DATA}",alertstate="firing",expectation="orders"}})'
     told = [{"labels": "{}", "value": 1}]
