@@ -235,7 +235,7 @@ class MicroBatchPublisher:
             log_partitions=self.groups_log.partitions,
             short_lives=self._view.short_lives(),
         )
-        self._catalog = _ServedCatalog(f"{self._run}-{batch_id}", Topics(catalog), self._ends(catalog))
+        self._catalog = _ServedCatalog(f"{self._run}-{batch_id}", Topics(catalog), _packed_ends(catalog, self.shared))
         self.shared.catalogs.put(self.cluster, self._catalog.key, msgspec.msgpack.encode(catalog))
 
     def _advance(self, position: LogPosition) -> None:
@@ -332,9 +332,10 @@ class MicroBatchPublisher:
         listed = groups if self.shared.shard.is_all and not batch.unread else None
         return self._expectations.absent(listed, batch.now_ms)
 
-    def _ends(self, catalog: Catalog) -> tuple[PackedBlock, ...]:
-        """The ends of all partitions. They belong to no shard: every shard would expose the same series."""
-        return packed(render_catalog(catalog, self.shared.series)) if self.shared.shard.is_first else ()
+
+def _packed_ends(catalog: Catalog, shared: SharedEvaluation) -> tuple[PackedBlock, ...]:
+    """The ends of all partitions. They belong to no shard: every shard would expose the same series."""
+    return packed(render_catalog(catalog, shared.series)) if shared.shard.is_first else ()
 
 
 def _collect_rows(rows: DataFrame) -> Iterator[BucketRow]:

@@ -180,7 +180,8 @@ def test_an_evaluation_of_long_ago_is_not_green_anywhere(age_s, limit_s, status,
 def test_a_cluster_that_has_stalled_is_stale_although_its_reason_is_gone():
     stalled = msgspec.structs.replace(ready_cluster(), stalled=True)
     app = client(snapshot(stalled))
-    assert app.get("/readyz").text == "main: Stale: the newest evaluation was 3 s ago.\n"
+    sentence = "Stalled: the groups are not evaluated any more. The newest evaluation was 3 s ago."
+    assert app.get("/readyz").text == f"main: {sentence}\n"
     assert '<span class="cluster-word">Stale</span>' in app.get("/").text
 
 
