@@ -88,6 +88,8 @@ def _compare(
     Raises:
         SourceError: the file cannot be read, or has mistakes.
     """
+    if file is None:
+        return lambda diagnosis: diagnosis
     from msgspec.structs import replace  # noqa: PLC0415 -- --help must be quick
 
     from monitor.cli.examined import ExaminedCluster  # noqa: PLC0415 -- as above
@@ -95,8 +97,6 @@ def _compare(
     from monitor.expectations.outcome import outcome_of  # noqa: PLC0415 -- as above
     from monitor.expectations.verification import verify_cluster  # noqa: PLC0415 -- as above
 
-    if file is None:
-        return lambda diagnosis: diagnosis
     expectations = read_expectations(file)
 
     def complete(diagnosis: Diagnosis) -> Diagnosis:

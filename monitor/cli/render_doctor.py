@@ -10,7 +10,6 @@ from rich.padding import Padding
 from rich.text import Text
 
 from monitor.cli.render_answer import plain_table
-from monitor.cli.render_verify import outcome_shown
 from monitor.cli.severities import SEVERITY_WIDTH, STYLES, row_with_label
 from monitor.doctor.diagnosis import Diagnosis, GroupFinding, NotJudged
 from monitor.doctor.group_rows import GroupRow
@@ -86,6 +85,8 @@ def _expectations(diagnosis: Diagnosis) -> Iterator[RenderableType]:
     """Whether the groups are as a file of expectations says, as verify shows it."""
     if diagnosis.expectations is None:
         return
+    from monitor.cli.render_verify import outcome_shown  # noqa: PLC0415 -- it loads what queries a job
+
     yield Text("")
     yield outcome_shown(diagnosis.expectations)
 
