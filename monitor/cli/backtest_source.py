@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import signal
 from collections.abc import Callable, Iterable, Iterator
-from multiprocessing import get_context
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from monitor.cli.errors import SourceError
+from monitor.cli.processes import are_worth_processes, count_workers, work_in_processes
 from monitor.cli.sources.source import answering
 from monitor.config import ConfigError, Settings, detection_rules, load
 from monitor.history.backtest.cluster import (
@@ -28,10 +26,6 @@ from monitor.messages.names import shown
 from monitor.model.patterns import PatternError
 
 Tell = Callable[[Progress], None]
-
-
-MOST_WORKERS: Final = 4
-"""Each needs a few hundred megabytes."""
 
 
 class Span(NamedTuple):
@@ -75,43 +69,18 @@ def backtests(config: Path, folder: str | None, span: Span, chosen: Chosen, tell
 
 def _backtest(folder: str, asked: Backtest, tell: Tell) -> ClusterBacktest:
     """In as many processes as there are processors, up to MOST_WORKERS, if there is enough to do for them."""
-    recording, workers = DeltaRecording(folder), min(MOST_WORKERS, count_processors())
-    plan = plan_backtest(recording, asked, workers)
+    recording = DeltaRecording(folder)
+    plan = plan_backtest(recording, asked, count_workers())
     count = len(plan.batches)
-    if count < 2 or workers < 2:
+    if not are_worth_processes(count):
         return summarize(plan, (try_batch(recording, plan, number, tell) for number in range(count)))
-    with get_context("spawn").Pool(min(workers, count), _start_worker, (folder, plan)) as pool:
-        return summarize(plan, _with_progress(pool.imap(_work, range(count)), plan, tell))
-
-
-def count_processors() -> int:
-    """Those that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return summarize(plan, _with_progress(work_in_processes(try_batch, folder, plan, count), plan, tell))
 
 
 def _with_progress(batches: Iterable[list[GroupPairs]], plan: Plan, tell: Tell) -> Iterator[list[GroupPairs]]:
     for done, batch in enumerate(batches, start=1):
         yield batch
         tell(Progress(plan.asked.cluster, done, len(plan.batches)))
-
-
-_worker: list[tuple[DeltaRecording, Plan]] = []
-"""In a process that works: the recording and the plan."""
-
-
-def _start_worker(folder: str, plan: Plan) -> None:
-    ignore_interrupts()
-    _worker.append((DeltaRecording(folder), plan))
-
-
-def ignore_interrupts() -> None:
-    """For a process that works: its parent ends it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-
-def _work(number: int) -> list[GroupPairs]:
-    recording, plan = _worker[0]
-    return try_batch(recording, plan, number)
 
 
 def _settings(config: Path) -> Settings:

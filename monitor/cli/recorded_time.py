@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from multiprocessing import get_context
 from typing import NamedTuple
 
-from monitor.cli.backtest_source import MOST_WORKERS, count_processors, ignore_interrupts
 from monitor.cli.errors import SourceError
+from monitor.cli.names import only_cluster
+from monitor.cli.processes import are_worth_processes, count_workers, work_in_processes
 from monitor.cli.render_verify import NO_TARGET, nothing_expected, share
+from monitor.cli.sources.recording import Recording
 from monitor.cli.sources.source import answering
 from monitor.expectations.expectation import Expectations
 from monitor.expectations.outcome import Check, GroupOutcome, Outcome, group_outcome, outcome_of
@@ -16,7 +17,7 @@ from monitor.expectations.verification import unknown_cluster
 from monitor.history.delta_tables import DeltaRecording
 from monitor.history.instants import read_span
 from monitor.history.met_then import EntryThen, Marks, MetPlan, MetThen, judge_batch, met_then, plan_met
-from monitor.messages.names import listed, shown
+from monitor.messages.names import shown
 from monitor.model.expectations import Met
 
 
@@ -39,45 +40,18 @@ def time_in_span(expectations: Expectations, asked: SpanQuestion) -> MetThen:
     with answering():
         span_ms = read_span(asked.since, "now", asked.now_ms)
         recording = DeltaRecording(asked.folder)
-        cluster = asked.cluster or _only_cluster(recording)
+        cluster = asked.cluster or only_cluster(Recording(asked.folder))
         if asked.group is not None and expectations.of(cluster, asked.group) is None:
             raise SourceError(nothing_expected(cluster, asked.group))
-        plan = plan_met(recording, expectations, cluster, span_ms, asked.group, _workers())
+        plan = plan_met(recording, expectations, cluster, span_ms, asked.group, count_workers())
         return met_then(plan, _batches(asked.folder, recording, plan))
 
 
-def _workers() -> int:
-    return min(MOST_WORKERS, count_processors())
-
-
-def _only_cluster(recording: DeltaRecording) -> str:
-    names = recording.clusters()
-    if len(names) != 1:
-        raise SourceError(f"The recording has several clusters: name one with --cluster ({listed(names)}).")
-    return names[0]
-
-
 def _batches(folder: str, recording: DeltaRecording, plan: MetPlan) -> Iterator[dict[str, Marks]]:
-    count, workers = len(plan.batches), _workers()
-    if count < 2 or workers < 2:
-        yield from (judge_batch(recording, plan, number) for number in range(count))
-        return
-    with get_context("spawn").Pool(min(workers, count), _start_worker, (folder, plan)) as pool:
-        yield from pool.imap(_work, range(count))
-
-
-_worker: list[tuple[DeltaRecording, MetPlan]] = []
-"""In a process that works: the recording and the plan."""
-
-
-def _start_worker(folder: str, plan: MetPlan) -> None:
-    ignore_interrupts()
-    _worker.append((DeltaRecording(folder), plan))
-
-
-def _work(number: int) -> dict[str, Marks]:
-    recording, plan = _worker[0]
-    return judge_batch(recording, plan, number)
+    count = len(plan.batches)
+    if are_worth_processes(count):
+        return work_in_processes(judge_batch, folder, plan, count)
+    return (judge_batch(recording, plan, number) for number in range(count))
 
 
 def as_outcome(found: MetThen) -> Outcome:

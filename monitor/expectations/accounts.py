@@ -13,10 +13,10 @@ from typing import Final
 
 import msgspec
 
+from monitor.expectations.checks import NOT_THERE
 from monitor.expectations.entries import EntriesOfCluster
-from monitor.expectations.expectation import Expectations
 from monitor.expectations.met_time import VALID_MS, MetAccount, MetTime
-from monitor.model import GroupSummary, Phase, Value
+from monitor.model import GroupSummary, Value
 from monitor.model.expectations import Met
 
 STORE_EVERY_MS: Final = 15_000
@@ -24,9 +24,6 @@ STORE_EVERY_MS: Final = 15_000
 
 HOLD_MS: Final = 60_000
 """For how long a run shows what the one before has shown, from its first scrape on: Prometheus scrapes more often."""
-
-NOT_THERE: Final = frozenset({Phase.GONE, Phase.UNSEEN})
-"""In these states there is no such group."""
 
 
 class StoredAccounts(Value):
@@ -60,22 +57,20 @@ class ClusterAccounts:
         self._first_look_ms: int | None = None
         self._silence_ms = 0
         """Until when silence was counted. A micro-batch that began before it may end after it."""
-        self._of: tuple[Expectations, EntriesOfCluster] | None = None
         self._shown = self._as_shown()
 
     def observe(
-        self, expectations: Expectations, groups: Iterable[GroupSummary] | None, missing: str | None, now_ms: int
+        self, entries: EntriesOfCluster, groups: Iterable[GroupSummary] | None, missing: str | None, now_ms: int
     ) -> bool:
         """Take what was found at an instant; whether it should be stored, and shown, now.
 
         Args:
-            expectations: the entries; those that are no more are dropped.
+            entries: those about the cluster; others are dropped.
             groups: the groups of the cluster. None: it is not known now how they are.
             missing: why there may be other groups, as a sentence; None: there are none.
             now_ms: the instant (ms since the epoch).
         """
         now_ms, self._silence_ms = max(now_ms, self._silence_ms), 0
-        entries = self._entries(expectations)
         met = dict.fromkeys(entries.entries, Met.UNKNOWN) if groups is None else _outcomes(entries, groups, missing)
         counted = {key: each for key, each in met.items() if each is not None or key in self._accounts}
         before, self._accounts = self._accounts, {}
@@ -123,11 +118,6 @@ class ClusterAccounts:
 
     def _as_shown(self) -> dict[str, MetTime]:
         return {key: self._held.get(key, each.time) for key, each in self._accounts.items()}
-
-    def _entries(self, expectations: Expectations) -> EntriesOfCluster:
-        if self._of is None or self._of[0] is not expectations:
-            self._of = expectations, EntriesOfCluster(expectations, self._cluster)
-        return self._of[1]
 
 
 def _outcomes(entries: EntriesOfCluster, groups: Iterable[GroupSummary], missing: str | None) -> dict[str, Met | None]:

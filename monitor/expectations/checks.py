@@ -107,12 +107,12 @@ def _static(expected: Expectation, verdict: GroupVerdict) -> Told:
 
 
 def _max_lag_s(expected: Expectation, verdict: GroupVerdict) -> Told:
-    limit_ms = round(1000 * (expected.max_lag_s or 0))
+    limit_ms = lag_limit_ms(expected)
     if verdict.is_connect:
         return Met.UNKNOWN, "A Connect cluster has no lag of its own; name the groups of its sinks."
     if verdict.lag == 0:
         return Met.YES, "It has no lag."
-    least_ms = max(verdict.lag_ms or 0, verdict.lag_at_least_ms or 0)
+    least_ms = least_lag_ms(verdict)
     if least_ms > limit_ms:
         return _compare(is_met=False, found=f"Its lag is {age(least_ms)} old", wanted=f"at most {age(limit_ms)}")
     if verdict.lag is None:
@@ -120,6 +120,16 @@ def _max_lag_s(expected: Expectation, verdict: GroupVerdict) -> Told:
     if verdict.lag_ms is None:
         return Met.UNKNOWN, "The age of its lag is not known."
     return Met.YES, f"Its lag is {age(verdict.lag_ms)} old."
+
+
+def lag_limit_ms(expected: Expectation) -> int:
+    """How old the oldest record of the lag may be; 0 without a limit."""
+    return round(1000 * (expected.max_lag_s or 0))
+
+
+def least_lag_ms(verdict: GroupVerdict) -> int:
+    """How old it is at least; 0 if that is not known."""
+    return max(verdict.lag_ms or 0, verdict.lag_at_least_ms or 0)
 
 
 def _max_share(expected: Expectation, verdict: GroupVerdict) -> Told:

@@ -36,6 +36,8 @@ class EntriesOfCluster:
 
     def __init__(self, expectations: Expectations, cluster: str) -> None:
         self._cluster = cluster
+        self.severity = expectations.severity
+        """That of the findings about groups that do not meet them."""
         alike: dict[str, list[Expectation]] = defaultdict(list)
         for each in expectations.entries:
             if each.cluster in {None, cluster}:

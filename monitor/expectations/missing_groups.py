@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from monitor.detection.cluster_findings import AbsentGroups
 from monitor.expectations.checks import NOT_THERE
 from monitor.expectations.entries import EntriesOfCluster
-from monitor.expectations.expectation import Expectations
 from monitor.model import GroupSummary
 
 
@@ -17,21 +16,18 @@ class MissingGroups:
     """The entries of one cluster that say that a group exists, and that no group matches, each with since when."""
 
     _since_ms: dict[tuple[str, str | None], int] = field(default_factory=dict)
-    _of: tuple[Expectations, EntriesOfCluster] | None = None
 
     def update(
-        self, expectations: Expectations, cluster: str, groups: Iterable[GroupSummary] | None, now_ms: int
+        self, entries: EntriesOfCluster, groups: Iterable[GroupSummary] | None, now_ms: int
     ) -> AbsentGroups | None:
         """Take a listing of the cluster; None: none of these groups is missing.
 
         Args:
-            expectations: what should be.
-            cluster: the name of the cluster.
+            entries: what should be.
             groups: all of its groups. None: not all of them are known, so those that were missing still are, and no
                 other.
             now_ms: when they were listed (ms since the epoch).
         """
-        entries = self._entries(expectations, cluster)
         if groups is None:
             expected = {(each.groups, each.team) for each in entries.entries.values() if each.exists}
             self._since_ms = {entry: ms for entry, ms in self._since_ms.items() if entry in expected}
@@ -41,9 +37,4 @@ class MissingGroups:
             self._since_ms = {entry: self._since_ms.get(entry, now_ms) for entry in missing}
         if not self._since_ms:
             return None
-        return AbsentGroups(tuple(self._since_ms), min(self._since_ms.values()), expectations.severity)
-
-    def _entries(self, expectations: Expectations, cluster: str) -> EntriesOfCluster:
-        if self._of is None or self._of[0] is not expectations:
-            self._of = expectations, EntriesOfCluster(expectations, cluster)
-        return self._of[1]
+        return AbsentGroups(tuple(self._since_ms), min(self._since_ms.values()), entries.severity)

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from msgspec.structs import replace
 
 from monitor.detection.evaluate import Judged
-from monitor.expectations.checks import CHECKS, check_group
+from monitor.expectations.checks import CHECKS, NOT_THERE, check_group, lag_limit_ms, least_lag_ms
 from monitor.expectations.expectation import Expectation, Expectations
 from monitor.expectations.outcome import Check
 from monitor.findings.alerts import changed_age_s
@@ -18,7 +18,7 @@ from monitor.findings.observation import Observation
 from monitor.findings.sentences import sentence_of
 from monitor.findings.table import rank
 from monitor.messages.formatting import age
-from monitor.model import Finding, FindingKind, GroupState, GroupVerdict, Phase
+from monitor.model import Finding, FindingKind, GroupState, GroupVerdict
 from monitor.model.alert_ages import AlertAges
 from monitor.model.expectations import GroupExpectations, Met
 
@@ -40,7 +40,7 @@ class _Case(NamedTuple):
     def sentence(self, check: Check) -> str:
         """That of a check, or one without an age: the sentence of a finding stays the same while nothing changes."""
         if check.key == _LAG:
-            return f"The oldest record of its lag is older than {age(self.limit_ms)}."
+            return f"The oldest record of its lag is older than {age(lag_limit_ms(self.expected))}."
         if check.key == _EXISTS:
             return "It exists; expected: no such group."
         return check.sentence
@@ -49,17 +49,9 @@ class _Case(NamedTuple):
         """Since when it is not met: the lag since it is so old, all else since the newest generation, or before."""
         now_ms = self.verdict.evaluated_ms
         if check.key == _LAG:
-            return now_ms - max(0, self.lag_at_least_ms - self.limit_ms)
+            return now_ms - max(0, least_lag_ms(self.verdict) - lag_limit_ms(self.expected))
         changed_ms = self.group.generation_ms or self.group.phase_ms
         return min(now_ms, changed_ms) if changed_ms else now_ms
-
-    @property
-    def limit_ms(self) -> int:
-        return round(1000 * (self.expected.max_lag_s or 0))
-
-    @property
-    def lag_at_least_ms(self) -> int:
-        return max(self.verdict.lag_ms or 0, self.verdict.lag_at_least_ms or 0)
 
 
 def with_expectations(judged: Judged, expectations: Expectations, group: GroupState, ages: AlertAges = ()) -> Judged:
@@ -126,7 +118,7 @@ def _expected_verdict(case: _Case, ages: AlertAges) -> GroupVerdict:
 def _makes_finding(unmet: Check, verdict: GroupVerdict) -> bool:
     """Whether it makes a finding. Findings that are not allowed are findings themselves."""
     if unmet.key == _EXISTS:
-        return verdict.state not in {Phase.GONE, Phase.UNSEEN}
+        return verdict.state not in NOT_THERE
     return unmet.key in CHECKS
 
 
@@ -150,7 +142,7 @@ def _finding(case: _Case, unmet: list[Check], ages: AlertAges) -> Finding:
 
 def _late_ms(case: _Case) -> int | None:
     """When the lag becomes older than expected if nothing is read; None: it is, or there is none or no limit."""
-    known_ms = case.lag_at_least_ms
-    if case.expected.max_lag_s is None or case.verdict.lag == 0 or not known_ms or known_ms > case.limit_ms:
+    known_ms, limit_ms = least_lag_ms(case.verdict), lag_limit_ms(case.expected)
+    if case.expected.max_lag_s is None or case.verdict.lag == 0 or not known_ms or known_ms > limit_ms:
         return None
-    return case.verdict.evaluated_ms + case.limit_ms - known_ms + 1
+    return case.verdict.evaluated_ms + limit_ms - known_ms + 1

@@ -13,8 +13,7 @@ from itertools import pairwise
 from statistics import median
 from typing import Final, NamedTuple, Protocol
 
-from monitor.expectations.accounts import NOT_THERE
-from monitor.expectations.checks import check_group
+from monitor.expectations.checks import NOT_THERE, check_group
 from monitor.expectations.entries import EntriesOfCluster
 from monitor.expectations.expectation import Expectation, Expectations, Objective
 from monitor.expectations.met_time import MetTime

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from typing import Final
 
 from monitor.model.client_libraries import LibraryMembers
@@ -260,6 +261,12 @@ class ClusterSnapshot(Value):
     def is_up(self) -> bool:
         """Whether it is being read: a micro-batch of this run has ended, and nothing is wrong with reading."""
         return self.problem is None and (self.ready or self.warm_up is not None)
+
+    def find_group(self, group: str) -> GroupSummary | None:
+        """The group of that name, as it is listed; None: there is none."""
+        place = bisect_left(self.groups, group, key=lambda each: each.group)
+        found = self.groups[place : place + 1]
+        return found[0] if found and found[0].group == group else None
 
     def is_old(self, now_ms: int) -> bool:
         """Whether the newest evaluation is so long ago that it says nothing of now."""

@@ -11,7 +11,7 @@ from typing import Final, Protocol
 import msgspec
 
 from monitor.expectations.accounts import ClusterAccounts, StoredAccounts
-from monitor.expectations.expectation import Expectations
+from monitor.expectations.entries import EntriesOfCluster
 from monitor.expectations.met_time import VALID_MS, MetTime
 from monitor.model import GroupSummary
 from streaming_jobs.runtime.hadoop_files import FilesError
@@ -92,13 +92,13 @@ class MetLedger:
             return None
 
     def take(
-        self, expectations: Expectations, groups: Iterable[GroupSummary] | None, missing: str | None, now_ms: int
+        self, entries: EntriesOfCluster, groups: Iterable[GroupSummary] | None, missing: str | None, now_ms: int
     ) -> None:
         """Take what a micro-batch found; see :meth:`ClusterAccounts.observe`."""
         with self._lock:
             if not self._is_loaded:
                 self.load()
-            if self._is_loaded and self._accounts.observe(expectations, groups, missing, now_ms):
+            if self._is_loaded and self._accounts.observe(entries, groups, missing, now_ms):
                 self._keep(now_ms)
 
     def take_silence(self, now_ms: int) -> None:

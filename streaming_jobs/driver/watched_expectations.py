@@ -14,7 +14,7 @@ import msgspec
 from monitor.config import ConfigError
 from monitor.config.expectations import load_expectations
 from monitor.detection.cluster_findings import AbsentGroups
-from monitor.expectations.entries import Unread
+from monitor.expectations.entries import EntriesOfCluster, Unread
 from monitor.expectations.expectation import Expectations
 from monitor.expectations.missing_groups import MissingGroups
 from monitor.messages.formatting import counted
@@ -108,17 +108,18 @@ class ClusterExpectations:
         return self.known.key
 
     def _offer(self) -> None:
+        self._entries = EntriesOfCluster(self.known.expectations, self._cluster)
         self._catalogs.put(f"{self._cluster}/expectations", self.known.key, self.known.encoded)
 
     def absent(self, groups: Iterable[GroupSummary] | None, now_ms: int) -> AbsentGroups | None:
         """The groups that should exist and do not. ``groups`` are all of the cluster; None: some are not known."""
-        return self._missing.update(self.known.expectations, self._cluster, groups, now_ms)
+        return self._missing.update(self._entries, groups, now_ms)
 
     def count(self, groups: Iterable[GroupSummary] | None, batch: BatchContext, shard: Shard) -> None:
         """Count the time until a micro-batch. ``groups`` None: how they are is not known now."""
         if self.met is not None:
             missing = Unread(PARTIAL) if batch.unread else None if shard.is_all else PARTIAL
-            self.met.take(self.known.expectations, groups, missing, batch.now_ms)
+            self.met.take(self._entries, groups, missing, batch.now_ms)
 
 
 def _known_content(expectations: Expectations) -> KnownExpectations:

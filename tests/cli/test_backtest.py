@@ -10,7 +10,7 @@ from click.testing import Result
 from msgspec.structs import replace
 from typer.testing import CliRunner
 
-from monitor.cli import backtest_source
+from monitor.cli import processes
 from monitor.cli.app import app
 from monitor.detection.thresholds.overrides import DetectionRules
 from monitor.detection.thresholds.thresholds import DetectionSettings
@@ -122,7 +122,7 @@ def test_several_processes_find_what_one_finds(folder: Path, monkeypatch: pytest
     new = "[detection]\nlag_records = 100\n"
     alone = answer(folder, new)
     monkeypatch.setattr(cluster, "SMALL_BYTES_A_DAY", 0)
-    monkeypatch.setattr(backtest_source, "count_processors", lambda: 2)
+    monkeypatch.setattr(processes, "count_processors", lambda: 2)
     assert answer(folder, new) == alone
 
 

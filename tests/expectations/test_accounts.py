@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from monitor.expectations.accounts import ClusterAccounts, StoredAccounts
+from monitor.expectations.entries import EntriesOfCluster
 from monitor.expectations.expectation import Expectation, Expectations
 from monitor.expectations.met_time import MetTime
 from monitor.model import GroupSummary, Phase
@@ -15,7 +16,7 @@ from tests.support.examples import example_count
 
 YES, NO, UNKNOWN = Met.YES, Met.NO, Met.UNKNOWN
 START = 1_795_305_600_000
-EXPECTED = Expectations((Expectation("orders"), Expectation("batch-.*")))
+EXPECTED = EntriesOfCluster(Expectations((Expectation("orders"), Expectation("batch-.*"))), "prod")
 
 
 def found(group: str, met: Met | None, phase: Phase = Phase.STABLE) -> GroupSummary:

@@ -161,4 +161,4 @@ def test_verify_the_counter_and_the_finding_of_a_missing_group_agree(earlier, me
     assert EntriesOfCluster(file, "dr").outcomes({}, None)["orders"] is met
     verified = verify_cluster(file, "dr", KnownGroups(frozenset()), lambda _: None)
     assert [each.met for each in verified if each.group == "orders"] == [met]
-    assert (MissingGroups().update(file, "dr", [], START) is None) is (met is YES)
+    assert (MissingGroups().update(EntriesOfCluster(file, "dr"), [], START) is None) is (met is YES)

@@ -10,6 +10,7 @@ from monitor.detection.ownership.assignment_view import view_assignment
 from monitor.detection.ownership.catalog_view import Topics
 from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.expectations.checks import check_group
+from monitor.expectations.entries import EntriesOfCluster
 from monitor.expectations.expectation import Expectation, Expectations, MemberRange
 from monitor.expectations.missing_groups import MissingGroups
 from monitor.expectations.verdicts import with_expectations
@@ -146,26 +147,27 @@ FILE = Expectations(
     ),
     Severity.CRITICAL,
 )
+ENTRIES = EntriesOfCluster(FILE, "c")
 
 
 def test_entries_that_no_group_matches_are_missing_since_the_first_listing_that_lacked_them():
     missing = MissingGroups()
-    first = missing.update(FILE, "c", [THERE, GONE], NOW)
+    first = missing.update(ENTRIES, [THERE, GONE], NOW)
     assert (first.entries, first.since_ms, first.severity) == ((("orders", "checkout"), ("old", None)), NOW, "critical")
-    later = missing.update(FILE, "c", [GONE], NOW + 5_000)
+    later = missing.update(ENTRIES, [GONE], NOW + 5_000)
     assert [entry for entry, _ in later.entries] == ["g|h", "orders", "old"]
     assert later.since_ms == NOW
     back = [replace(THERE, group=name) for name in ("h", "orders", "old")]
-    assert missing.update(FILE, "c", back, NOW + 9_000) is None
+    assert missing.update(ENTRIES, back, NOW + 9_000) is None
 
 
 def test_who_does_not_know_all_groups_finds_none_missing_and_none_back():
     missing = MissingGroups()
-    assert missing.update(FILE, "c", None, NOW) is None
-    known = missing.update(FILE, "c", [THERE, replace(THERE, group="old")], NOW + 1_000)
-    assert missing.update(FILE, "c", None, NOW + 2_000) == known
+    assert missing.update(ENTRIES, None, NOW) is None
+    known = missing.update(ENTRIES, [THERE, replace(THERE, group="old")], NOW + 1_000)
+    assert missing.update(ENTRIES, None, NOW + 2_000) == known
     elsewhere = Expectations(tuple([replace(each, cluster="other") for each in FILE.entries]))
-    assert missing.update(elsewhere, "c", None, NOW + 3_000) is None
+    assert missing.update(EntriesOfCluster(elsewhere, "c"), None, NOW + 3_000) is None
 
 
 def test_expectations_are_the_same_after_a_journey():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterable
 from typing import Final
 
@@ -78,8 +77,7 @@ def endings_in_clusters(clusters: Iterable[ClusterSnapshot], now_ms: int) -> End
 
 
 def _line(cluster: ClusterSnapshot, ended: EndedFinding, now_ms: int) -> EndedLine:
-    place = bisect_left(cluster.groups, ended.group, key=lambda each: each.group)
-    is_there = place < len(cluster.groups) and cluster.groups[place].group == ended.group
+    is_there = cluster.find_group(ended.group) is not None
     ended_ms = ended.ended_ms + cluster.clock_behind_ms
     return EndedLine(
         cluster=cluster.cluster,

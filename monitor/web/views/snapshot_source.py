@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from typing import Protocol, TypeVar
 
@@ -105,11 +104,10 @@ class GroupFinder:
     def listed(self, request: Request, prefix: str) -> GroupSummary:
         """The group as it is listed: nothing is judged for it."""
         address = address_of(request, prefix)
-        groups = self._ready(address.cluster).groups
-        place = bisect_left(groups, address.group, key=lambda each: each.group)
-        if groups[place : place + 1] and groups[place].group == address.group:
-            return groups[place]
-        raise HTTPException(404, self._not_found(address))
+        found = self._ready(address.cluster).find_group(address.group)
+        if found is None:
+            raise HTTPException(404, self._not_found(address))
+        return found
 
     def cluster(self, name: str) -> ClusterSnapshot:
         """The cluster of that name, if its groups are known."""

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import pytest
 
+from monitor.expectations.entries import EntriesOfCluster
 from monitor.expectations.expectation import Expectation, Expectations
 from monitor.expectations.met_time import MetTime
 from monitor.metrics.process_metrics import ProcessMetrics
@@ -14,7 +15,7 @@ from streaming_jobs.driver.met_ledger import FILES, MetLedger
 from streaming_jobs.runtime.hadoop_files import FilesError
 from tests.expectations.test_accounts import START, found
 
-EXPECTED = Expectations((Expectation('a"b'),))
+EXPECTED = EntriesOfCluster(Expectations((Expectation('a"b'),)), "prod")
 
 
 class InMemory:
