@@ -32,6 +32,7 @@ OF_THE_TELLING: Final = frozenset({"event", "opened_ms", "at_ms", "sentence"})
 """Fields of a finding's record that say when it was told, and by what word."""
 OF_THE_MOMENT: Final = frozenset(
     {
+        "ended",
         "evaluated_ms",
         "lag_ms",
         "lag_at_least_ms",
@@ -46,7 +47,8 @@ OF_THE_MOMENT: Final = frozenset(
     }
 )
 """Fields that tell how long ago something was, or follow from it: no two jobs are asked at the same time. How long a
-classic rebalance took is what each job's own collector saw of it."""
+classic rebalance took is what each job's own collector saw of it. What has ended lately is remembered by a process, so
+one that was killed has forgotten it."""
 PLACES: Final = [
     *(TopicPartition("__consumer_offsets", number) for number in range(LOG_PARTITIONS)),
     TopicPartition(EVENTS_TOPIC, 0),
