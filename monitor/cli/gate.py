@@ -9,28 +9,35 @@ from msgspec.structs import replace
 
 from monitor.cli.errors import SourceError
 from monitor.cli.sources.verifying import VerifiedCluster
-from monitor.detection.evaluation_input import GroupInputs
+from monitor.detection.evaluation_input import GroupInputs, QuestionError
 from monitor.expectations.entries import EntriesOfCluster
 from monitor.expectations.expectation import Expectation, Expectations
 from monitor.expectations.look import Look, look_at
 from monitor.expectations.outcome import GroupOutcome, combine
 from monitor.expectations.rollout import RolloutLimits, RolloutProgress, look_again
 from monitor.expectations.verification import hidden_groups, unknown_cluster, verify_group
+from monitor.explain.rollout_cost import RolloutForecast, RolloutQuestion, forecast
+from monitor.explain.rollout_plan import Rollout
 from monitor.model import Value
 from monitor.model.expectations import Met
 
 LOOK_EVERY_S: Final = 1.0
 
-MembersThen = Callable[[str], frozenset[str] | None]
-"""The ids of the members of a group at the start of the rollout; None: not known yet."""
+GroupThen = Callable[[str], GroupInputs | None]
+"""A group as it was at the start of the rollout; None: not known yet."""
 
 
 class GroupRollout(Value):
-    """How the rollout of one group ended. ``progress`` None: nothing is known of it."""
+    """How the rollout of one group ended. ``progress`` None: nothing is known of it.
+
+    ``forecast``: what it would cost, by the group at its start. ``no_forecast``: why that was requested and is unknown.
+    """
 
     group: str
     outcome: GroupOutcome
     progress: RolloutProgress | None = None
+    forecast: RolloutForecast | None = None
+    no_forecast: str = ""
 
 
 class GateResult(Value):
@@ -47,12 +54,17 @@ class GateResult(Value):
 
 
 class GateOptions(NamedTuple):
-    """What a person wants of a gate; ``group`` None: all groups of which something is expected."""
+    """What a person wants of a gate; ``group`` None: all groups of which something is expected.
+
+    ``is_replaced``: no member of before may be left. ``plan``: how pods are replaced, for a forecast; None: without it.
+    """
 
     cluster: str
     group: str | None
     limits: RolloutLimits
     wait_s: float
+    is_replaced: bool = False
+    plan: Rollout | None = None
 
 
 class Clock(NamedTuple):
@@ -63,19 +75,19 @@ class Clock(NamedTuple):
 
 
 class Gate:
-    """Looks at the groups of one cluster again and again. ``members_then`` None: no member has to be replaced."""
+    """Looks at the groups of one cluster again and again."""
 
     def __init__(
         self,
         expectations: Expectations,
         source: VerifiedCluster,
         options: GateOptions,
-        members_then: MembersThen | None = None,
+        group_then: GroupThen,
     ) -> None:
         self._expectations = expectations
         self._source = source
         self._options = options
-        self._members_then = members_then
+        self._group_then = group_then
         self._first: dict[str, Look] = {}
         self._progress: dict[str, RolloutProgress] = {}
 
@@ -100,7 +112,7 @@ class Gate:
         return GateResult(
             cluster=options.cluster,
             met=met,
-            groups=tuple(groups),
+            groups=tuple(map(self._with_forecast, groups)),
             since_ms=options.limits.since_ms,
             waited_ms=round(1000 * waited_s),
         )
@@ -134,6 +146,21 @@ class Gate:
         return GroupRollout(group, progress.outcome, progress)
 
     def _limits(self, group: str) -> RolloutLimits:
-        if self._members_then is None:
+        then = self._group_then(group)  # also where only the forecast needs it, as the first look is the time for it
+        if not self._options.is_replaced:
             return self._options.limits
-        return replace(self._options.limits, is_replaced=True, before=self._members_then(group))
+        before = None if then is None else frozenset(member.member_id for member in then.group.members)
+        return replace(self._options.limits, is_replaced=True, before=before)
+
+    def _with_forecast(self, rollout: GroupRollout) -> GroupRollout:
+        """The same with the forecast beside it. It is computed at the end, as no look may wait for it."""
+        plan = self._options.plan
+        if plan is None or rollout.progress is None:
+            return rollout
+        then = self._group_then(rollout.group)
+        if then is None:
+            return replace(rollout, no_forecast="The group at the start of the rollout is not known.")
+        try:
+            return replace(rollout, forecast=forecast(then, RolloutQuestion(plan), is_alone=True))
+        except QuestionError as error:
+            return replace(rollout, no_forecast=str(error))

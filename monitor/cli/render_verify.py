@@ -12,6 +12,7 @@ from rich.text import Text
 from monitor.cli.gate import GateResult, GroupRollout
 from monitor.cli.render_answer import plain_table
 from monitor.expectations.outcome import Check, GroupOutcome, Outcome
+from monitor.explain.rollout_text import comparison
 from monitor.messages.formatting import age
 from monitor.messages.names import shown, shown_group
 from monitor.messages.notification import utc
@@ -71,7 +72,13 @@ def result_shown(result: GateResult) -> RenderableType:
 def _costs(rollout: GroupRollout) -> list[RenderableType]:
     if rollout.progress is None:
         return []
-    return [Text(f"  Costs of the rollout: {rollout.progress.costs.sentence()}")]
+    costs = rollout.progress.costs
+    lines = [f"Costs of the rollout: {costs.sentence()}"]
+    if rollout.forecast is not None:
+        lines.append(comparison(rollout.forecast, rebalances=costs.rebalances, moves=costs.moved))
+    elif rollout.no_forecast:
+        lines.append(f"There is no forecast. {rollout.no_forecast}")
+    return [Text(f"  {line}") for line in lines]
 
 
 def _result_line(result: GateResult) -> str:

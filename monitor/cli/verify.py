@@ -16,7 +16,7 @@ from monitor.cli.progress import wait_for
 from monitor.cli.source_options import SourceOptions, source_command
 
 if TYPE_CHECKING:  # loaded when a command needs it: --help must be quick
-    from monitor.cli.gate import GateResult, MembersThen
+    from monitor.cli.gate import GateResult, GroupThen
     from monitor.cli.sources.verifying import VerifiedCluster
     from monitor.expectations.expectation import Expectations
     from monitor.expectations.outcome import Outcome
@@ -55,6 +55,7 @@ class Rollout(NamedTuple):
     replaced: bool
     max_pause_s: float | None
     max_redelivered: int | None
+    plan: str | None
 
 
 def add_verify(app: typer.Typer) -> None:
@@ -104,18 +105,26 @@ def verify(  # noqa: PLR0913, PLR0917 -- each is an argument or an option
     max_redelivered: Annotated[
         int | None, typer.Option(min=0, help="How many records the rollout may have redelivered.")
     ] = None,
+    plan: Annotated[
+        str | None,
+        typer.Option(
+            "--rollout",
+            metavar="PLAN",
+            help="How pods are replaced, in the form of what-if --rollout: compare the costs with their forecast.",
+        ),
+    ] = None,
 ) -> None:
     """Verify that groups are as a file expects: once, or for a rollout until they are."""
     pause_s = None if max_pause is None else duration_s(max_pause)
     if since is not None and wait is None and options.is_recording:
-        if replaced or max_pause is not None or max_redelivered is not None:
-            raise typer.BadParameter("--replaced, --max-pause and --max-redelivered need --wait")
+        if replaced or (max_pause, max_redelivered, plan) != (None, None, None):
+            raise typer.BadParameter("--replaced, --max-pause, --max-redelivered and --rollout need --wait")
         code = _verify_span(options, file, (cluster, group), since, junit, bootstrap_server)
         if code:
             raise typer.Exit(code)
         return
     rollout = Rollout(
-        0 if wait is None else duration_s(wait), duration_s(stable), since, replaced, pause_s, max_redelivered
+        0 if wait is None else duration_s(wait), duration_s(stable), since, replaced, pause_s, max_redelivered, plan
     )
     _require_sound(options, rollout, bootstrap_server, waits=wait is not None)
     with _keep_report(junit), _verification(options, file, (cluster, group), bootstrap_server, client) as chosen:
@@ -133,9 +142,9 @@ def _require_sound(options: SourceOptions, rollout: Rollout, bootstrap_server: s
     Raises:
         BadParameter: they do not go together.
     """
-    if not waits and rollout._replace(wait_s=0, stable_s=0) != (0, 0, None, False, None, None):
+    if not waits and rollout._replace(wait_s=0, stable_s=0) != (0, 0, None, False, None, None, None):
         hint = "; --since needs --wait or, to look at the past, --history" if rollout.since is not None else ""
-        raise typer.BadParameter(f"--since, --replaced, --max-pause and --max-redelivered need --wait{hint}")
+        raise typer.BadParameter(f"--since, --replaced, --max-pause, --max-redelivered and --rollout need --wait{hint}")
     if waits and rollout.stable_s > rollout.wait_s:
         raise typer.BadParameter("--stable is longer than --wait, so the rollout could never succeed")
     if waits and (bootstrap_server is not None or options.at is not None or options.snapshot is not None):
@@ -217,33 +226,36 @@ def _wait_for_rollout(options: SourceOptions, chosen: Verification, rollout: Rol
     from monitor.cli.sources.verifying import JobCluster  # noqa: PLC0415 -- as above
     from monitor.expectations.outcome import outcome_of  # noqa: PLC0415 -- as above
     from monitor.expectations.rollout import RolloutLimits  # noqa: PLC0415 -- as above
+    from monitor.explain.rollout_plan import rollout_typed  # noqa: PLC0415 -- as above
     from monitor.history.instants import read_instant  # noqa: PLC0415 -- as above
 
     with answering():
         since_ms = read_instant(options.instant(rollout.since or "now"), now_ms())
+        plan = None if rollout.plan is None else rollout_typed(rollout.plan)
     limits = RolloutLimits(
         since_ms=since_ms,
         stable_ms=round(1000 * rollout.stable_s),
         max_pause_ms=None if rollout.max_pause_s is None else round(1000 * rollout.max_pause_s),
         max_redelivered=rollout.max_redelivered,
     )
-    then = _members_then(options, chosen, rollout, since_ms) if rollout.replaced else None
+    gate_options = GateOptions(chosen.cluster, chosen.group, limits, rollout.wait_s, rollout.replaced, plan)
     source = chosen.source.for_gate() if isinstance(chosen.source, JobCluster) else chosen.source
-    gate = Gate(chosen.expectations, source, GateOptions(chosen.cluster, chosen.group, limits, rollout.wait_s), then)
+    gate = Gate(chosen.expectations, source, gate_options, _group_then(options, chosen, rollout, since_ms))
     result: GateResult = gate.wait(Clock(time.monotonic, time.sleep), RolloutTicker(now_ms, tell_error).tell)
     with _with_report(outcome_of([each.outcome for each in result.groups], now_ms()), junit):
         tell_answer(result, options.as_json, lambda: result_shown(result))
     return result.met.exit_code
 
 
-def _members_then(options: SourceOptions, chosen: Verification, rollout: Rollout, since_ms: int) -> MembersThen:
-    """Who was a member when the rollout started: those of the first look, or of the recording at that instant."""
+def _group_then(options: SourceOptions, chosen: Verification, rollout: Rollout, since_ms: int) -> GroupThen:
+    """A group when the rollout started: that of the first look, or of the recording at that instant."""
     from monitor.cli.errors import SourceError  # noqa: PLC0415 -- as above
     from monitor.detection.evaluation_input import GroupInputs  # noqa: PLC0415 -- as above
     from monitor.history.instants import instant_text  # noqa: PLC0415 -- as above
     from monitor.web.views.addresses import GroupAddress  # noqa: PLC0415 -- as above
 
-    kept: dict[str, frozenset[str]] = {}
+    kept: dict[str, GroupInputs] = {}
+    is_needed = rollout.replaced or rollout.plan is not None
 
     def read(group: str) -> GroupInputs | None:
         if rollout.since is None:
@@ -251,17 +263,17 @@ def _members_then(options: SourceOptions, chosen: Verification, rollout: Rollout
             return found if isinstance(found, GroupInputs) else None
         return options.job.inputs(GroupAddress(chosen.cluster, group), instant_text(since_ms))
 
-    def members_then(group: str) -> frozenset[str] | None:
-        if group not in kept:
+    def group_then(group: str) -> GroupInputs | None:
+        if group not in kept and is_needed:
             try:
                 found = read(group)
             except SourceError:  # nothing is recorded, or not yet
                 return None
             if found is not None:
-                kept[group] = frozenset(member.member_id for member in found.group.members)
+                kept[group] = found
         return kept.get(group)
 
-    return members_then
+    return group_then
 
 
 @contextmanager

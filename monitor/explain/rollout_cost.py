@@ -139,8 +139,13 @@ def _prepare(inputs: GroupInputs, question: RolloutQuestion) -> tuple[Roster, Ro
     return roster, replace(question, is_static=is_static)
 
 
+def forecasts_kind(kind: GroupKind) -> bool:
+    """Whether rollouts of groups of a kind have a forecast: those of classic and of KIP-848 consumer groups."""
+    return SYSTEM_OF.get(kind) in {System.KAFKA_CLIENT, System.KAFKA_BROKER}
+
+
 def _require_consumers(group: GroupState) -> None:
-    if SYSTEM_OF.get(group.kind) not in {System.KAFKA_CLIENT, System.KAFKA_BROKER}:
+    if not forecasts_kind(group.kind):
         raise QuestionError(
             f"Group {shown_group(group.group)} is a {group.kind} group; groupwatch forecasts rollouts of classic and "
             "KIP-848 consumer groups only."

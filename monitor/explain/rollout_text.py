@@ -53,6 +53,25 @@ def pause_text(spread: Spread | None) -> str:
     return f"{values[0] if len(set(values)) == 1 else ' / '.join(values)} s"
 
 
+def comparison(forecast: RolloutForecast, *, rebalances: int, moves: int) -> str:
+    """What a rollout came to, beside its forecast."""
+    way = forecast.ways[0]
+    parts = _beside("rebalances", way.rebalances, rebalances), _beside("moves", way.moves, moves)
+    return f"Forecast for {way_name(way)}: {'; '.join(parts)}."
+
+
+def _beside(what: str, spread: Spread | None, measured: int) -> str:
+    """A number beside the range that it was to be in.
+
+    >>> _beside("moves", Spread(6, 8, 12), 14)
+    'moves 6 / 8 / 12, measured 14 (more than forecast)'
+    """
+    text = f"{what} {spread_text(spread)}, measured {measured:,}"
+    if spread is None or spread.least <= measured <= spread.most:
+        return text
+    return f"{text} ({'more' if measured > spread.most else 'less'} than forecast)"
+
+
 def remarks(forecast: RolloutForecast) -> list[str]:
     """How the numbers were found, and why some are unknown."""
     return [*_methods(forecast), *(f"{way_name(way)}: {each}" for way in forecast.ways for each in way.unknown)]

@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 import pytest
 from click.testing import Result
 from msgspec.structs import replace
+from starlette.applications import Starlette
 from typer.testing import CliRunner
 
 from monitor.cli.app import app
@@ -21,6 +22,7 @@ from monitor.expectations.expectation import Expectation, Expectations, MemberRa
 from monitor.expectations.look import UnknownGroup
 from monitor.expectations.rollout import RolloutLimits
 from monitor.expectations.verification import KnownGroups
+from monitor.model import GroupState
 from monitor.model.expectations import Met
 from monitor.web.app import create_app
 from monitor.web.server import HttpServer
@@ -42,9 +44,14 @@ def ask(*words: str) -> Result:
 @pytest.fixture(scope="module")
 def job() -> Iterator[str]:
     """A job that watches the cluster c with the group g, and another cluster that is not ready."""
-    shown = snapshot(ready_cluster(offsets_only("g", "c"), cluster="c"))
-    with HttpServer(create_app(Served(shown, {"c": SAVED}), lambda: NOW + 1_000), port=0) as server:
+    with HttpServer(job_with(HEALTHY), port=0) as server:
         yield server.url
+
+
+def job_with(found: GroupState) -> Starlette:
+    """What such a job serves."""
+    shown = snapshot(ready_cluster(offsets_only("g", "c"), cluster="c"))
+    return create_app(Served(shown, {"c": Saved(TOPICS, (found,), NOW)}), lambda: NOW + 1_000)
 
 
 @pytest.fixture
@@ -139,6 +146,7 @@ def test_mistakes_in_the_file_end_with_2(job, file):
         ("--max-pause", "3s"),
         ("--since", "-1m"),
         ("--max-redelivered", "0"),
+        ("--rollout", "surge=1"),
         ("--wait", "20s"),
         ("--wait", "2m", "--bootstrap-server", "127.0.0.1:9"),
         ("--wait", "2m", "--at", "-1m"),
@@ -201,6 +209,29 @@ def test_a_gate_ends_with_what_the_rollout_cost(job, file):
     assert "succeeded" in answer.stdout.splitlines()[-1]
 
 
+def test_a_gate_compares_what_the_rollout_cost_with_its_forecast(job, file):
+    """No pod was replaced meanwhile, and each of two that are replaced needs a rebalance to join and one to leave."""
+    file.write_text(MET)
+    words = (str(file), "--url", job, "--wait", "5s", "--stable", "0s", "--rollout", "surge=1,start=20s")
+    answer = ask(*words)
+    assert answer.exit_code == 0
+    line = next(line for line in answer.stdout.splitlines() if "Forecast" in line)
+    assert line.startswith("  Forecast for range: rebalances ")
+    assert "measured 0 (less than forecast); moves " in line
+    (found,) = json.loads(ask(*words, "--json").stdout)["groups"]
+    assert found["forecast"]["ways"][0]["rebalances"]["least"] >= 2
+    assert found["forecast"]["members"] == 2
+
+
+def test_a_gate_says_why_there_is_no_forecast(file):
+    file.write_text(MET)
+    half = group(PAIR[0], replace(PAIR[1], instance_id="pod-1"), offsets=HEALTHY.offsets)
+    with HttpServer(job_with(half), port=0) as server:
+        answer = ask(str(file), "--url", server.url, *WAIT, "--rollout", "surge=1,start=20s")
+    assert "  There is no forecast. Some members of group g have a group.instance.id" in answer.stdout
+    assert ask(str(file), "--url", "http://127.0.0.1:9", *WAIT, "--rollout", "sideways").exit_code == 2
+
+
 @pytest.mark.parametrize(("text", "code"), [(NOT_MET, 1), (UNKNOWN.replace("billing", ".*"), 1), (MET, 1)])
 def test_a_gate_does_not_pass_before_its_time(job, file, text, code):
     """Also where all is met: the clock of the job stands still here, so no time passes."""
@@ -250,7 +281,9 @@ def inputs(at_ms: int, *members) -> GroupInputs:
 def gate(script: Script, wait_s: float, stable_ms: int = 2_000):
     expected = Expectations((Expectation("g", members=MemberRange(2, 2)),))
     options = GateOptions("c", "g", RolloutLimits(since_ms=ASSIGNED, stable_ms=stable_ms), wait_s)
-    return Gate(expected, script, options).wait(Clock(lambda: script.now_s, script.wait), lambda _: None)
+    return Gate(expected, script, options, lambda _: None).wait(
+        Clock(lambda: script.now_s, script.wait), lambda _: None
+    )
 
 
 def test_a_gate_waits_until_the_members_are_there():

@@ -21,6 +21,7 @@ from tests.history.test_story import START, commit, joined, row, seen
 
 FIRST, END = 60, 1_200
 """The recording is of these seconds."""
+DAY = 86_400
 
 
 def hour(polls: range = range(0, END + 1, 10)) -> list:
@@ -137,6 +138,24 @@ def test_time_without_passes_is_unknown(ask):
     ]
     found = entry(ask(expect(40), "--since", "2026-11-22 02:15", "--json", rows=rows))
     assert (found["yes_ms"], found["no_ms"], found["unknown_ms"]) == (660_000, 300_000, 180_000)
+
+
+def test_a_day_with_three_restarts_and_an_outage_adds_up(ask):
+    """Three times nobody polled for ten minutes, unknown from 120 s after the last poll on; two hours with one member."""
+    gaps = [range(at, at + 600) for at in (10_800, 43_200, 64_800)]
+    polls = [second for second in range(0, DAY + 61, 60) if not any(second in gap for gap in gaps)]
+    own = [
+        joined(5, 1, {"a": [0], "b": [1]}),
+        joined(21_600, 2, {"a": [0, 1]}),
+        joined(28_800, 3, {"a": [0], "b": [1]}),
+    ]
+    own += [commit(second, n, 100 + second) for second in range(60, DAY + 61, 60) for n in (0, 1)]
+    rows = [each for second in polls for each in seen(second, 100 + second)]
+    rows += [row(Entity.GROUP, "g", (each.at_ms - START) // 1_000, [each]) for each in own]
+    found = entry(ask(expect(90), "--since", "-1d", "--json", rows=rows, now=DAY + 60))
+    unknown_ms = 3 * (600 + 60 - 120) * 1_000  # the last poll before a gap is 60 s before it
+    assert (found["no_ms"], found["unknown_ms"]) == (7_200_000, unknown_ms)
+    assert found["yes_ms"] + found["no_ms"] + found["unknown_ms"] == 1_000 * DAY
 
 
 def test_time_that_was_recorded_late_is_unknown():

@@ -16,6 +16,7 @@ from monitor.cli.sources.job_api import CLUSTERS_API, FINDINGS_API, JobApi, JobL
 from monitor.cli.sources.source import Span
 from monitor.doctor.diagnosis import Diagnosis
 from monitor.explain.query import explained
+from monitor.explain.rollout_cost import RolloutQuestion, forecast
 from monitor.explain.what_if import Change, what_if
 from monitor.model import FindingKind, GroupSummary, LibraryUse
 from monitor.topics.unused import Unused
@@ -100,6 +101,10 @@ class JobAnswers:
     def simulation(self, address: GroupAddress, change: Change, at: str | None) -> dict[str, Any]:
         """The assignment of a group after a change."""
         return marked_value(what_if(self._job.inputs(address, at), change))
+
+    def forecast(self, address: GroupAddress, question: RolloutQuestion, at: str | None) -> dict[str, Any]:
+        """The costs of a rollout of a group."""
+        return marked_value(forecast(self._job.inputs(address, at), question, is_alone=True))
 
     def history(self, address: GroupAddress, span: Span) -> dict[str, Any]:
         """What happened to a group in a span of the recording."""

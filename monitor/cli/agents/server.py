@@ -22,6 +22,8 @@ from monitor.cli.errors import SourceError
 from monitor.cli.sources.source import Span
 from monitor.detection.evaluation_input import QuestionError
 from monitor.explain.query import counts_typed
+from monitor.explain.rollout_cost import CONSUMER, RolloutQuestion
+from monitor.explain.rollout_plan import DEFAULT, rollout_typed
 from monitor.explain.what_if import Change
 from monitor.messages.names import shown
 from monitor.model import FindingKind
@@ -65,7 +67,7 @@ def create_server(answers: JobAnswers, version: str) -> MCPServer[Any]:
     tools = Tools(answers)
     for tool in (
         *(tools.list_clusters, tools.list_findings, tools.list_groups, tools.explain_group),
-        *(tools.what_if, tools.group_history, tools.incident_report),
+        *(tools.what_if, tools.forecast_rollout, tools.group_history, tools.incident_report),
         *(tools.list_topics, tools.census, tools.list_unused, tools.doctor),
     ):
         server.add_tool(tool, annotations=READ_ONLY)
@@ -149,6 +151,26 @@ class Tools:
             return self._answers.simulation(GroupAddress(cluster, group), change, at)
 
         return _result(simulation)
+
+    def forecast_rollout(  # noqa: PLR0913, PLR0917 -- each is an argument of the tool
+        self,
+        cluster: Cluster,
+        group: Group,
+        plan: Annotated[
+            str, Field(description="surge=N,start=DURATION (N new pods before N old ones stop) or recreate,start=20s.")
+        ] = DEFAULT,
+        assignor: Annotated[str | None, Field(description="Another assignor, as cooperative-sticky.")] = None,
+        static: Annotated[bool, Field(description="As if members had a group.instance.id.")] = False,
+        kip_848: Annotated[bool, Field(description="As if the group used the KIP-848 protocol.")] = False,
+        at: At = None,
+    ) -> Answer:
+        """What replacing all members of a group will cost: rebalances, moves, pauses. Replays it; changes nothing."""
+
+        def forecast() -> dict[str, Any]:
+            question = RolloutQuestion(rollout_typed(plan), assignor, CONSUMER if kip_848 else None, static)
+            return self._answers.forecast(GroupAddress(cluster, group), question, at)
+
+        return _result(forecast)
 
     def group_history(self, cluster: Cluster, group: Group, since: Since = "-1h", until: Until = "now") -> Answer:
         """What happened to a group in a span of the recording: rebalances, findings, its lag."""

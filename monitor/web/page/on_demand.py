@@ -1,9 +1,11 @@
-"""What the page of a group shows only on request, as it costs time: an explanation, and the answer to a what-if."""
+"""What the page of a group shows only on request, as it costs time: an explanation, a simulation, a forecast."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TypeVar
+
+from starlette.datastructures import QueryParams
 
 from monitor.detection.evaluation_input import GroupInputs, QuestionError
 from monitor.explain.query import explained
@@ -13,11 +15,19 @@ from monitor.model import GroupVerdict, Value
 from monitor.web.page.member_labels import Holders
 from monitor.web.page.options import PageOptions
 from monitor.web.page.past import PastPart
+from monitor.web.page.rollout_form import RolloutAnswer, RolloutForm, rollout_answer, rollout_form
 from monitor.web.page.sparkline import Sparkline
-from monitor.web.page.what_if_form import WhatIfAnswer, WhatIfForm, what_if_answer
+from monitor.web.page.what_if_form import WhatIfAnswer, WhatIfForm, what_if_answer, what_if_form
 from monitor.web.views.ended_lines import NONE_ENDED, EndedPart
 
 Answer = TypeVar("Answer")
+
+
+class Forms(Value):
+    """The forms of a page, as they were sent."""
+
+    what_if: WhatIfForm
+    rollout: RolloutForm
 
 
 class Asked(Value):
@@ -30,6 +40,9 @@ class Asked(Value):
     form: WhatIfForm = WhatIfForm(assignors=(), topics=())
     answer: WhatIfAnswer | None = None
     answer_problem: str | None = None
+    rollout: RolloutForm = RolloutForm()
+    forecast: RolloutAnswer | None = None
+    forecast_problem: str | None = None
     explanation: Explanation | None = None
     explanation_problem: str | None = None
     as_of: str = ""
@@ -38,29 +51,37 @@ class Asked(Value):
     ended: EndedPart = NONE_ENDED
 
 
-def answered(inputs: Callable[[], GroupInputs], verdict: GroupVerdict, options: PageOptions, form: WhatIfForm) -> Asked:
-    """The answers to what the options and the form request; ``inputs`` are fetched only if there is anything."""
-    if not options.explain and not form.is_asked:
-        return Asked(form=form)
+def forms_of(verdict: GroupVerdict, query: QueryParams) -> Forms:
+    """The forms that a page of this group has."""
+    return Forms(what_if_form(verdict, query), rollout_form(verdict, query))
+
+
+def answered(inputs: Callable[[], GroupInputs], verdict: GroupVerdict, options: PageOptions, forms: Forms) -> Asked:
+    """The answers to what the options and the forms request; ``inputs`` are fetched only if there is anything."""
+    form, rollout = forms.what_if, forms.rollout
+    if not (options.explain or form.is_asked or rollout.is_asked):
+        return Asked(form=form, rollout=rollout)
     found = inputs()
-    explanation = (
-        _tried(lambda: explained(found, options.topic or None, options.partition or None))
-        if options.explain
-        else (None, None)
-    )
-    answer = _tried(lambda: what_if_answer(found, form, Holders(verdict.members))) if form.is_asked else (None, None)
+    explanation = _tried(options.explain, lambda: explained(found, options.topic or None, options.partition or None))
+    answer = _tried(form.is_asked, lambda: what_if_answer(found, form, Holders(verdict.members)))
+    forecast = _tried(rollout.is_asked, lambda: rollout_answer(found, rollout))
     return Asked(
         form=form,
         answer=answer[0],
         answer_problem=answer[1],
+        rollout=rollout,
+        forecast=forecast[0],
+        forecast_problem=forecast[1],
         explanation=explanation[0],
         explanation_problem=explanation[1],
         as_of=utc(found.now_ms),
     )
 
 
-def _tried(question: Callable[[], Answer]) -> tuple[Answer | None, str | None]:
-    """The answer, or the sentence that says why there is none."""
+def _tried(is_asked: bool, question: Callable[[], Answer]) -> tuple[Answer | None, str | None]:
+    """The answer, or the sentence that says why there is none; neither if it is not asked."""
+    if not is_asked:
+        return None, None
     try:
         return question(), None
     except QuestionError as error:

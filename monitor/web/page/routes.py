@@ -16,13 +16,12 @@ from monitor.messages.units import unit_of
 from monitor.model import GroupSummary
 from monitor.web.http.concurrency import AllTurns
 from monitor.web.page.group import SHOWN_PARTITIONS, group_page
-from monitor.web.page.on_demand import answered
+from monitor.web.page.on_demand import answered, forms_of
 from monitor.web.page.options import AT, PageOptions
 from monitor.web.page.past import past_part
 from monitor.web.page.render import ICON, SCRIPT, STYLE, Pages
 from monitor.web.page.sparkline import ROW_EVERY, Sparkline, row_sparkline, sparkline
 from monitor.web.page.timeline import TimelineQuery, timeline_page
-from monitor.web.page.what_if_form import what_if_form
 from monitor.web.views.addresses import LIBRARIES_PAGE, PAGE, TIMELINE, group_address
 from monitor.web.views.ended_lines import endings_in_group
 from monitor.web.views.group_list import Column, Listings, Wish
@@ -100,8 +99,8 @@ class _PageHandlers:
         found = self._find.verdict(request, PAGE)
         limit = None if options.all_rows else SHOWN_PARTITIONS
         page = group_page(found.verdict, limit, options.sort, options.map_topic, found.cluster.groups)
-        form = what_if_form(found.verdict, request.query_params)
-        asked = answered(lambda: self._find.inputs(request, PAGE), found.verdict, options, form)
+        forms = forms_of(found.verdict, request.query_params)
+        asked = answered(lambda: self._find.inputs(request, PAGE), found.verdict, options, forms)
         history = self._source.history(found.verdict.cluster, found.verdict.group)
         past = past_part(address_of(request, PAGE), options, None, self._now_ms()) if self._past.has_recording else None
         ended = endings_in_group(found.cluster, found.verdict.group, self._now_ms())
@@ -116,7 +115,7 @@ class _PageHandlers:
         verdict = verdict_then(inputs)
         limit = None if options.all_rows else SHOWN_PARTITIONS
         page = group_page(verdict, limit, options.sort, options.map_topic)
-        asked = answered(lambda: inputs, verdict, options, what_if_form(verdict, request.query_params))
+        asked = answered(lambda: inputs, verdict, options, forms_of(verdict, request.query_params))
         asked = replace(asked, past=past_part(address, options, inputs.now_ms, self._now_ms()))
         return HTMLResponse(self._pages.group(page, recorded_line(address.cluster), options, asked))
 

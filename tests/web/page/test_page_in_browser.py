@@ -270,6 +270,25 @@ def test_what_if_answers_in_place_and_a_renewal_leaves_the_answer(site: Site):
     )
 
 
+def test_a_rollout_is_forecast_in_place_and_a_renewal_leaves_the_forecast(site: Site):
+    page = site.open(f"/groups/main/{CALM}")
+    page.get_by_label("Order").select_option(label="each old pod stops first")
+    page.get_by_label("A new pod joins after").fill("30s")
+    page.get_by_role("button", name="Forecast").click()
+    forecast = page.get_by_role("region", name="Forecast of a rollout")
+    expect(forecast).to_contain_text(
+        "Each old pod stops before its new one starts; a new pod joins 30 s after its start."
+    )
+    expect(forecast.get_by_role("columnheader")).to_have_text(
+        ["Assignor", "Rebalances", "Moves", "Pause in each", "Pause in all"]
+    )
+    renew(page)
+    expect(forecast).to_be_visible()
+    page.get_by_label("A new pod joins after").fill("soon")
+    page.get_by_role("button", name="Forecast").click()
+    expect(page.get_by_role("alert")).to_contain_text("surge=0,start=soon is no rollout")
+
+
 def test_after_going_back_the_form_of_what_if_says_what_the_address_asks(site: Site):
     page = site.open(f"/groups/main/{CALM}?what-if=1&assignor=range")
     assignor, members = page.get_by_label("Assignor"), page.get_by_label("Number of members")

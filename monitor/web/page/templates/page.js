@@ -188,7 +188,7 @@ function withoutHash(address) {
 // Questions cost the server time and have been answered, so a renewal leaves them out.
 function renewalAddress() {
   const address = withoutHash(location.href);
-  for (const name of ["explain", "topic", "partition", "what-if"]) address.searchParams.delete(name);
+  for (const name of ["explain", "topic", "partition", "what-if", "forecast"]) address.searchParams.delete(name);
   return address;
 }
 
