@@ -141,7 +141,7 @@ def test_time_without_passes_is_unknown(ask):
 
 
 def test_a_day_with_three_restarts_and_an_outage_adds_up(ask):
-    """Three times nobody polled for ten minutes, unknown from 120 s after the last poll on; two hours with one member."""
+    """Three times, nobody polled for ten minutes (unknown 120 s after a poll). For two hours, it had one member."""
     gaps = [range(at, at + 600) for at in (10_800, 43_200, 64_800)]
     polls = [second for second in range(0, DAY + 61, 60) if not any(second in gap for gap in gaps)]
     own = [
