@@ -13,7 +13,7 @@ from kafka import KafkaProducer
 
 from tests.benchmarks.offsets_log import Crowd, broker_with_topics, fill, produce_everywhere
 from tests.support.clients import commit, create_topic
-from tests.support.job_process import JobProcess, running
+from tests.support.job_process import JobProcess, eventually, running
 from tests.support.spark_cluster import StandaloneCluster, spark_environment
 
 REAL: Final = "freshness"
@@ -47,9 +47,11 @@ CAUGHT_UP: Final = Fleet("caught_up", 100_000, lagging=False)
 ALONE: Final = Fleet("one_group", 0, lagging=False)
 SILENT: Final = Fleet("silent", 100_000, lagging=True, settle_s=600)
 """Each of its groups has a finding by then: it has not committed for ten minutes."""
+STOPPED: Final = Fleet("stopped", 100_000, lagging=True, settle_s=150)
+"""Each of its groups has had a finding for a minute."""
 MILLION: Final = Fleet("million_lagging", 1_000_000, lagging=True)
 
-FLEETS: Final = {fleet.name: fleet for fleet in (LAGGING, CAUGHT_UP, ALONE, SILENT, MILLION)}
+FLEETS: Final = {fleet.name: fleet for fleet in (LAGGING, CAUGHT_UP, ALONE, STOPPED, SILENT, MILLION)}
 USUAL: Final = (LAGGING, CAUGHT_UP, ALONE)
 
 
@@ -74,11 +76,22 @@ def job_beside(fleet: Fleet, on: StandaloneCluster | None = None) -> Iterator[tu
         with running(started) as job:
             if fleet.lagging:  # the job has seen empty partitions, so it knows the age of each record
                 with_records(kafka.bootstrap_servers, fleet.crowd)
+                await_lag(job, fleet)
             yield kafka.bootstrap_servers, job
 
 
-def with_records(bootstrap: str, crowd: Crowd) -> None:
-    """A record into every partition of the crowd's topics: all groups have committed offset 0."""
+def with_records(bootstrap: str, crowd: Crowd, committed: int = 1) -> None:
+    """One record more in every partition of the crowd's topics than all groups have committed."""
     producer = KafkaProducer(bootstrap_servers=bootstrap)
-    produce_everywhere(producer, crowd)
+    for _ in range(committed + 1):
+        produce_everywhere(producer, crowd)
     producer.close()
+
+
+def await_lag(job: JobProcess, fleet: Fleet) -> None:
+    """Until records wait in all of the fleet: what is measured of one that is caught up says nothing."""
+
+    def lag() -> float:
+        return sum(sample.value for sample in job.metrics().all("groupwatch_group_lag"))
+
+    eventually(lambda: lag() >= fleet.group_partitions, "records that wait in all of the fleet", pause_s=5)

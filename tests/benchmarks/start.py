@@ -29,7 +29,7 @@ def main() -> None:
     run_prepare(None)
     with broker_with_topics(CROWD) as kafka:
         records = fill(kafka, CROWD, ROUNDS)
-        with_records(kafka.bootstrap_servers, CROWD)
+        with_records(kafka.bootstrap_servers, CROWD, ROUNDS)
         runs = [both_starts(kafka.bootstrap_servers) for _ in range(RUNS)]
     first, again = (sorted(each) for each in zip(*runs, strict=True))
     middle = RUNS // 2
