@@ -10,6 +10,7 @@ from typing import Final
 from msgspec.structs import asdict, replace
 
 from monitor.detection.brokers import missed_brokers, topics_without_leader
+from monitor.detection.even_ages import grow_evenly
 from monitor.detection.explanations import explanations
 from monitor.detection.hidden_topics import HiddenTopics, hidden_topics, still_true, unlisted_topics
 from monitor.detection.lag.deliveries import commits_of, configs_of, read_deliveries, totals_of, with_lag
@@ -26,6 +27,7 @@ from monitor.detection.lag.lag import (
     lag_by_topic,
     lag_ms,
     lag_records,
+    oldest_ms,
     total,
 )
 from monitor.detection.lag.skips import skips_of
@@ -106,12 +108,13 @@ class Judged(Value):
 
     But for its ages, those of the lag and of findings, which grow meanwhile: they may be shown for ``ages_hold_ms``.
     None: it has none. Where a commit is newer than the end of its partition, the date of the next poll alone may change
-    it, too.
+    it, too. ``grows_evenly``: its ages are the times since instants that stay (monitor.detection.even_ages).
     """
 
     verdict: GroupVerdict
     until_ms: int | None
     ages_hold_ms: int | None
+    grows_evenly: bool = False
 
     @property
     def has_ages(self) -> bool:
@@ -161,7 +164,8 @@ def judge_until(
     verdict = _verdict_of(facts, view, now_ms)
     next_ms = facts.moment.next_ms
     is_never = next_ms == inf or facts.now_ms < now_ms  # time does not go on for a group until it is read again
-    return Judged(verdict, None if is_never else int(next_ms), _ages_hold_ms(facts, verdict))
+    until_ms = None if is_never else int(next_ms)
+    return Judged(verdict, until_ms, _ages_hold_ms(facts, verdict), grow_evenly(facts, verdict))
 
 
 def _ages_hold_ms(facts: Facts, verdict: GroupVerdict) -> int | None:
@@ -192,7 +196,7 @@ def _verdict_of(facts: Facts, view: AssignmentView, now_ms: int) -> GroupVerdict
     waiting = facts.waiting
     cut = [row for row in waiting if row.earliest]
     known = lag = total([topic.lag if topic.lag_at_least is None else topic.lag_at_least for topic in topics_lag])
-    age_ms = max([topic.lag_ms for topic in topics_lag if topic.lag_ms is not None], default=None)
+    age_ms = oldest_ms(topics_lag)
     at_least_ms = age_ms
     if uncounted:
         known = None

@@ -72,7 +72,9 @@ def with_expectations(judged: Judged, expectations: Expectations, group: GroupSt
     due_ms = _late_ms(case)
     if due_ms is None or (judged.until_ms is not None and judged.until_ms < due_ms):
         due_ms = judged.until_ms
-    return replace(judged, verdict=_expected_verdict(case, ages), until_ms=due_ms)
+    verdict = _expected_verdict(case, ages)
+    begins_now = any(finding.since_ms >= verdict.evaluated_ms for finding in verdict.findings)
+    return replace(judged, verdict=verdict, until_ms=due_ms, grows_evenly=judged.grows_evenly and not begins_now)
 
 
 def expected_verdict(

@@ -35,6 +35,15 @@ def deflated(text: bytes) -> Deflated:
     return Deflated(data=data, crc=zlib.crc32(text), size=len(text), lines=text.count(b"\n"))
 
 
+def inflate(piece: Deflated) -> bytes:
+    """The text of a piece.
+
+    >>> inflate(deflated(b"text"))
+    b'text'
+    """
+    return zlib.decompressobj(-zlib.MAX_WBITS).decompress(piece.data)
+
+
 class Run(Value):
     """Pieces that follow one another in several streams: their checksum, which costs the most, is made once."""
 

@@ -42,6 +42,8 @@ class ProcessMetrics:
         """
         disable_created_metrics()  # type: ignore[no-untyped-call] # the library does not type it
         self._label = label
+        self.reads = 0
+        """How often the metrics were read: scrapes and pushes."""
         self._registry = CollectorRegistry()
         ProcessCollector(registry=self._registry)
         PlatformCollector(registry=self._registry)
@@ -74,10 +76,12 @@ class ProcessMetrics:
 
     def observe_scrape(self, duration_s: float) -> None:
         """Count an answer to a scrape. The text of the next one tells of it."""
+        self.reads += 1
         self._scrape.observe(duration_s)
 
     def observe_push(self, duration_s: float, *, is_success: bool) -> None:
         """Count a push to the OpenTelemetry collector."""
+        self.reads += 1
         self._otlp_push.labels("success" if is_success else "failure").observe(duration_s)
 
     def observe_delivery(self, cluster: str, result: str, duration_s: float) -> None:

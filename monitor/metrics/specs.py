@@ -137,14 +137,14 @@ GROUP_LAG_SECONDS: Final = GroupMetric(
     "groupwatch_group_lag_seconds",
     "Age of the oldest record that the group has not committed, over all partitions.",
     value=attrgetter("lag_ms"),
-    absent="no partition has a known age; a partition with records has no committed offset; a commit is beyond the end "
+    absent="no partition with lag has a known age; a partition with records has no committed offset; a commit is beyond the end "
     "of its partition; brokers write a commit in a version that groupwatch does not read",
 )
 GROUP_LAG_SINCE: Final = GroupMetric(
     "groupwatch_group_lag_since_timestamp_seconds",
     "Estimated time at which the oldest record was written that the group has not committed.",
     value=attrgetter("lag_since_ms"),
-    absent="no record is unread; no partition has a known age",
+    absent="no record is unread; no partition with lag has a known age",
 )
 GROUP_STABLE_LAG: Final = GroupMetric(
     "groupwatch_group_stable_lag",
@@ -634,7 +634,7 @@ TOPIC_LAG_SECONDS: Final = TopicMetric(
     "groupwatch_topic_lag_seconds",
     "Age of the oldest uncommitted record of the topic. Exposed with detail topic.",
     value=attrgetter("lag_ms"),
-    absent="the detail is not topic; no partition has a known age",
+    absent="the detail is not topic; no partition with lag has a known age",
 )
 TOPIC_LAG_BYTES: Final = TopicMetric(
     "groupwatch_topic_lag_bytes",

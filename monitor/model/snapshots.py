@@ -44,13 +44,15 @@ class FamilyBlock(Value):
 class Deflated(Value):
     """A text in raw deflate, cut so that pieces can follow one another (monitor.metrics.gzip_join).
 
-    ``crc`` is the CRC-32 of the text, ``size`` its length in bytes, ``lines`` how many lines it has.
+    ``crc`` is the CRC-32 of the text, ``size`` its length in bytes, ``lines`` how many lines it has. ``has_instants``:
+    it is not to be shown as it is (monitor.metrics.age_instants).
     """
 
     data: bytes
     crc: int
     size: int
     lines: int = 0
+    has_instants: bool = False
 
 
 class PackedBlock(Value):

@@ -21,11 +21,11 @@ from monitor.detection.ownership.catalog_view import Topics
 from monitor.detection.thresholds.overrides import DetectionRules
 from monitor.expectations.expectation import Expectations
 from monitor.expectations.verdicts import with_expectations
-from monitor.metrics.gzip_join import deflated
+from monitor.metrics.age_instants import deflated_samples, with_ages, with_instants
 from monitor.metrics.render import render_commits, render_groups
 from monitor.metrics.series_cap import apart_if_large
 from monitor.metrics.series_filter import ALL_SERIES, SeriesRules
-from monitor.model import FamilyBlock, GroupState, GroupSummary, GroupVerdict
+from monitor.model import FamilyBlock, GroupState, GroupSummary
 from streaming_jobs.buckets.batch_context import BatchContext, Unread
 from streaming_jobs.ingest.schemas import ALL_BLOCKS, BucketRow, RowKind, block_name
 
@@ -49,6 +49,7 @@ class _EvaluatedGroup:
     state: GroupState
     summary: bytes
     blocks: tuple[FamilyBlock, ...]
+    evaluated_ms: int = 0
     due_ms: float = -inf
     topics: Topics | None = None
     concerns: Concerns | None = None
@@ -74,6 +75,8 @@ class BucketEvaluator:
     """The newest verdict on each group: what is shown of one that can no longer be judged."""
     _summaries: dict[str, bytes] = field(default_factory=dict)
     _digests: dict[str, bytes] = field(default_factory=dict)
+    _stopped: set[str] = field(default_factory=set)
+    """The groups of which nothing new is known: their ages stay as they were."""
     _told: int = NEVER
 
     def expect(self, expectations: Expectations | None) -> None:
@@ -97,7 +100,8 @@ class BucketEvaluator:
         self._told = context.batch
         gone = self._forget_all_but(groups)
         yield from (BucketRow(self.number, RowKind.SUMMARIES, name, None) for name in sorted(gone))
-        made = self.made
+        made, stopped = self.made, self._stopped
+        self._stopped = set()
         evaluated: list[_EvaluatedGroup] = []
         changed: list[msgspec.Raw] = []
         for name, state in groups.items():
@@ -107,17 +111,19 @@ class BucketEvaluator:
                     judged = self._last[name] = self._evaluate(name, state, topics, context.now_ms)
                 else:
                     judged = self._unread_evaluation(name, state, topics, unread)
+                    self._stopped.add(name)
             except Exception as error:  # one group's failure is its own; the others go on
                 reason = f"{type(error).__name__}: {error}"
                 yield BucketRow(self.number, RowKind.FAILURE, f"group/{name}", reason.encode("utf-8", "replace"))
                 judged = self._failed_evaluation(name, state, reason)
+                self._stopped.add(name)
             evaluated.append(judged)
             if self._summaries.get(name) != judged.summary:
                 self._summaries[name] = judged.summary
                 changed.append(msgspec.Raw(judged.summary))
         if changed:
             yield BucketRow(self.number, RowKind.SUMMARIES, "", msgspec.msgpack.encode(changed))
-        if not is_followed or gone or self.made > made:
+        if not is_followed or gone or self.made > made or self._stopped != stopped:
             yield from self._changed_blocks([block for each in evaluated for block in each.blocks])
         due_ms = min([each.due_ms for each in evaluated], default=inf)
         yield BucketRow(self.number, RowKind.DUE, "", None if due_ms == inf else msgspec.msgpack.encode(int(due_ms)))
@@ -136,8 +142,9 @@ class BucketEvaluator:
         return _EvaluatedGroup(
             state,
             msgspec.msgpack.encode(summary_of(judged.verdict)),
-            self._render(judged.verdict, state),
-            min(judged.until_ms or inf, inf if judged.ages_hold_ms is None else now_ms + judged.ages_hold_ms),
+            self._render(judged, state),
+            judged.verdict.evaluated_ms,
+            _due_ms(judged),
             topics,
             None if judged.has_ages else concerns_of(state, view, topics),
         )
@@ -149,8 +156,12 @@ class BucketEvaluator:
             return judged
         return with_expectations(judged, self.expectations, state, settings.alert_ages)
 
-    def _render(self, verdict: GroupVerdict, state: GroupState) -> tuple[FamilyBlock, ...]:
-        blocks = render_groups([verdict], self.series) + render_commits(state, self.series)
+    def _render(self, judged: Judged, state: GroupState) -> tuple[FamilyBlock, ...]:
+        verdict = judged.verdict
+        blocks = render_groups([verdict], self.series)
+        if judged.grows_evenly and judged.has_ages:
+            blocks = with_instants(blocks, verdict.evaluated_ms)
+        blocks += render_commits(state, self.series)
         return blocks if self.series.max_series is None else apart_if_large(verdict.group, blocks)
 
     def _unread_evaluation(self, name: str, state: GroupState, topics: Topics, unread: Unread) -> _EvaluatedGroup:
@@ -164,13 +175,17 @@ class BucketEvaluator:
             self._last.pop(name, None)
             if unread.was_read:
                 self._last[name] = self._evaluate(name, state, topics, unread.since_ms)
-        return self._failed_evaluation(name, state, unread.sentence)
+        return self._failed_evaluation(name, state, unread.sentence, unread.since_ms)
 
-    def _failed_evaluation(self, name: str, state: GroupState, reason: str) -> _EvaluatedGroup:
-        """The last verdict on the group, marked; its samples stay as they were. After a start there may be none."""
+    def _failed_evaluation(self, name: str, state: GroupState, reason: str, read_ms: int = 0) -> _EvaluatedGroup:
+        """The last verdict on the group, marked; its samples stay as they were, with ages as of when it was read last.
+
+        After a start there may be none.
+        """
         last = self._last.get(name)
         summary = unjudged_summary(state, None if last is None else _SUMMARY.decode(last.summary), _shorten(reason))
-        return _EvaluatedGroup(state, msgspec.msgpack.encode(summary), () if last is None else last.blocks, due_ms=inf)
+        blocks = () if last is None else with_ages(last.blocks, max(last.evaluated_ms, read_ms))
+        return _EvaluatedGroup(state, msgspec.msgpack.encode(summary), blocks, due_ms=inf)
 
     def reset(self) -> None:
         """The driver has been instructed to forget the bucket: send all of it."""
@@ -192,15 +207,23 @@ class BucketEvaluator:
             name = block_name(block.family, block.group) if block.group else block.family
             samples.setdefault(name, []).append(block.samples)
         for name, parts in samples.items():
-            text = "".join(parts).encode()
-            digest = blake2b(text, digest_size=16).digest() if text else NO_PAYLOAD
+            text = "".join(parts)
+            digest = blake2b(text.encode(), digest_size=16).digest() if text else NO_PAYLOAD
             if self._digests.get(name, NO_PAYLOAD) != digest:
                 self._digests[name] = digest
                 yield BucketRow(
-                    self.number, RowKind.BLOCK, name, msgspec.msgpack.encode(deflated(text)) if text else None
+                    self.number, RowKind.BLOCK, name, msgspec.msgpack.encode(deflated_samples(text)) if text else None
                 )
             if not text:
                 self._digests.pop(name, None)
+
+
+def _due_ms(judged: Judged) -> float:
+    """Until when what was made of a verdict holds. Ages that grow evenly are made where they are shown."""
+    until_ms = judged.until_ms or inf
+    if judged.ages_hold_ms is None or judged.grows_evenly:
+        return until_ms
+    return min(until_ms, judged.verdict.evaluated_ms + judged.ages_hold_ms)
 
 
 def _shorten(reason: str) -> str:

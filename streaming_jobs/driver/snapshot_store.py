@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Protocol
 
 import msgspec
 
 from monitor.detection.ended_findings import EndedFindings, in_group
 from monitor.detection.evaluation_input import GroupInputs
+from monitor.metrics.age_instants import AgedBlocks
 from monitor.metrics.process_metrics import ProcessMetrics
 from monitor.metrics.render import prepared
 from monitor.model import (
@@ -26,6 +27,7 @@ from monitor.model.cluster_label import CLUSTER_LABEL
 from monitor.model.ended_findings import EndedLately
 from monitor.snapshot_file import ClusterInputs, NotJudgedError
 from monitor.web.views.lag_history import LagHistory, LagPoint
+from streaming_jobs.runtime.clock import now_ms
 
 
 class VerdictSource(Protocol):
@@ -48,24 +50,28 @@ class VerdictSource(Protocol):
 class SnapshotStore:
     """The newest snapshot of all clusters. Reading is one attribute access: a scrape never waits for a micro-batch."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 -- choices of a deployment, and its clock
         self,
         clusters: Iterable[str],
         shard: Shard = ALL_GROUPS,
         max_series: int | None = None,
         label: str = CLUSTER_LABEL,
         carriers: Mapping[str, str] | None = None,
+        clock: Callable[[], int] = now_ms,
     ) -> None:
         """An empty store for these clusters. ``shard`` is the share of their groups that will be put in it.
 
         ``max_series`` is how many series the metrics may have (None: any number); ``label`` names the cluster in them.
-        ``carriers`` has the carriers of clusters to which groupwatch writes nothing.
+        ``carriers`` has the carriers of clusters to which groupwatch writes nothing. ``clock``: that of
+        evaluations.
         """
         self.process = ProcessMetrics(label)
         """What the process says of itself, beside the snapshot."""
         self._shard = shard
         self._max_series = max_series
         self._label = label
+        self._clock = clock
+        self._aged = AgedBlocks()
         self._lock = threading.Lock()
         self._clusters = {
             cluster: ClusterSnapshot(cluster=cluster, carrier=(carriers or {}).get(cluster)) for cluster in clusters
@@ -162,6 +168,12 @@ class SnapshotStore:
             self._clusters[cluster] = msgspec.structs.replace(self._clusters[cluster], collectors=collectors)
             self._snapshot = self._assemble()
 
+    def grow_ages(self) -> None:
+        """Show ages as of now. The samples are those of the newest evaluation, which need not be made again for it."""
+        with self._lock:
+            if self._aged.grow:
+                self._snapshot = self._assemble()
+
     def of(self, cluster: str) -> ClusterSnapshot:
         """What is shown of one cluster."""
         return self._clusters[cluster]
@@ -179,7 +191,8 @@ class SnapshotStore:
 
     def _assemble(self) -> Snapshot:
         clusters = tuple(self._clusters.values())
-        texts = prepared(clusters, shard=self._shard, max_series=self._max_series, label=self._label)
+        shown = [self._aged.of(cluster, self._clock()) for cluster in clusters]
+        texts = prepared(shown, shard=self._shard, max_series=self._max_series, label=self._label)
         return Snapshot(
             clusters=clusters,
             metrics_gzip=texts.text_gzip,

@@ -21,6 +21,7 @@ from monitor.config.cores import local_cores
 from monitor.lifecycle import Lifecycle
 from monitor.metrics.series_filter import Detail, DetailOverride, SeriesRules
 from streaming_jobs.buckets.catalog_server import CatalogServer
+from streaming_jobs.driver.growing_ages import GrowingAges
 from streaming_jobs.driver.served_before import served_before
 from streaming_jobs.driver.shared import SharedEvaluation
 from streaming_jobs.driver.snapshot_store import SnapshotStore
@@ -147,6 +148,7 @@ class Job(Lifecycle):
         for watch in self._watches:
             watch.start()
         threading.Thread(target=self._look, name="watchdog", daemon=True).start()
+        GrowingAges(self._store, self._stopped).start()
 
     def _queries(self) -> int:
         """How many queries will run: one for each cluster and system, and one for the recording of each."""

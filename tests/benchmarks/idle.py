@@ -13,7 +13,14 @@ from tests.benchmarks.quiet_fleet import Fleet, chosen, job_beside
 
 MEASURE_S = 60
 GOAL_CORES = 0.15
-GOALS = {"lagging": GOAL_CORES, "caught_up": 0.10, "stopped": 0.15, "silent": 0.15, "one_group": 0.06, "million_lagging": 0.5}
+GOALS = {
+    "lagging": GOAL_CORES,
+    "caught_up": 0.10,
+    "stopped": 0.15,
+    "silent": 0.15,
+    "one_group": 0.06,
+    "million_lagging": 0.5,
+}
 
 
 def main() -> None:

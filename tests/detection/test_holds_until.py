@@ -5,6 +5,8 @@ Random groups of every kind, with thresholds of seconds so that a minute has man
 
 from __future__ import annotations
 
+from math import inf
+
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -12,10 +14,13 @@ from msgspec.structs import replace
 from monitor.detection import DetectionSettings
 from monitor.detection.catalog_inputs import concerns_of
 from monitor.detection.evaluate import Judged, judge_until
+from monitor.detection.group_summary import summary_of
 from monitor.detection.ownership.assignment_view import view_assignment
 from monitor.detection.ownership.catalog_view import Topics
 from monitor.detection.ownership.self_assigned.grace_period import as_of_ms
 from monitor.detection.thresholds.burrow import BurrowSettings
+from monitor.metrics.age_instants import with_ages, with_instants
+from monitor.metrics.render import render_groups
 from monitor.model import (
     Catalog,
     CommitPoint,
@@ -202,6 +207,23 @@ def test_judging_when_it_is_due_tells_the_same_as_judging_every_second(state, to
         for new, old in zip(fresh.verdict.findings, kept.verdict.findings, strict=True):
             both_begin = begins_now(fresh, new.since_ms) and begins_now(kept, old.since_ms)
             assert both_begin or new.since_ms == old.since_ms, f"{now_ms - NOW} ms later"
+
+
+@settings(max_examples=example_count(1.5), suppress_health_check=list(HealthCheck))
+@given(groups(), catalogs(), THRESHOLDS, st.integers(0, 999))
+def test_ages_that_grow_evenly_need_no_judging_until_it_is_due(state, topics, thresholds, offset_ms):
+    """The samples with instants, made once, are at each second those of a verdict that is made then."""
+    view, known, began_ms = view_assignment(state, topics), Topics(topics), NOW + offset_ms
+    kept = judge_until(state, known, view, began_ms, thresholds)
+    if not kept.grows_evenly:
+        return
+    dated = with_instants(render_groups([kept.verdict]), began_ms)
+    until_ms = min(kept.until_ms or inf, began_ms + 1_000 * SECONDS)
+    for now_ms in range(began_ms, int(until_ms), 1_000):
+        fresh = judge_until(state, known, view, now_ms, thresholds).verdict
+        assert with_ages(dated, now_ms) == render_groups([fresh]), f"{now_ms - NOW} ms later"
+        assert replace(summary_of(fresh), findings=()) == replace(summary_of(kept.verdict), findings=())
+        assert fresh.findings == kept.verdict.findings
 
 
 @settings(max_examples=example_count(1.5), suppress_health_check=list(HealthCheck))

@@ -229,7 +229,8 @@ def settled(job: JobProcess) -> dict[str, Any]:
 
     def look() -> dict[str, Any] | None:
         found = verdicts(job)
-        calm = all(len(each.get("members", ())) == MEMBERS for group, each in found.items() if group in LIVE)
+        live = [each for group, each in found.items() if group in LIVE]
+        calm = all(len(each.get("members", ())) == MEMBERS and each["state"] == "stable" for each in live)
         told = len(found) == len(HEALTHY) + 1 and found[BEHIND].get("findings")
         return found if calm and told and not any(found[group].get("findings") for group in HEALTHY) else None
 

@@ -145,7 +145,7 @@ def lag_by_topic(
         topic = rows[start].topic
         end = len(rows) if rows[-1].topic == topic else bisect_right(rows, topic, lo=start, key=attrgetter("topic"))
         own = rows[start:end]
-        age_ms = max([row.lag_ms for row in own if row.lag_ms is not None], default=None)
+        age_ms = oldest_ms(own)
         if topic in uncounted:
             lines.append(TopicLag(topic, None, None, end - start, None, *without.get(topic, (0, 0))))
         elif topic in without:
@@ -155,6 +155,21 @@ def lag_by_topic(
             lines.append(TopicLag(topic, total([row.lag for row in own]), age_ms, end - start))
         start = end
     return tuple(lines)
+
+
+def oldest_ms(rows: Sequence[PartitionVerdict | TopicLag]) -> int | None:
+    """The oldest known age of these rows. Where records wait, those that have none say nothing of it.
+
+    >>> oldest_ms([TopicLag("read", 0, 0), TopicLag("of unknown age", 7, None)])
+    >>> oldest_ms([TopicLag("read", 0, 0), TopicLag("late", 7, 500)]), oldest_ms([TopicLag("read", 0, 0)])
+    (500, 0)
+    """
+    ages = [row.lag_ms for row in rows if row.lag and row.lag_ms is not None]
+    if ages:
+        return max(ages)
+    if any(row.lag for row in rows):
+        return None
+    return max([row.lag_ms for row in rows if row.lag_ms is not None], default=None)
 
 
 def _by_topic(uncommitted: Mapping[TopicPartition, int]) -> dict[str, tuple[int, int]]:

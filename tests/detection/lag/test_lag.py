@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from monitor.detection import DetectionSettings, evaluate
 from monitor.detection.lag.lag import lag_ms, lag_records, total, waiting_since_ms
 from monitor.model import Catalog, EndOffsetAt, FindingKind, PartitionState, Phase, TopicState
-from tests.support.builders import commit, group, member
+from tests.support.builders import NOW, catalog, commit, group, member, topic
 
 
 def partition(*points, earliest=0, number=0):
@@ -278,3 +278,15 @@ def test_sums_of_a_group_end_at_the_largest_number():
 def test_a_total_is_the_sum_as_far_as_a_number_holds_it(lags):
     known = [lag for lag in lags if lag is not None]
     assert total(lags) == (min(sum(known), 2**63 - 1) if known else None)
+
+
+def test_no_age_of_what_was_read_stands_for_a_lag_of_unknown_age():
+    """One partition is read, and the ends of the other are known from beyond its commit on."""
+    read, late = topic("a", 2).partitions
+    young = (read, replace(late, ends=late.ends[1:]))
+    known = catalog(replace(topic("a", 2), partitions=young))
+    owner = group(member("C0", ["a"], {"a": [0, 1]}), offsets=[commit("a", 0, 100), commit("a", 1, 40)])
+    verdict = evaluate(owner, known, NOW, DetectionSettings())
+    assert (verdict.lag, verdict.lag_ms, verdict.lag_since_ms) == (60, None, None)
+    assert [line.lag_ms for line in verdict.topics] == [None]
+    assert verdict.lag_at_least_ms == 0, "the history of its ends begins now"

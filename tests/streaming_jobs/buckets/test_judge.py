@@ -16,8 +16,10 @@ from monitor.detection.thresholds.overrides import DetectionRules
 from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.expectations.expectation import Expectation, Expectations, MemberRange
 from monitor.metrics import series_cap
+from monitor.metrics.age_instants import AgedBlocks
 from monitor.metrics.render import join, packed, render_groups
 from monitor.metrics.series_filter import Detail, DetailOverride, SeriesRules
+from monitor.model import ClusterSnapshot
 from streaming_jobs.buckets.batch_context import BatchContext, Unread
 from streaming_jobs.buckets.judge import BucketEvaluator
 from streaming_jobs.driver.cluster_view import ClusterView
@@ -39,6 +41,18 @@ def orders(batch: int, known: int, now_ms: int = NOW) -> BatchContext:
     return BatchContext(run="r", batch=batch, now_ms=now_ms, known=known, catalog="c")
 
 
+def lines_shown(view: ClusterView, now_ms: int) -> list[str]:
+    """What /metrics shows of the groups then."""
+    cluster = ClusterSnapshot(cluster="c", ready=True, evaluated_ms=now_ms, blocks=tuple(view.blocks()))
+    return sorted(gzip.decompress(join(AgedBlocks().of(cluster, now_ms).blocks)).decode().splitlines())
+
+
+def age_in(lines: list[str], name: str) -> float:
+    """The age of a group's lag, in seconds."""
+    (line,) = [each for each in lines if each.startswith(f'groupwatch_group_lag_seconds{{cluster="c",group="{name}"')]
+    return float(line.rpartition(" ")[2])
+
+
 BATCHES = st.tuples(st.dictionaries(st.sampled_from("gh"), st.integers(98, 100)), st.integers(0, 1), st.booleans())
 
 
@@ -56,7 +70,7 @@ def test_two_judges_that_take_turns_tell_what_is_so(batches):
         known = batch
         verdicts = [evaluate(each, CATALOG, now_ms, DetectionSettings()) for each in groups.values()]
         assert {each.group: each for each in view.summaries()} == {each.group: summary_of(each) for each in verdicts}
-        lines = sorted(gzip.decompress(join(view.blocks())).decode().splitlines())
+        lines = lines_shown(view, now_ms)
         assert lines == sorted(gzip.decompress(join(packed(render_groups(verdicts)))).decode().splitlines())
 
 
@@ -77,7 +91,7 @@ def test_two_judges_agree_on_what_is_apart(batches):
             known = batch
             verdicts = [evaluate(each, CATALOG, now_ms, DetectionSettings()) for each in groups.values()]
             told = list(view.blocks())
-            lines = sorted(gzip.decompress(join(told)).decode().splitlines())
+            lines = lines_shown(view, now_ms)
             assert lines == sorted(gzip.decompress(join(packed(render_groups(verdicts)))).decode().splitlines())
             assert {each.bucket for each in told} <= {0}
             if batch % 3 == 0:
@@ -103,6 +117,7 @@ def test_a_group_whose_partition_is_not_read_keeps_its_last_verdict_marked_and_t
     view = ClusterView("c")
     view.take(judge.rows(groups, TOPICS, orders(1, known=-1)))
     before = {each.group: each for each in view.summaries()}
+    first = lines_shown(view, NOW)
     unread = {1: Unread(sentence="Broker 2 does not answer", since_ms=NOW)}
     late = NOW + 3_600_000
     context = replace(orders(2, 1, late), log_partitions=2, unread=unread)
@@ -113,13 +128,26 @@ def test_a_group_whose_partition_is_not_read_keeps_its_last_verdict_marked_and_t
     assert after["g"] == replace(before["g"], unjudged="Broker 2 does not answer")
     assert after["h"].unjudged is None
     assert after["h"].findings, "an hour of silence with lag"
-    lines = sorted(gzip.decompress(join(view.blocks())).decode().splitlines())
+    lines = lines_shown(view, late + 20_000)
+    assert age_in(lines, "g") == age_in(first, "g"), "its age stays: nobody knows whether it has committed"
+    assert age_in(lines, "h") == age_in(first, "h") + 3_620
     other = BucketEvaluator(0, DetectionRules())
     view.take(other.rows(groups, TOPICS, replace(context, batch=3, known=2)))
     assert {each.group: each for each in view.summaries()} == after, "a worker that has not seen the group before"
-    assert sorted(gzip.decompress(join(view.blocks())).decode().splitlines()) == lines
+    assert lines_shown(view, late + 20_000) == lines
     view.take(other.rows(groups, TOPICS, orders(4, 3, late)))
     assert [each.unjudged for each in view.summaries()] == [None, None]
+
+
+def test_the_age_of_a_group_that_is_not_read_stays_until_it_is_read_again():
+    judge, groups, view = BucketEvaluator(0, DetectionRules()), {"g": state("g", 90)}, ClusterView("c")
+    view.take(judge.rows(groups, TOPICS, orders(1, known=-1)))
+    first = age_in(lines_shown(view, NOW), "g")
+    unread = {1: Unread(sentence="Broker 2 does not answer", since_ms=NOW + 3_000)}
+    view.take(judge.rows(groups, TOPICS, replace(orders(2, 1), log_partitions=2, unread=unread)))
+    assert age_in(lines_shown(view, NOW + 20_000), "g") == first + 3
+    view.take(judge.rows(groups, TOPICS, orders(3, 2, NOW + 30_000)))
+    assert age_in(lines_shown(view, NOW + 30_000), "g") == first + 30
 
 
 def test_a_worker_that_had_the_bucket_before_serves_no_verdict_of_that_time():
@@ -158,10 +186,10 @@ LATER_PASS = Topics(
         pytest.param("quiet", LATER_PASS, 10_000, False, id="a pass saw what the one before saw"),
         pytest.param("rebalanced", LATER_PASS, 1, True, id="a pass is the first since the generation"),
         pytest.param("quiet", GROWN, 1, True, id="the topic has grown"),
-        pytest.param("late", TOPICS, 4_999, False, id="the age is not old yet"),
-        pytest.param("late", TOPICS, 5_000, True, id="the age is old"),
-        pytest.param("long late", TOPICS, 29_999, False, id="an age of 1,000 s is not old yet"),
-        pytest.param("long late", TOPICS, 30_000, True, id="an age of 1,000 s is old"),
+        pytest.param("late", TOPICS, 57_999, False, id="the age only grows"),
+        pytest.param("late", TOPICS, 58_000, True, id="the silence is too long"),
+        pytest.param("ahead", TOPICS, 4_999, False, id="a poll is awaited"),
+        pytest.param("ahead", TOPICS, 5_000, True, id="a poll is awaited for 5 s"),
         pytest.param("late", LATER_PASS, 1, True, id="the ends on which the age depends have other dates"),
     ],
 )
@@ -173,7 +201,7 @@ def test_a_group_is_judged_again_when_it_is_due_or_what_concerns_it_has_changed(
         "quiet": settled("quiet"),
         "rebalanced": replace(settled("rebalanced"), protocol="of another library", generation_ms=NOW + 5_000),
         "late": state("late", 99, at_ms=NOW - 2_000),
-        "long late": state("long late", 50, at_ms=NOW - 2_000),
+        "ahead": state("ahead", 105),
     }
     list(judge.rows({name: groups[name]}, TOPICS, orders(0, -1)))
     list(judge.rows({name: groups[name]}, topics, orders(1, 0, NOW + passed_ms)))
@@ -191,8 +219,8 @@ def test_a_group_is_judged_again_for_a_new_state():
     ("groups", "due_ms"),
     [
         pytest.param(["quiet"], None, id="never"),
-        pytest.param(["quiet", "late"], NOW + 5_000, id="when the ages are old"),
-        pytest.param(["late for 200 s"], NOW + 10_000, id="when an age is wrong by a twentieth"),
+        pytest.param(["quiet", "ahead"], NOW + 5_000, id="when a poll is awaited for 5 s"),
+        pytest.param(["late"], NOW + 58_000, id="when a silence will be too long"),
         pytest.param(["silent", "late"], NOW + 1_000, id="when a silence is too long"),
     ],
 )
@@ -201,7 +229,7 @@ def test_the_driver_is_told_when_a_bucket_is_due(groups, due_ms):
     known = {
         "quiet": settled("quiet"),
         "late": state("late", 99, at_ms=NOW - 2_000),
-        "late for 200 s": state("late for 200 s", 90, at_ms=NOW - 2_000),
+        "ahead": state("ahead", 105),
         "silent": state("silent", 90, at_ms=NOW - 59_000),
     }
     view = ClusterView("c")

@@ -1,21 +1,28 @@
 """The board gives what was put on it; what cannot be judged is an error that says why."""
 
+import gzip
+import threading
+from itertools import count
+
 import msgspec
 import pytest
 
 from monitor.detection.ownership.catalog_view import Topics
 from monitor.detection.thresholds.overrides import DetectionRules
 from monitor.detection.thresholds.thresholds import DetectionSettings
-from monitor.model import Catalog, ClusterSnapshot, Finding, FindingKind, GroupSummary, Phase
+from monitor.metrics.age_instants import deflated_samples
+from monitor.model import Catalog, ClusterSnapshot, Finding, FindingKind, GroupSummary, PackedBlock, Phase
 from monitor.model.ended_findings import EndedFinding, EndedLately
 from monitor.snapshot_file import NotJudgedError
 from monitor.tracking.serialization import encode_state
 from monitor.web.views.lag_history import LagPoint
 from streaming_jobs.driver.cluster_view import ClusterView
+from streaming_jobs.driver.growing_ages import GrowingAges
 from streaming_jobs.driver.snapshot_store import SnapshotStore
 from streaming_jobs.driver.verdict_on_demand import AssignmentViewCache, VerdictsOnDemand
 from streaming_jobs.ingest.schemas import BucketRow, RowKind
 from tests.support.builders import group
+from tests.support.job_process import eventually
 
 
 def test_a_group_whose_state_cannot_be_read_is_an_error_with_the_reason():
@@ -80,3 +87,52 @@ def test_what_ended_lately_goes_with_a_cluster_and_with_what_explains_its_group(
     found = inputs.inputs("g")
     assert found is not None
     assert found.ended == known
+
+
+def lagging(evaluated_ms: int) -> ClusterSnapshot:
+    """A group whose lag is one second old then."""
+    line = f'groupwatch_group_lag_seconds{{cluster="c",group="g"}} @{evaluated_ms - 1_000}\n'
+    blocks = (PackedBlock("groupwatch_group_lag_seconds", deflated_samples(line)),)
+    return ClusterSnapshot(cluster="c", ready=True, evaluated_ms=evaluated_ms, blocks=blocks)
+
+
+def age_in(store: SnapshotStore) -> str:
+    text = gzip.decompress(store.read().metrics_gzip).decode()
+    (line,) = [each for each in text.splitlines() if each.startswith("groupwatch_group_lag_seconds{")]
+    return line.rpartition(" ")[2]
+
+
+def test_ages_grow_without_an_evaluation():
+    now = [10_000]
+    store = SnapshotStore(["c"], clock=lambda: now[0])
+    store.publish(lagging(10_000))
+    assert age_in(store) == "1"
+    now[0] += 7_000
+    assert age_in(store) == "1", "a scrape makes no text"
+    store.grow_ages()
+    assert age_in(store) == "8"
+
+
+def test_where_no_age_grows_nothing_is_written():
+    store = SnapshotStore(["c"])
+    before = store.read()
+    store.grow_ages()
+    assert store.read() is before
+
+
+def test_ages_are_written_as_long_as_somebody_reads_them():
+    ticks = count(10_000, 1_000_000)
+    store, stopped = SnapshotStore(["c"], clock=lambda: next(ticks)), threading.Event()
+    store.publish(lagging(10_000))
+    first = store.read()
+    GrowingAges(store, stopped, pause_s=0.01).start()
+    try:
+        assert not stopped.wait(0.2)
+        assert store.read() is first, "nobody has read"
+        store.process.observe_scrape(0.001)
+        eventually(lambda: store.read() is not first, "ages that have grown")
+        second = store.read()
+        store.process.observe_push(0.001, is_success=True)
+        eventually(lambda: store.read() is not second, "ages that have grown again")
+    finally:
+        stopped.set()
