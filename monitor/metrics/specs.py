@@ -137,8 +137,8 @@ GROUP_LAG_SECONDS: Final = GroupMetric(
     "groupwatch_group_lag_seconds",
     "Age of the oldest record that the group has not committed, over all partitions.",
     value=attrgetter("lag_ms"),
-    absent="no partition with lag has a known age; a partition with records has no committed offset; a commit is beyond the end "
-    "of its partition; brokers write a commit in a version that groupwatch does not read",
+    absent="no partition with lag has a known age; a partition with records has no committed offset; a commit is "
+    "beyond the end of its partition; brokers write a commit in a version that groupwatch does not read",
 )
 GROUP_LAG_SINCE: Final = GroupMetric(
     "groupwatch_group_lag_since_timestamp_seconds",
