@@ -115,7 +115,11 @@ _Name = tuple[str, str, int | None]
 
 
 class AgedBlocks:
-    """The blocks of clusters with their ages as of now. A text that is not LATE_MS old is not made again."""
+    """The blocks of clusters with their ages as of some seconds ago. Two threads may use it: one publishes, one renews.
+
+    A publisher does not wait until the texts of all partitions are written again, so it shows those that are there. If
+    both write at once, the text of one is lost, and is written again.
+    """
 
     def __init__(self) -> None:
         self._known: dict[str, dict[_Name, _Aged]] = {}
@@ -127,27 +131,36 @@ class AgedBlocks:
 
     def of(self, cluster: ClusterSnapshot, now_ms: int) -> ClusterSnapshot:
         """The cluster with ages in place of instants. ``now_ms``: by the clock of its evaluations."""
-        if cluster.evaluated_ms is None:
+        shown = self._texts(cluster, now_ms, renews=False)
+        if not shown:
             return cluster
-        as_of_ms, before = as_of(cluster, now_ms), self._known.get(cluster.cluster, {})
-        shown = self._known[cluster.cluster] = {
-            _name_of(each): _aged_text(each.samples, as_of_ms, before.get(_name_of(each)))
-            for each in cluster.blocks
-            if each.samples.has_instants
-        }
         blocks = [
             replace(each, samples=shown[_name_of(each)].text) if each.samples.has_instants else each
             for each in cluster.blocks
         ]
         return replace(cluster, blocks=tuple(blocks))
 
+    def renew(self, cluster: ClusterSnapshot, now_ms: int) -> None:
+        """Write again what is LATE_MS old, for who shows the cluster next."""
+        self._texts(cluster, now_ms, renews=True)
+
+    def _texts(self, cluster: ClusterSnapshot, now_ms: int, *, renews: bool) -> dict[_Name, _Aged]:
+        as_of_ms, before = as_of(cluster, now_ms), self._known.get(cluster.cluster, {})
+        texts = {
+            _name_of(each): _aged_text(each.samples, as_of_ms, before.get(_name_of(each)), renews=renews)
+            for each in cluster.blocks
+            if each.samples.has_instants
+        }
+        self._known[cluster.cluster] = texts
+        return texts
+
 
 def _name_of(block: PackedBlock) -> _Name:
     return block.family, block.group, block.bucket
 
 
-def _aged_text(samples: Deflated, as_of_ms: int, before: _Aged | None) -> _Aged:
-    if before is not None and before.source is samples and not _is_late(before, as_of_ms):
+def _aged_text(samples: Deflated, as_of_ms: int, before: _Aged | None, *, renews: bool) -> _Aged:
+    if before is not None and before.source is samples and not (renews and _is_late(before, as_of_ms)):
         return before
     text = write_ages(inflate(samples).decode(), as_of_ms)
     return _Aged(samples, as_of_ms, deflated(text.encode()))

@@ -1,4 +1,4 @@
-"""Ages on /metrics grow between two evaluations, as long as the metrics are read."""
+"""Ages on /metrics grow between two evaluations: every five seconds while they are read, else twice a minute."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ import threading
 import time
 from typing import Final
 
-from monitor.metrics.age_instants import LATE_MS
+from monitor.metrics.age_instants import LATE_MS, LONGEST_MS
 from streaming_jobs.driver.snapshot_store import SnapshotStore
 
 log = logging.getLogger(__name__)
 
 REST: Final = 20
 """So many times longer than the texts took is the pause after them: of a million partitions they take seconds."""
+UNREAD: Final = LONGEST_MS // LATE_MS
+"""After so many pauses the ages are written although nobody has read them."""
 
 
 class GrowingAges:
@@ -29,13 +31,14 @@ class GrowingAges:
         threading.Thread(target=self._run, name="growing-ages", daemon=True).start()
 
     def _run(self) -> None:
-        pause_s, reads = self._pause_s, self._store.process.reads
+        pause_s, reads, pauses = self._pause_s, self._store.process.reads, 0
         while not self._stopped.wait(pause_s):
-            if self._store.process.reads == reads:
+            pauses += 1
+            if self._store.process.reads == reads and pauses < UNREAD:
                 continue
-            reads, began_s = self._store.process.reads, time.perf_counter()
+            reads, pauses, began_s = self._store.process.reads, 0, time.perf_counter()
             try:
                 self._store.grow_ages()
-            except Exception:  # the next evaluation writes them, too
+            except Exception:  # they are tried again
                 log.exception("The ages of the metrics could not be written")
             pause_s = max(self._pause_s, REST * (time.perf_counter() - began_s))

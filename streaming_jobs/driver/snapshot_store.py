@@ -169,10 +169,16 @@ class SnapshotStore:
             self._snapshot = self._assemble()
 
     def grow_ages(self) -> None:
-        """Show ages as of now. The samples are those of the newest evaluation, which need not be made again for it."""
+        """Show ages as of now. The samples are those of the newest evaluation, which need not be made again for it.
+
+        What takes long is done before the lock: an evaluation does not wait for it.
+        """
+        if not self._aged.grow:
+            return
+        for cluster in list(self._clusters.values()):
+            self._aged.renew(cluster, self._clock())
         with self._lock:
-            if self._aged.grow:
-                self._snapshot = self._assemble()
+            self._snapshot = self._assemble()
 
     def of(self, cluster: str) -> ClusterSnapshot:
         """What is shown of one cluster."""

@@ -48,12 +48,15 @@ def test_the_age_of_a_cluster_of_the_run_before_stays():
     assert shown(AgedBlocks().of(cluster(f"@{NOW - 2_500}", ready=False), NOW + 10_000)) == "2.5"
 
 
-def test_a_text_is_not_made_again_before_its_ages_are_5_s_old():
+def test_a_text_is_written_again_once_its_ages_are_5_s_old():
     blocks, found = AgedBlocks(), cluster(f"@{NOW - 2_500}")
-    first = blocks.of(found, NOW).blocks
-    assert blocks.of(found, NOW + 4_999).blocks[0].samples is first[0].samples
+    first = blocks.of(found, NOW).blocks[0].samples
+    blocks.renew(found, NOW + 4_999)
+    assert blocks.of(found, NOW + 4_999).blocks[0].samples is first
+    assert blocks.of(found, NOW + 5_000).blocks[0].samples is first, "who publishes does not write all texts"
+    blocks.renew(found, NOW + 5_000)
     assert shown(blocks.of(found, NOW + 5_000)) == "7.5"
-    assert shown(blocks.of(cluster(f"@{NOW - 9_000}"), NOW + 5_001)) == "14.001", "another text is made at once"
+    assert shown(blocks.of(cluster(f"@{NOW - 9_000}"), NOW + 5_001)) == "14.001", "another text is written at once"
 
 
 def test_a_text_without_instants_is_as_it_came():
