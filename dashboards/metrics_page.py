@@ -30,9 +30,9 @@ _BEGIN: Final = f"""\
 
 `/metrics` exposes all of these in Prometheus' text format 0.0.4. A client that prefers OpenMetrics 1.0.0, as Prometheus
 does, gets that. Both have the same samples. A scrape sends prepared bytes and no request to a broker; only the metrics
-of [the process](#the-process) are written at each scrape. Ages are as of the newest evaluation of
-the group, at most 5 s before the newest micro-batch (`{specs.LAST_EVALUATION_TIMESTAMP_SECONDS.name}`).
-For an age at another time, subtract `{specs.GROUP_LAG_SINCE.name}` from it.
+of [the process](#the-process) are written at each scrape. Ages grow between two
+evaluations (`{specs.LAST_EVALUATION_TIMESTAMP_SECONDS.name}`), for at most 30 s; those of a scrape are at most some
+seconds old. For an age at another time, subtract `{specs.GROUP_LAG_SINCE.name}` from it.
 
 - **Absent means unknown or none.** An unknown number is never -1, NaN or 0. Series end with their group, topic or
   partition. All series of groups are absent until the cluster is ready, or as of before a restart.

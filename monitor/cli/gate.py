@@ -24,7 +24,7 @@ from monitor.model.expectations import Met
 LOOK_EVERY_S: Final = 1.0
 
 GroupThen = Callable[[str], GroupInputs | None]
-"""A group as it was at the start of the rollout; None: not known yet."""
+"""A group as it was when the rollout started, before the first look; None: not known."""
 
 
 class GroupRollout(Value):
@@ -75,14 +75,14 @@ class Clock(NamedTuple):
 
 
 class Gate:
-    """Looks at the groups of one cluster again and again."""
+    """Looks at the groups of one cluster again and again. Without ``group_then``, it starts with the first look."""
 
     def __init__(
         self,
         expectations: Expectations,
         source: VerifiedCluster,
         options: GateOptions,
-        group_then: GroupThen,
+        group_then: GroupThen | None = None,
     ) -> None:
         self._expectations = expectations
         self._source = source
@@ -141,25 +141,28 @@ class Gate:
             needed = replace(expected, exists=True) if expected.exists is None else expected
             return GroupRollout(group, verify_group(needed, self._options.cluster, group, look, missing))
         first = self._first.setdefault(group, look)
-        progress = look_again(expected, self._limits(group), look, self._progress.get(group), first)
+        progress = look_again(expected, self._limits(group, first), look, self._progress.get(group), first)
         self._progress[group] = progress
         return GroupRollout(group, progress.outcome, progress)
 
-    def _limits(self, group: str) -> RolloutLimits:
-        then = self._group_then(group)  # also where only the forecast needs it, as the first look is the time for it
+    def _limits(self, group: str, first: Look) -> RolloutLimits:
         if not self._options.is_replaced:
             return self._options.limits
+        then = first.inputs if self._group_then is None else self._group_then(group)
         before = None if then is None else frozenset(member.member_id for member in then.group.members)
         return replace(self._options.limits, is_replaced=True, before=before)
 
     def _with_forecast(self, rollout: GroupRollout) -> GroupRollout:
         """The same with the forecast beside it. It is computed at the end, as no look may wait for it."""
-        plan = self._options.plan
-        if plan is None or rollout.progress is None:
+        plan, first = self._options.plan, self._first.get(rollout.group)
+        if plan is None:
             return rollout
-        then = self._group_then(rollout.group)
-        if then is None:
-            return replace(rollout, no_forecast="The group at the start of the rollout is not known.")
+        if self._group_then is not None:
+            then = self._group_then(rollout.group)
+        else:
+            then = None if first is None else first.inputs
+        if rollout.progress is None or then is None:
+            return replace(rollout, no_forecast="What the group was at the start, or became, is not known.")
         try:
             return replace(rollout, forecast=forecast(then, RolloutQuestion(plan), is_alone=True))
         except QuestionError as error:

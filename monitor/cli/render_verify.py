@@ -70,13 +70,14 @@ def result_shown(result: GateResult) -> RenderableType:
 
 
 def _costs(rollout: GroupRollout) -> list[RenderableType]:
-    if rollout.progress is None:
-        return []
-    costs = rollout.progress.costs
-    lines = [f"Costs of the rollout: {costs.sentence()}"]
-    if rollout.forecast is not None:
-        lines.append(comparison(rollout.forecast, rebalances=costs.rebalances, moves=costs.moved))
-    elif rollout.no_forecast:
+    lines = []
+    if rollout.progress is not None:
+        costs = rollout.progress.costs
+        lines.append(f"Costs of the rollout: {costs.sentence()}")
+        if rollout.forecast is not None:
+            is_whole = rollout.progress.is_over and costs.is_complete
+            lines.append(comparison(rollout.forecast, (costs.rebalances, costs.moved), is_whole=is_whole))
+    if rollout.no_forecast:
         lines.append(f"There is no forecast. {rollout.no_forecast}")
     return [Text(f"  {line}") for line in lines]
 

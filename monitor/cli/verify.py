@@ -240,38 +240,30 @@ def _wait_for_rollout(options: SourceOptions, chosen: Verification, rollout: Rol
     )
     gate_options = GateOptions(chosen.cluster, chosen.group, limits, rollout.wait_s, rollout.replaced, plan)
     source = chosen.source.for_gate() if isinstance(chosen.source, JobCluster) else chosen.source
-    gate = Gate(chosen.expectations, source, gate_options, _group_then(options, chosen, rollout, since_ms))
+    then = None if rollout.since is None else _group_then(options, chosen.cluster, since_ms)
+    gate = Gate(chosen.expectations, source, gate_options, then)
     result: GateResult = gate.wait(Clock(time.monotonic, time.sleep), RolloutTicker(now_ms, tell_error).tell)
     with _with_report(outcome_of([each.outcome for each in result.groups], now_ms()), junit):
         tell_answer(result, options.as_json, lambda: result_shown(result))
     return result.met.exit_code
 
 
-def _group_then(options: SourceOptions, chosen: Verification, rollout: Rollout, since_ms: int) -> GroupThen:
-    """A group when the rollout started: that of the first look, or of the recording at that instant."""
+def _group_then(options: SourceOptions, cluster: str, since_ms: int) -> GroupThen:
+    """A group at that instant, by the job's recording."""
     from monitor.cli.errors import SourceError  # noqa: PLC0415 -- as above
     from monitor.detection.evaluation_input import GroupInputs  # noqa: PLC0415 -- as above
     from monitor.history.instants import instant_text  # noqa: PLC0415 -- as above
     from monitor.web.views.addresses import GroupAddress  # noqa: PLC0415 -- as above
 
     kept: dict[str, GroupInputs] = {}
-    is_needed = rollout.replaced or rollout.plan is not None
-
-    def read(group: str) -> GroupInputs | None:
-        if rollout.since is None:
-            found = chosen.source.read(group)
-            return found if isinstance(found, GroupInputs) else None
-        return options.job.inputs(GroupAddress(chosen.cluster, group), instant_text(since_ms))
 
     def group_then(group: str) -> GroupInputs | None:
-        if group not in kept and is_needed:
+        if group not in kept:
             try:
-                found = read(group)
+                kept[group] = options.job.inputs(GroupAddress(cluster, group), instant_text(since_ms))
             except SourceError:  # nothing is recorded, or not yet
                 return None
-            if found is not None:
-                kept[group] = found
-        return kept.get(group)
+        return kept[group]
 
     return group_then
 

@@ -175,7 +175,7 @@ def _ages_hold_ms(facts: Facts, verdict: GroupVerdict) -> int | None:
     """
     if facts.awaits_poll or facts.uncommitted:
         return AGES_HOLD_MS
-    if not verdict.lag and not verdict.findings:
+    if not facts.waiting and not verdict.findings:
         return None
     ages = [facts.now_ms - finding.since_ms for finding in verdict.findings]
     ages += [row.lag_ms for row in facts.waiting if row.lag_ms is not None]

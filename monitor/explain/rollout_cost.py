@@ -164,7 +164,8 @@ def _require_sound(roster: Roster, question: RolloutQuestion) -> None:
         raise QuestionError(f"Group {name} uses the KIP-848 protocol; groupwatch forecasts no way back.")
     if len({member.instance_id is None for member in roster.members}) > 1 and not question.is_static:
         raise QuestionError(
-            f"Some members of group {name} have a group.instance.id and others have none. Only --static has a forecast."
+            f"Some members of group {name} have a group.instance.id and others have none; groupwatch forecasts such "
+            "rollouts only as if all were static."
         )
 
 

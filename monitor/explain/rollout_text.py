@@ -53,23 +53,38 @@ def pause_text(spread: Spread | None) -> str:
     return f"{values[0] if len(set(values)) == 1 else ' / '.join(values)} s"
 
 
-def comparison(forecast: RolloutForecast, *, rebalances: int, moves: int) -> str:
-    """What a rollout came to, beside its forecast."""
-    way = forecast.ways[0]
-    parts = _beside("rebalances", way.rebalances, rebalances), _beside("moves", way.moves, moves)
+def comparison(forecast: RolloutForecast, measured: tuple[int, int], *, is_whole: bool) -> str:
+    """What a rollout came to, beside its forecast.
+
+    Args:
+        forecast: of the group at its start.
+        measured: the number of rebalances, and of moves.
+        is_whole: whether it is over and all of it is known; else these are the least that it came to.
+    """
+    way, (rebalances, moves) = forecast.ways[0], measured
+    if not rebalances:
+        return "No rebalance since the start, so there is nothing to compare with the forecast."
+    parts = (
+        _beside("rebalances", way.rebalances, rebalances, is_whole=is_whole),
+        _beside("moves", way.moves, moves, is_whole=is_whole),
+    )
     return f"Forecast for {way_name(way)}: {'; '.join(parts)}."
 
 
-def _beside(what: str, spread: Spread | None, measured: int) -> str:
+def _beside(what: str, spread: Spread | None, measured: int, *, is_whole: bool) -> str:
     """A number beside the range that it was to be in.
 
-    >>> _beside("moves", Spread(6, 8, 12), 14)
+    >>> _beside("moves", Spread(6, 8, 12), 14, is_whole=True)
     'moves 6 / 8 / 12, measured 14 (more than forecast)'
+    >>> _beside("moves", Spread(6, 8, 12), 4, is_whole=False)
+    'moves 6 / 8 / 12, measured at least 4'
     """
-    text = f"{what} {spread_text(spread)}, measured {measured:,}"
-    if spread is None or spread.least <= measured <= spread.most:
-        return text
-    return f"{text} ({'more' if measured > spread.most else 'less'} than forecast)"
+    text = f"{what} {spread_text(spread)}, measured {'' if is_whole else 'at least '}{measured:,}"
+    if spread is not None and measured > spread.most:
+        return f"{text} (more than forecast)"
+    if spread is not None and measured < spread.least and is_whole:
+        return f"{text} (less than forecast)"
+    return text
 
 
 def remarks(forecast: RolloutForecast) -> list[str]:

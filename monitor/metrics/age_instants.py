@@ -117,8 +117,7 @@ _Name = tuple[str, str, int | None]
 class AgedBlocks:
     """The blocks of clusters with their ages as of some seconds ago. Two threads may use it: one publishes, one renews.
 
-    A publisher does not wait until the texts of all partitions are written again, so it shows those that are there. If
-    both write at once, the text of one is lost, and is written again.
+    A publisher does not wait until the texts of all partitions are written again: it shows those that are there.
     """
 
     def __init__(self) -> None:
@@ -131,43 +130,46 @@ class AgedBlocks:
 
     def of(self, cluster: ClusterSnapshot, now_ms: int) -> ClusterSnapshot:
         """The cluster with ages in place of instants. ``now_ms``: by the clock of its evaluations."""
-        shown = self._texts(cluster, now_ms, renews=False)
-        if not shown:
+        as_of_ms, before = as_of(cluster, now_ms), self._known.get(cluster.cluster, {})
+        texts = {
+            _name_of(each): _usable_text(each.samples, as_of_ms, before.get(_name_of(each)))
+            for each in cluster.blocks
+            if each.samples.has_instants
+        }
+        self._known[cluster.cluster] = texts
+        if not texts:
             return cluster
         blocks = [
-            replace(each, samples=shown[_name_of(each)].text) if each.samples.has_instants else each
+            replace(each, samples=texts[_name_of(each)].text) if each.samples.has_instants else each
             for each in cluster.blocks
         ]
         return replace(cluster, blocks=tuple(blocks))
 
     def renew(self, cluster: ClusterSnapshot, now_ms: int) -> None:
-        """Write again what is LATE_MS old, for who shows the cluster next."""
-        self._texts(cluster, now_ms, renews=True)
-
-    def _texts(self, cluster: ClusterSnapshot, now_ms: int, *, renews: bool) -> dict[_Name, _Aged]:
-        as_of_ms, before = as_of(cluster, now_ms), self._known.get(cluster.cluster, {})
-        texts = {
-            _name_of(each): _aged_text(each.samples, as_of_ms, before.get(_name_of(each)), renews=renews)
-            for each in cluster.blocks
-            if each.samples.has_instants
-        }
-        self._known[cluster.cluster] = texts
-        return texts
+        """Write again what is LATE_MS old, for who shows the cluster next. What was published meanwhile stays."""
+        as_of_ms = as_of(cluster, now_ms)
+        for name, known in list(self._known.get(cluster.cluster, {}).items()):
+            if 0 <= as_of_ms - known.as_of_ms < LATE_MS:
+                continue
+            written, texts = _write(known.source, as_of_ms), self._known[cluster.cluster]
+            if texts.get(name) is known:
+                texts[name] = written
 
 
 def _name_of(block: PackedBlock) -> _Name:
     return block.family, block.group, block.bucket
 
 
-def _aged_text(samples: Deflated, as_of_ms: int, before: _Aged | None, *, renews: bool) -> _Aged:
-    if before is not None and before.source is samples and not (renews and _is_late(before, as_of_ms)):
-        return before
+def _usable_text(samples: Deflated, as_of_ms: int, before: _Aged | None) -> _Aged:
+    """The text that is there, unless it is of another evaluation, or was not renewed for long."""
+    if before is None or before.source is not samples or not 0 <= as_of_ms - before.as_of_ms < LONGEST_MS + LATE_MS:
+        return _write(samples, as_of_ms)
+    return before
+
+
+def _write(samples: Deflated, as_of_ms: int) -> _Aged:
     text = write_ages(inflate(samples).decode(), as_of_ms)
     return _Aged(samples, as_of_ms, deflated(text.encode()))
-
-
-def _is_late(known: _Aged, as_of_ms: int) -> bool:
-    return not 0 <= as_of_ms - known.as_of_ms < LATE_MS
 
 
 def as_of(cluster: ClusterSnapshot, now_ms: int) -> int:

@@ -1,7 +1,7 @@
 """Verdicts, the catalog and groupwatch's own condition as Prometheus text. Pure.
 
 Groups are rendered on the executors as blocks, one for each family; the driver joins the blocks of all executors. Ages
-are those at the moment of the evaluation, so the text never changes between two evaluations.
+are those at the moment of the evaluation; where they are shown, they grow (monitor.metrics.age_instants).
 """
 
 from __future__ import annotations

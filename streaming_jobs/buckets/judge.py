@@ -75,8 +75,10 @@ class BucketEvaluator:
     """The newest verdict on each group: what is shown of one that can no longer be judged."""
     _summaries: dict[str, bytes] = field(default_factory=dict)
     _digests: dict[str, bytes] = field(default_factory=dict)
-    _stopped: set[str] = field(default_factory=set)
-    """The groups of which nothing new is known: their ages stay as they were."""
+    _stopped: dict[str, int] = field(default_factory=dict)
+    """The groups of which nothing new is known, and since when (ms since the epoch): their ages stay as they were."""
+    _before_ms: int = 0
+    """The instant of the micro-batch before."""
     _told: int = NEVER
 
     def expect(self, expectations: Expectations | None) -> None:
@@ -101,7 +103,7 @@ class BucketEvaluator:
         gone = self._forget_all_but(groups)
         yield from (BucketRow(self.number, RowKind.SUMMARIES, name, None) for name in sorted(gone))
         made, stopped = self.made, self._stopped
-        self._stopped = set()
+        self._stopped = {}
         evaluated: list[_EvaluatedGroup] = []
         changed: list[msgspec.Raw] = []
         for name, state in groups.items():
@@ -111,12 +113,12 @@ class BucketEvaluator:
                     judged = self._last[name] = self._evaluate(name, state, topics, context.now_ms)
                 else:
                     judged = self._unread_evaluation(name, state, topics, unread)
-                    self._stopped.add(name)
+                    self._stopped[name] = unread.since_ms
             except Exception as error:  # one group's failure is its own; the others go on
                 reason = f"{type(error).__name__}: {error}"
                 yield BucketRow(self.number, RowKind.FAILURE, f"group/{name}", reason.encode("utf-8", "replace"))
-                judged = self._failed_evaluation(name, state, reason)
-                self._stopped.add(name)
+                self._stopped[name] = stopped.get(name, self._before_ms)
+                judged = self._failed_evaluation(name, state, reason, self._stopped[name])
             evaluated.append(judged)
             if self._summaries.get(name) != judged.summary:
                 self._summaries[name] = judged.summary
@@ -125,6 +127,7 @@ class BucketEvaluator:
             yield BucketRow(self.number, RowKind.SUMMARIES, "", msgspec.msgpack.encode(changed))
         if not is_followed or gone or self.made > made or self._stopped != stopped:
             yield from self._changed_blocks([block for each in evaluated for block in each.blocks])
+        self._before_ms = context.now_ms
         due_ms = min([each.due_ms for each in evaluated], default=inf)
         yield BucketRow(self.number, RowKind.DUE, "", None if due_ms == inf else msgspec.msgpack.encode(int(due_ms)))
 
@@ -177,14 +180,14 @@ class BucketEvaluator:
                 self._last[name] = self._evaluate(name, state, topics, unread.since_ms)
         return self._failed_evaluation(name, state, unread.sentence, unread.since_ms)
 
-    def _failed_evaluation(self, name: str, state: GroupState, reason: str, read_ms: int = 0) -> _EvaluatedGroup:
-        """The last verdict on the group, marked; its samples stay as they were, with ages as of when it was read last.
+    def _failed_evaluation(self, name: str, state: GroupState, reason: str, known_ms: int) -> _EvaluatedGroup:
+        """The last verdict on the group, marked; its samples stay as they were, with ages as of when it was known last.
 
         After a start there may be none.
         """
         last = self._last.get(name)
         summary = unjudged_summary(state, None if last is None else _SUMMARY.decode(last.summary), _shorten(reason))
-        blocks = () if last is None else with_ages(last.blocks, max(last.evaluated_ms, read_ms))
+        blocks = () if last is None else with_ages(last.blocks, max(last.evaluated_ms, known_ms))
         return _EvaluatedGroup(state, msgspec.msgpack.encode(summary), blocks, due_ms=inf)
 
     def reset(self) -> None:

@@ -14,8 +14,10 @@ log = logging.getLogger(__name__)
 
 REST: Final = 20
 """So many times longer than the texts took is the pause after them: of a million partitions they take seconds."""
-UNREAD: Final = LONGEST_MS // LATE_MS
-"""After so many pauses the ages are written although nobody has read them."""
+LONGEST_S: Final = LONGEST_MS / 1000
+"""The longest pause, also while the metrics are not read."""
+READ_S: Final = 300.0
+"""Who has read so lately will read again: a scrape a minute is usual, and a push of metrics as well."""
 
 
 class GrowingAges:
@@ -31,14 +33,17 @@ class GrowingAges:
         threading.Thread(target=self._run, name="growing-ages", daemon=True).start()
 
     def _run(self) -> None:
-        pause_s, reads, pauses = self._pause_s, self._store.process.reads, 0
+        pause_s, reads = self._pause_s, self._store.process.reads
+        read_s, written_s = -READ_S, time.monotonic()
         while not self._stopped.wait(pause_s):
-            pauses += 1
-            if self._store.process.reads == reads and pauses < UNREAD:
+            now_s = time.monotonic()
+            if self._store.process.reads != reads:
+                reads, read_s = self._store.process.reads, now_s
+            if now_s - read_s > READ_S and now_s - written_s < LONGEST_S:
                 continue
-            reads, pauses, began_s = self._store.process.reads, 0, time.perf_counter()
+            written_s = now_s
             try:
                 self._store.grow_ages()
             except Exception:  # they are tried again
                 log.exception("The ages of the metrics could not be written")
-            pause_s = max(self._pause_s, REST * (time.perf_counter() - began_s))
+            pause_s = min(max(self._pause_s, REST * (time.monotonic() - now_s)), LONGEST_S)

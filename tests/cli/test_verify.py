@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,19 +11,22 @@ from xml.etree import ElementTree
 import pytest
 from click.testing import Result
 from msgspec.structs import replace
+from rich.console import Console
 from starlette.applications import Starlette
 from typer.testing import CliRunner
 
 from monitor.cli.app import app
 from monitor.cli.errors import SourceError
 from monitor.cli.gate import Clock, Gate, GateOptions
+from monitor.cli.render_verify import result_shown
 from monitor.cli.verify import duration_s
 from monitor.detection.evaluation_input import GroupInputs
 from monitor.expectations.expectation import Expectation, Expectations, MemberRange
 from monitor.expectations.look import UnknownGroup
 from monitor.expectations.rollout import RolloutLimits
 from monitor.expectations.verification import KnownGroups
-from monitor.model import GroupState
+from monitor.explain.rollout_plan import rollout_typed
+from monitor.model import GroupState, Rebalance, RebalanceCause
 from monitor.model.expectations import Met
 from monitor.web.app import create_app
 from monitor.web.server import HttpServer
@@ -62,6 +66,7 @@ def file(tmp_path: Path) -> Path:
 MET = '[[expect]]\ngroups = "g"\nexists = true\nmembers = 2\n'
 NOT_MET = '[[expect]]\ngroups = "g"\nteam = "checkout"\nmembers = 3\n[[expect]]\ngroups = "billing"\nexists = true\n'
 WAIT = ("--wait", "0s", "--stable", "0s")
+ROLLOUT = (*WAIT, "--rollout", "surge=1,start=20s")
 UNKNOWN = '[[expect]]\ngroups = "billing"\nmembers = 1\n'
 
 
@@ -209,17 +214,13 @@ def test_a_gate_ends_with_what_the_rollout_cost(job, file):
     assert "succeeded" in answer.stdout.splitlines()[-1]
 
 
-def test_a_gate_compares_what_the_rollout_cost_with_its_forecast(job, file):
-    """No pod was replaced meanwhile, and each of two that are replaced needs a rebalance to join and one to leave."""
+def test_where_nothing_was_rolled_out_there_is_nothing_to_compare(job, file):
     file.write_text(MET)
-    words = (str(file), "--url", job, "--wait", "5s", "--stable", "0s", "--rollout", "surge=1,start=20s")
-    answer = ask(*words)
+    answer = ask(str(file), "--url", job, *ROLLOUT)
     assert answer.exit_code == 0
-    line = next(line for line in answer.stdout.splitlines() if "Forecast" in line)
-    assert line.startswith("  Forecast for range: rebalances ")
-    assert "measured 0 (less than forecast); moves " in line
-    (found,) = json.loads(ask(*words, "--json").stdout)["groups"]
-    assert found["forecast"]["ways"][0]["rebalances"]["least"] >= 2
+    assert "  No rebalance since the start, so there is nothing to compare with the forecast." in answer.stdout
+    (found,) = json.loads(ask(str(file), "--url", job, *ROLLOUT, "--json").stdout)["groups"]
+    assert found["forecast"]["ways"][0]["rebalances"]["least"] >= 2, "one pod joins, and one leaves"
     assert found["forecast"]["members"] == 2
 
 
@@ -227,7 +228,7 @@ def test_a_gate_says_why_there_is_no_forecast(file):
     file.write_text(MET)
     half = group(PAIR[0], replace(PAIR[1], instance_id="pod-1"), offsets=HEALTHY.offsets)
     with HttpServer(job_with(half), port=0) as server:
-        answer = ask(str(file), "--url", server.url, *WAIT, "--rollout", "surge=1,start=20s")
+        answer = ask(str(file), "--url", server.url, *ROLLOUT)
     assert "  There is no forecast. Some members of group g have a group.instance.id" in answer.stdout
     assert ask(str(file), "--url", "http://127.0.0.1:9", *WAIT, "--rollout", "sideways").exit_code == 2
 
@@ -281,9 +282,7 @@ def inputs(at_ms: int, *members) -> GroupInputs:
 def gate(script: Script, wait_s: float, stable_ms: int = 2_000):
     expected = Expectations((Expectation("g", members=MemberRange(2, 2)),))
     options = GateOptions("c", "g", RolloutLimits(since_ms=ASSIGNED, stable_ms=stable_ms), wait_s)
-    return Gate(expected, script, options, lambda _: None).wait(
-        Clock(lambda: script.now_s, script.wait), lambda _: None
-    )
+    return Gate(expected, script, options).wait(Clock(lambda: script.now_s, script.wait), lambda _: None)
 
 
 def test_a_gate_waits_until_the_members_are_there():
@@ -311,3 +310,24 @@ def test_what_is_unknown_in_between_breaks_the_time():
 )
 def test_when_the_time_is_up_the_last_look_counts(last, met):
     assert gate(Script(inputs(NOW - 1_000), last), wait_s=1).met is met
+
+
+@pytest.mark.parametrize(
+    ("wait_s", "ends"),
+    [(60, ", measured 3 (less than forecast)."), (1, ", measured at least 3.")],
+)
+def test_what_a_rollout_cost_is_compared_with_the_forecast_of_its_first_look(wait_s, ends):
+    """Two pods of four partitions: each moves once at least. Before the rollout is over, more may move."""
+    first = inputs(NOW)
+    ended = Rebalance(4, NOW, NOW + 500, (RebalanceCause.JOIN,), moved=3, joined=1)
+    later = [replace(inputs(NOW + 1_000 * n), group=replace(first.group, history=(ended,))) for n in (1, 2, 3, 4)]
+    script, expected = Script(first, *later), Expectations((Expectation("g", members=MemberRange(2, 2)),))
+    limits = RolloutLimits(since_ms=NOW, stable_ms=2_000)
+    options = GateOptions("c", "g", limits, wait_s, plan=rollout_typed("surge=1,start=20s"))
+    result = Gate(expected, script, options).wait(Clock(lambda: script.now_s, script.wait), lambda _: None)
+    printed = io.StringIO()
+    Console(file=printed, width=200).print(result_shown(result))
+    (line,) = [line for line in printed.getvalue().splitlines() if "Forecast" in line]
+    assert line.startswith("  Forecast for range: rebalances ")
+    assert "; moves 4 / " in line
+    assert line.rstrip().endswith(ends)

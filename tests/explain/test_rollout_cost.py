@@ -157,7 +157,8 @@ GO |= {"client_id": "app (github.com/segmentio/kafka-go)"}
         ),
         (
             MIXED,
-            "Some members of group g have a group.instance.id and others have none. Only --static has a forecast.",
+            "Some members of group g have a group.instance.id and others have none; groupwatch forecasts such rollouts "
+            "only as if all were static.",
         ),
         (
             replace(PAIR, kind=GroupKind.SHARE),

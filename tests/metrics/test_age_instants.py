@@ -59,6 +59,21 @@ def test_a_text_is_written_again_once_its_ages_are_5_s_old():
     assert shown(blocks.of(cluster(f"@{NOW - 9_000}"), NOW + 5_001)) == "14.001", "another text is written at once"
 
 
+def test_after_an_outage_no_age_is_shown_as_it_was_before():
+    blocks, found = AgedBlocks(), cluster(f"@{NOW - 2_500}")
+    blocks.of(found, NOW)
+    assert shown(blocks.of(replace(found, evaluated_ms=NOW + 600_000), NOW + 600_000)) == "602.5"
+
+
+def test_what_is_published_while_texts_are_written_stays():
+    """A thread writes what it found; the texts of a newer evaluation are not lost."""
+    blocks, newer = AgedBlocks(), cluster(f"@{NOW - 9_000}")
+    blocks.of(cluster(f"@{NOW - 2_500}"), NOW)
+    blocks.of(newer, NOW + 1_000)
+    blocks.renew(cluster(f"@{NOW - 2_500}"), NOW + 6_000)
+    assert shown(blocks.of(newer, NOW + 6_000)) == "15"
+
+
 def test_a_text_without_instants_is_as_it_came():
     blocks, found = AgedBlocks(), cluster("3")
     assert blocks.of(found, NOW + 20_000).blocks[0].samples is found.blocks[0].samples

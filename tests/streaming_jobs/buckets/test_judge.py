@@ -150,6 +150,31 @@ def test_the_age_of_a_group_that_is_not_read_stays_until_it_is_read_again():
     assert age_in(lines_shown(view, NOW + 30_000), "g") == first + 30
 
 
+def test_the_age_of_a_group_on_which_a_rule_fails_stays_as_it_was_last_shown(monkeypatch):
+    judge, groups, view = BucketEvaluator(0, DetectionRules()), {"g": state("g", 90)}, ClusterView("c")
+    view.take(judge.rows(groups, TOPICS, orders(1, known=-1)))
+    first = age_in(lines_shown(view, NOW), "g")
+    view.take(judge.rows(groups, TOPICS, orders(2, 1, NOW + 29_000)))
+    monkeypatch.setattr(judge, "rules", None)
+    for batch in (3, 4):
+        groups = {"g": state("g", 90)}
+        view.take(judge.rows(groups, TOPICS, orders(batch, batch - 1, NOW + 10_000 * batch)))
+        assert age_in(lines_shown(view, NOW + 60_000), "g") == first + 29
+
+
+def test_the_age_of_an_unmet_expectation_grows():
+    """Nothing else about the group has an age: it has read everything."""
+    judge, groups, view = BucketEvaluator(0, DetectionRules()), {"quiet": settled("quiet")}, ClusterView("c")
+    judge.expect(Expectations((Expectation("quiet", members=MemberRange(5, 5)),)))
+    ages = []
+    for batch, now_ms in enumerate((NOW + 1_000, NOW + 21_000)):
+        view.take(judge.rows(groups, TOPICS, orders(batch, batch - 1, now_ms)))
+        lines = lines_shown(view, now_ms)
+        (line,) = [each for each in lines if each.startswith("groupwatch_group_finding_oldest_seconds")]
+        ages.append(float(line.rpartition(" ")[2]))
+    assert ages[1] == ages[0] + 20
+
+
 def test_a_worker_that_had_the_bucket_before_serves_no_verdict_of_that_time():
     former, newer, view = BucketEvaluator(0, DetectionRules()), BucketEvaluator(0, DetectionRules()), ClusterView("c")
     view.take(former.rows({"g": state("g", 90)}, TOPICS, orders(1, known=-1)))
