@@ -88,6 +88,8 @@ def _result_line(result: GateResult) -> str:
     match result.met:
         case Met.YES:
             return f"The rollout since {since} succeeded; this took {took}."
+        case Met.NO if all(each.outcome.met is Met.YES for each in result.groups):
+            return f"The rollout since {since} has not succeeded within {took}: all is met, but not yet for --stable."
         case Met.NO:
             return f"The rollout since {since} has not succeeded within {took}."
         case Met.UNKNOWN:

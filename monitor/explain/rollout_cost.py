@@ -346,6 +346,9 @@ def _assumptions(roster: Roster, question: RolloutQuestion) -> Iterator[str]:
     yield "Joins and stops within 10 s may fall into one rebalance or into several."
     yield "No other rebalance happens meanwhile; topics keep their partitions."
     yield "Static members restart in place: each pod stops before its new one starts, and surge has no effect."
+    known = [member.session_timeout_ms for member in roster.members if member.session_timeout_ms]
+    if known and not roster.is_modern:
+        yield f"A static member keeps its partitions if it is back within its session timeout, {age(min(known))} here."
     if not roster.is_modern:
         yield "Assignors without the name of a library are those of Kafka's Java client, with KIP-848 the broker's."
     if roster.is_modern or question.protocol != CLASSIC:

@@ -242,6 +242,12 @@ def test_a_gate_does_not_pass_before_its_time(job, file, text, code):
     assert json.loads(answer.stdout)["met"] == "no"
 
 
+def test_a_gate_says_that_only_time_is_missing(job, file):
+    file.write_text(MET)
+    answer = ask(str(file), "--url", job, "--wait", "1s", "--stable", "1s")
+    assert answer.stdout.splitlines()[-1].endswith(": all is met, but not yet for --stable.")
+
+
 @pytest.mark.parametrize(("text", "seconds"), [("90", 90), ("1.5m", 90), ("2h", 7_200), ("250ms", 0.25)])
 def test_a_duration(text, seconds):
     assert duration_s(text) == seconds

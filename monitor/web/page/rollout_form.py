@@ -29,14 +29,14 @@ class RolloutChoice(Value):
 
 WAYS: Final = (
     RolloutChoice(AS_IT_IS, "unchanged"),
-    RolloutChoice(STATIC, "static members (group.instance.id)"),
-    RolloutChoice(KIP_848, "KIP-848 (group.protocol=consumer)"),
+    RolloutChoice(STATIC, "static members"),
+    RolloutChoice(KIP_848, "KIP-848 protocol"),
 )
 ORDERS: Final = (
-    RolloutChoice("surge=1", "1 new pod first, then 1 old pod stops"),
-    RolloutChoice("surge=0", "each old pod stops first"),
-    RolloutChoice("surge=all", "all new pods first"),
-    RolloutChoice(RECREATE, "all old pods stop first"),
+    RolloutChoice("surge=1", "one by one, new first"),
+    RolloutChoice("surge=0", "one by one, old first"),
+    RolloutChoice("surge=all", "all at once, new first"),
+    RolloutChoice(RECREATE, "all at once, old first"),
 )
 
 

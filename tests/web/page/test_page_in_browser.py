@@ -272,7 +272,7 @@ def test_what_if_answers_in_place_and_a_renewal_leaves_the_answer(site: Site):
 
 def test_a_rollout_is_forecast_in_place_and_a_renewal_leaves_the_forecast(site: Site):
     page = site.open(f"/groups/main/{CALM}")
-    page.get_by_label("Order").select_option(label="each old pod stops first")
+    page.get_by_label("Order").select_option(label="one by one, old first")
     page.get_by_label("A new pod joins after").fill("30s")
     page.get_by_role("button", name="Forecast").click()
     forecast = page.get_by_role("region", name="Forecast of a rollout")
