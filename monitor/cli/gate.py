@@ -141,26 +141,30 @@ class Gate:
             needed = replace(expected, exists=True) if expected.exists is None else expected
             return GroupRollout(group, verify_group(needed, self._options.cluster, group, look, missing))
         first = self._first.setdefault(group, look)
-        progress = look_again(expected, self._limits(group, first), look, self._progress.get(group), first)
+        progress = look_again(expected, self._limits(group), look, self._progress.get(group), first)
         self._progress[group] = progress
         return GroupRollout(group, progress.outcome, progress)
 
-    def _limits(self, group: str, first: Look) -> RolloutLimits:
+    def _at_start(self, group: str) -> GroupInputs | None:
+        """The group when its rollout started; None: not known."""
+        if self._group_then is not None:
+            return self._group_then(group)
+        first = self._first.get(group)
+        return None if first is None else first.inputs
+
+    def _limits(self, group: str) -> RolloutLimits:
         if not self._options.is_replaced:
             return self._options.limits
-        then = first.inputs if self._group_then is None else self._group_then(group)
+        then = self._at_start(group)
         before = None if then is None else frozenset(member.member_id for member in then.group.members)
         return replace(self._options.limits, is_replaced=True, before=before)
 
     def _with_forecast(self, rollout: GroupRollout) -> GroupRollout:
         """The same with the forecast beside it. It is computed at the end, as no look may wait for it."""
-        plan, first = self._options.plan, self._first.get(rollout.group)
+        plan = self._options.plan
         if plan is None:
             return rollout
-        if self._group_then is not None:
-            then = self._group_then(rollout.group)
-        else:
-            then = None if first is None else first.inputs
+        then = self._at_start(rollout.group)
         if rollout.progress is None or then is None:
             return replace(rollout, no_forecast="What the group was at the start, or became, is not known.")
         try:

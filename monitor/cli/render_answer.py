@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from monitor.explain.rollout_cost import RolloutForecast
-from monitor.explain.rollout_text import forecast_heading, pause_text, remarks, spread_text, way_name
+from monitor.explain.rollout_text import cost_line, forecast_heading, remarks
 from monitor.explain.statements import Explanation, Statement
 from monitor.explain.what_if import MemberChange, Move, WhatIf
 from monitor.explain.what_if_text import (
@@ -190,8 +190,8 @@ def forecast_shown(forecast: RolloutForecast) -> RenderableType:
     """A line for each way to replace the pods, how the numbers were found, and what was assumed."""
     table = plain_table("assignor", "rebalances", "moves", "pause in each", "pause in all")
     for way in forecast.ways:
-        counts = spread_text(way.rebalances), spread_text(way.moves)
-        table.add_row(Text(way_name(way)), *counts, pause_text(way.pause_ms), pause_text(way.whole_pause_ms))
+        name, *costs = cost_line(way)
+        table.add_row(Text(name), *costs)
     parts: list[RenderableType] = [Text(forecast_heading(forecast)), Text("Least / median / most:"), table]
     parts += [Text(line) for line in remarks(forecast)]
     parts += [Text(f"Assumed: {line}", style="dim") for line in forecast.assumptions]

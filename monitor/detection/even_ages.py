@@ -19,11 +19,16 @@ def grow_evenly(facts: Facts, verdict: GroupVerdict) -> bool:
         return False
     if facts.now_ms != verdict.evaluated_ms or verdict.blocked_since_ms is not None:
         return False
-    if any(finding.since_ms >= facts.now_ms for finding in verdict.findings):
+    if begins_now(verdict):
         return False
     if facts.waiting and not verdict.lag_at_least_ms:
         return False
     return all(row.lag_ms is None or (row.lag_ms > 0 and _is_dated(facts, row)) for row in facts.waiting)
+
+
+def begins_now(verdict: GroupVerdict) -> bool:
+    """Whether a finding begins with the verdict: it may do so again in the next one."""
+    return any(finding.since_ms >= verdict.evaluated_ms for finding in verdict.findings)
 
 
 def _is_dated(facts: Facts, row: PartitionVerdict) -> bool:

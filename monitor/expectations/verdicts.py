@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 from msgspec.structs import replace
 
 from monitor.detection.evaluate import AGES_HOLD_MS, Judged
+from monitor.detection.even_ages import begins_now
 from monitor.expectations.checks import CHECKS, NOT_THERE, check_group, lag_limit_ms, least_lag_ms
 from monitor.expectations.expectation import Expectation, Expectations
 from monitor.expectations.outcome import Check
@@ -73,14 +74,13 @@ def with_expectations(judged: Judged, expectations: Expectations, group: GroupSt
     if due_ms is None or (judged.until_ms is not None and judged.until_ms < due_ms):
         due_ms = judged.until_ms
     verdict = _expected_verdict(case, ages)
-    begins_now = any(finding.since_ms >= verdict.evaluated_ms for finding in verdict.findings)
     hold_ms = judged.ages_hold_ms
     return replace(
         judged,
         verdict=verdict,
         until_ms=due_ms,
         ages_hold_ms=AGES_HOLD_MS if hold_ms is None and verdict.findings else hold_ms,
-        grows_evenly=judged.grows_evenly and not begins_now,
+        grows_evenly=judged.grows_evenly and not begins_now(verdict),
     )
 
 

@@ -254,10 +254,15 @@ def _session_ms(roster: Roster) -> int:
     """
     if roster.is_modern:
         return SESSION_MS
-    known = [member.session_timeout_ms for member in roster.members if member.session_timeout_ms]
-    if not known:
+    known_ms = _least_session_ms(roster)
+    if known_ms is None:
         raise QuestionError("The session timeout of the members is not known, nor what a restart of static ones moves.")
-    return min(known)
+    return known_ms
+
+
+def _least_session_ms(roster: Roster) -> int | None:
+    """The shortest session timeout that members have; None: none is known."""
+    return min([member.session_timeout_ms for member in roster.members if member.session_timeout_ms], default=None)
 
 
 # --- what is counted --------------------------------------------------------------------------------------------------
@@ -346,9 +351,9 @@ def _assumptions(roster: Roster, question: RolloutQuestion) -> Iterator[str]:
     yield "Joins and stops within 10 s may fall into one rebalance or into several."
     yield "No other rebalance happens meanwhile; topics keep their partitions."
     yield "Static members restart in place: each pod stops before its new one starts, and surge has no effect."
-    known = [member.session_timeout_ms for member in roster.members if member.session_timeout_ms]
-    if known and not roster.is_modern:
-        yield f"A static member keeps its partitions if it is back within its session timeout, {age(min(known))} here."
+    session_ms = _least_session_ms(roster)
+    if session_ms is not None and not roster.is_modern:
+        yield f"A static member keeps its partitions if it is back within its session timeout, {age(session_ms)} here."
     if not roster.is_modern:
         yield "Assignors without the name of a library are those of Kafka's Java client, with KIP-848 the broker's."
     if roster.is_modern or question.protocol != CLASSIC:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
 from monitor.explain.rollout_cost import RolloutForecast, RolloutWay, Spread
 from monitor.messages.formatting import counted
@@ -51,6 +51,27 @@ def pause_text(spread: Spread | None) -> str:
         return UNKNOWN
     values = [f"{value / 1000:.1f}" for value in (spread.least, spread.median, spread.most)]
     return f"{values[0] if len(set(values)) == 1 else ' / '.join(values)} s"
+
+
+class CostLine(NamedTuple):
+    """A way to replace the pods with its costs, as texts."""
+
+    way: str
+    rebalances: str
+    moves: str
+    pause: str
+    whole_pause: str
+
+
+def cost_line(way: RolloutWay) -> CostLine:
+    """A way as a line of a table."""
+    return CostLine(
+        way=way_name(way),
+        rebalances=spread_text(way.rebalances),
+        moves=spread_text(way.moves),
+        pause=pause_text(way.pause_ms),
+        whole_pause=pause_text(way.whole_pause_ms),
+    )
 
 
 def comparison(forecast: RolloutForecast, measured: tuple[int, int], *, is_whole: bool) -> str:

@@ -7,11 +7,12 @@ to render every group again, only as it is some seconds older, took half of what
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
+from monitor.detection.evaluate import AGES_HOLD_MS, LONGEST_AGES_HOLD_MS
 from monitor.metrics import specs
 from monitor.metrics.exposition_format import seconds
 from monitor.metrics.gzip_join import deflated, inflate
@@ -32,9 +33,9 @@ AGE_FAMILIES: Final = frozenset(
 )
 """The families whose samples are ages: the only ones that change while nothing happens."""
 
-LATE_MS: Final = 5_000
+LATE_MS: Final = AGES_HOLD_MS
 """How late an age may be shown."""
-LONGEST_MS: Final = 30_000
+LONGEST_MS: Final = LONGEST_AGES_HOLD_MS
 """So long after an evaluation ages grow on. A job evaluates as often; later, nothing is known of now."""
 
 _SAMPLE: Final = re.compile(r"\} ([0-9.]+)\n")
@@ -44,14 +45,7 @@ _INSTANT: Final = re.compile(r"\} @([0-9]+)\n")
 
 def with_instants(blocks: Iterable[FamilyBlock], evaluated_ms: int) -> tuple[FamilyBlock, ...]:
     """The samples of a group whose ages grow evenly, with instants in place of ages. An age of 0 stays."""
-    return tuple(
-        [
-            replace(block, samples=_write_instants(block.samples, evaluated_ms))
-            if block.family in AGE_FAMILIES
-            else block
-            for block in blocks
-        ]
-    )
+    return _rewrite_ages(blocks, lambda samples: _write_instants(samples, evaluated_ms))
 
 
 def _write_instants(samples: str, evaluated_ms: int) -> str:
@@ -85,11 +79,12 @@ def deflated_samples(samples: str) -> Deflated:
 
 def with_ages(blocks: Iterable[FamilyBlock], now_ms: int) -> tuple[FamilyBlock, ...]:
     """The same with ages again, as of an instant: for a group of which nothing is known after it."""
+    return _rewrite_ages(blocks, lambda samples: write_ages(samples, now_ms))
+
+
+def _rewrite_ages(blocks: Iterable[FamilyBlock], rewrite: Callable[[str], str]) -> tuple[FamilyBlock, ...]:
     return tuple(
-        [
-            replace(block, samples=write_ages(block.samples, now_ms)) if block.family in AGE_FAMILIES else block
-            for block in blocks
-        ]
+        [replace(block, samples=rewrite(block.samples)) if block.family in AGE_FAMILIES else block for block in blocks]
     )
 
 

@@ -16,7 +16,7 @@ from typing import Final, Self
 
 from tests.support.job_process import JobProcess, Samples
 
-STEP_S: Final = 1.0
+STEP_S: Final = 0.5
 READ_WITHIN_S: Final = 15.0
 """How old a commit is when a job that reads shows it, at most, on a machine on which others are killed and started."""
 TOLD_WITHIN_S: Final = 35.0
@@ -42,7 +42,7 @@ class Seen:
 
 @dataclass
 class Witness:
-    """Looks once a second for the time of a ``with`` block; a job that does not answer is not asked again."""
+    """Looks twice a second for the time of a ``with`` block; a job that does not answer is not asked again."""
 
     job: JobProcess
     cluster: str

@@ -7,9 +7,9 @@ from typing import Final
 from starlette.datastructures import QueryParams
 
 from monitor.detection.evaluation_input import GroupInputs
-from monitor.explain.rollout_cost import CONSUMER, RolloutQuestion, RolloutWay, forecast, forecasts_kind
+from monitor.explain.rollout_cost import CONSUMER, RolloutQuestion, forecast, forecasts_kind
 from monitor.explain.rollout_plan import RECREATE, Rollout, rollout_typed
-from monitor.explain.rollout_text import forecast_heading, pause_text, remarks, spread_text, way_name
+from monitor.explain.rollout_text import CostLine, cost_line, forecast_heading, remarks
 from monitor.model import GroupKind, GroupVerdict, Value
 from monitor.web.views.what_if_limits import require_small_group
 
@@ -60,16 +60,6 @@ class RolloutForm(Value):
         return rollout_typed(f"{self.order},start={start}" if start else self.order)
 
 
-class CostLine(Value):
-    """A way to replace the pods with its costs, as texts."""
-
-    way: str
-    rebalances: str
-    moves: str
-    pause: str
-    whole_pause: str
-
-
 class RolloutAnswer(Value):
     """The forecast in words: whose, its numbers, how they were found, and what was assumed."""
 
@@ -104,17 +94,7 @@ def rollout_answer(inputs: GroupInputs, form: RolloutForm) -> RolloutAnswer:
     found = forecast(inputs, RolloutQuestion(form.rollout(), None, protocol, form.way == STATIC), is_alone=True)
     return RolloutAnswer(
         heading=forecast_heading(found),
-        lines=tuple(map(_cost_line, found.ways)),
+        lines=tuple(map(cost_line, found.ways)),
         remarks=tuple(remarks(found)),
         assumptions=found.assumptions,
-    )
-
-
-def _cost_line(way: RolloutWay) -> CostLine:
-    return CostLine(
-        way=way_name(way),
-        rebalances=spread_text(way.rebalances),
-        moves=spread_text(way.moves),
-        pause=pause_text(way.pause_ms),
-        whole_pause=pause_text(way.whole_pause_ms),
     )
