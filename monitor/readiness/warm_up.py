@@ -22,6 +22,12 @@ RATE_BATCHES: Final = 4
 LOG_INTERVAL_MS: Final = 10_000
 """How often the log says what remains; with longer micro-batches, after each."""
 
+LATE_PLAN_MS: Final = 5_000
+"""A micro-batch begins within some 100 ms after it was planned, or something has stopped the process."""
+
+LONGEST_PLAN_MS: Final = 600_000
+"""See :func:`plan_age_ms`."""
+
 NOT_REPORTED: Final = frozenset({"", "None", "null", "-"})
 """What PySpark shows for an offset that a progress does not have, and what the offset log has in its place."""
 
@@ -50,13 +56,15 @@ class LogPosition(Value):
     """How far a topic is read by a micro-batch, and what is known of the batch before (None: nothing).
 
     ``read`` is the next offset of each partition, ``events_read`` the same of the collector's events, ``share_read`` of
-    the log of share state.
+    the log of share state. ``late_ms`` is for how long nothing was read since it was planned, if that was unusual: what
+    it has is as old.
     """
 
     read: dict[int, int]
     before: ReportedOffsets | None = None
     events_read: dict[int, int] = msgspec.field(default_factory=dict)
     share_read: dict[int, int] = msgspec.field(default_factory=dict)
+    late_ms: int = 0
 
     @property
     def behind(self) -> int | None:
@@ -78,6 +86,21 @@ def planned_end(topic: str, offset_log: str) -> dict[int, int]:
         if offsets is not None:
             return offsets
     return {}
+
+
+def plan_age_ms(offset_log: str, machine_ms: int) -> int:
+    """How long ago a micro-batch was planned (ms), by the file of Spark's offset log; 0: just now, or it is not known.
+
+    A process that was stopped meanwhile would else take what it read before for what there is now. A step of the
+    machine's clock in this moment looks the same, so an age of more than LONGEST_PLAN_MS counts as none.
+    """
+    lines = offset_log.splitlines()
+    try:
+        planned_ms = json.loads(lines[1])["batchTimestampMs"]
+    except (IndexError, ValueError, KeyError, TypeError):
+        return 0
+    age_ms = machine_ms - planned_ms if isinstance(planned_ms, int) else 0
+    return age_ms if LATE_PLAN_MS <= age_ms <= LONGEST_PLAN_MS else 0
 
 
 def reported_offsets(topic: str, sources: Sequence[SourceReport]) -> ReportedOffsets | None:

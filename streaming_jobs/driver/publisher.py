@@ -148,7 +148,7 @@ class MicroBatchPublisher:
         self.gate.begin(began_ms)
         position = self.logs.position(batch_id)
         self._advance(position)
-        batch = self._batch_context(batch_id)
+        batch = self._batch_context(batch_id, position)
         set_batch_context(self.spark.sparkContext, batch)
         self._view.take(_collect_rows(rows))
         judged_by = self._catalog if batch.catalog is not None else None
@@ -164,7 +164,7 @@ class MicroBatchPublisher:
         self._log_warm_up()
         self.stall.end(monotonic_ms())
         if judged_by is not None:
-            self.stall.evaluate(monotonic_ms())
+            self.stall.evaluate(began_ms - position.late_ms)
         shown, judge = self._snapshot(began_ms, position, batch, judged_by)
         self.store.publish(shown, judge)
         if self._expectations is not None:
@@ -203,13 +203,13 @@ class MicroBatchPublisher:
         watched = self.shared.expectations
         return None if watched is None else watched.for_cluster(self.cluster, self.shared.catalogs)
 
-    def _batch_context(self, batch_id: int) -> BatchContext:
+    def _batch_context(self, batch_id: int, position: LogPosition) -> BatchContext:
         """Nothing is judged while the backlog or the first catalog of this run is still to come."""
         newest, may_evaluate, expected = self._catalog, self._may_evaluate(), self._expectations
         return BatchContext(
             run=self._run,
             batch=batch_id,
-            now_ms=self.clock(),
+            now_ms=self.clock() - (position.late_ms if self._known >= 0 else 0),
             known=self._known,
             catalog=newest.key if newest is not None and may_evaluate else None,
             log_partitions=self.groups_log.partitions,

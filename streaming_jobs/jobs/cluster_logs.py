@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Final
@@ -19,7 +20,7 @@ from monitor.config import ConfigError
 from monitor.model import LogPlaces, Outage, Value
 from monitor.protocol.kafka.group_metadata import OFFSETS_TOPIC
 from monitor.protocol.kafka.share_state import SHARE_STATE_TOPIC
-from monitor.readiness.warm_up import LogPosition, planned_end, reported_offsets
+from monitor.readiness.warm_up import LogPosition, plan_age_ms, planned_end, reported_offsets
 from streaming_jobs.buckets.batch_context import Unread
 from streaming_jobs.jobs.unread_partitions import unread_partitions, unread_problem
 from streaming_jobs.jobs.watch_targets import WatchTarget
@@ -210,6 +211,7 @@ class ClusterLogs:
             before=reported_offsets(self.groups_topic, progress.sources) if progress is not None else None,
             events_read=planned_end(self._events_topic, planned),
             share_read=planned_end(SHARE_STATE_TOPIC, planned) if self._share_partitions else {},
+            late_ms=plan_age_ms(planned, time.time_ns() // 1_000_000),
         )
 
     def forget_plan(self, batch_id: int) -> None:

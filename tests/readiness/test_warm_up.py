@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pytest
 
 from monitor.model import WarmUpProgress
-from monitor.readiness.warm_up import LogPosition, ReportedOffsets, WarmUp, planned_end, reported_offsets
+from monitor.readiness.warm_up import LogPosition, ReportedOffsets, WarmUp, plan_age_ms, planned_end, reported_offsets
 
 OFFSETS_TOPIC = "__consumer_offsets"
 
@@ -48,6 +48,19 @@ def test_a_planned_micro_batch_tells_where_it_ends_in_the_asked_topic():
     text = offset_log(READ, EVENTS, TICKED)
     assert planned_end(OFFSETS_TOPIC, text) == {0: 150, 1: 225}
     assert planned_end("groupwatch.events", text) == {0: 102}
+
+
+@pytest.mark.parametrize(
+    ("later_ms", "age_ms"), [(100, 0), (4_999, 0), (5_000, 5_000), (17_000, 17_000), (600_001, 0), (-60_000, 0)]
+)
+def test_a_micro_batch_that_begins_long_after_its_plan_has_records_of_then(later_ms, age_ms):
+    """More than ten minutes, and less than none, are steps of the machine's clock."""
+    assert plan_age_ms(offset_log(READ, EVENTS), 1795261538935 + later_ms) == age_ms
+
+
+@pytest.mark.parametrize("text", ["", "v1", "v1\n{}", "v1\n[]", 'v1\n{"batchTimestampMs":"x"}', "v1\n{"])
+def test_a_plan_without_a_time_counts_as_new(text):
+    assert plan_age_ms(text, 1795261538935) == 0
 
 
 @pytest.mark.parametrize("nothing", ["-", "{}", "null", "12"])
