@@ -55,7 +55,7 @@ def backtests(config: Path, folder: str | None, span: Span, chosen: Chosen, tell
     place = folder or settings.history.folder
     if place is None:
         raise SourceError(f"{config} has no [history] folder: give the folder of the recording with --history.")
-    rules = detection_rules(settings.detection, settings.alerts)
+    rules = detection_rules(settings.detection, settings.alerts, settings.scale)
     try:
         with answering():
             since_ms, until_ms = read_span(span.since, span.until, span.now_ms)

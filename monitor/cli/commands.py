@@ -1,4 +1,4 @@
-"""The commands explain, what-if, snapshot and census. They end with 0, or with 2 and one sentence on stderr."""
+"""The commands explain, what-if, scale, snapshot, census, history: they end with 0, or 2 and one sentence on stderr."""
 
 from __future__ import annotations
 
@@ -32,6 +32,7 @@ def add_commands(app: typer.Typer) -> None:
     """Give the app these commands."""
     app.command()(explain)
     app.command("what-if")(what_if)
+    app.command()(scale)
     app.command()(snapshot)
     app.command()(census)
     app.command()(history)
@@ -155,6 +156,31 @@ def _forecast(options: SourceOptions, names: list[str], chosen: _Forecast) -> No
     inputs = wait_for(lambda: source.inputs(address, options.at_instant), options.source_name)
     found = forecast(inputs, question)
     tell_answer(found, options.as_json, lambda: forecast_shown(found))
+
+
+@source_command("snapshot", "at", "tz", "history", "as_json")
+def scale(
+    options: SourceOptions,
+    names: GroupNames,
+    target: Annotated[
+        str | None,
+        typer.Option(metavar="DURATION", help="Members are to read all that waits within this time, for example 60s."),
+    ] = None,
+    most: Annotated[
+        int | None, typer.Option("--max", min=1, help="The largest number of members; not set: one for each partition.")
+    ] = None,
+) -> None:
+    """Show how many members a group needs, and what each number would come to."""
+    from monitor.cli.names import with_cluster  # noqa: PLC0415 -- --help must be quick
+    from monitor.cli.render_scale import plan_shown  # noqa: PLC0415 -- as above
+    from monitor.scaling.answer import asked_target, scale_plan  # noqa: PLC0415 -- as above
+    from monitor.web.views.addresses import GroupAddress  # noqa: PLC0415 -- as above
+
+    source = options.group_source
+    address = GroupAddress(*with_cluster(source, names, 2))
+    inputs = wait_for(lambda: source.inputs(address, options.at_instant), options.source_name)
+    found = scale_plan(inputs, asked_target(inputs, target, most))
+    tell_answer(found, options.as_json, lambda: plan_shown(found))
 
 
 @source_command("at", "tz", "history")

@@ -289,6 +289,17 @@ MANUALS: Final[Mapping[str, Manual]] = {
         exit_codes=(AS_ASKED, NO_ANSWER, INTERRUPTED),
         environment=(*OF_JOB, HISTORY),
     ),
+    "scale": Manual(
+        examples=(
+            Example("groupwatch scale prod orders", "Show how many members group orders needs."),
+            Example(
+                "groupwatch scale prod orders --target 30s --max 24",
+                "Ask for half a minute, with 24 members at most.",
+            ),
+        ),
+        exit_codes=(AS_ASKED, NO_ANSWER, INTERRUPTED),
+        environment=(*OF_JOB, HISTORY),
+    ),
     "snapshot": Manual(
         examples=(
             Example("groupwatch snapshot > prod.jsonl", "Save all groups of the local job."),
@@ -466,6 +477,7 @@ PANELS: Final[Mapping[str, tuple[str, ...]]] = {
             "findings",
             "explain",
             "what-if",
+            "scale",
             "topics",
             "unused",
             "census",

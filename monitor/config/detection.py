@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from msgspec.structs import replace
 
 from monitor.config.alerts import AlertsSettings
+from monitor.config.scale import ScaleSettings
 from monitor.config.settings import DetectionOptions, Thresholds
 from monitor.detection.thresholds.burrow import BurrowSettings
 from monitor.detection.thresholds.overrides import DetectionRules, Override
@@ -23,8 +25,10 @@ RENAMED: Final = {"share_delivery_limit": "delivery_limit"}
 SHIPPED: Final = AlertsSettings()
 
 
-def detection_rules(chosen: DetectionOptions, alerts: AlertsSettings = SHIPPED) -> DetectionRules:
-    """The thresholds of all groups, and the ages of alerts, from what a deployment configured."""
+def detection_rules(
+    chosen: DetectionOptions, alerts: AlertsSettings = SHIPPED, scale: Sequence[ScaleSettings] = ()
+) -> DetectionRules:
+    """The thresholds of all groups, the ages of alerts, and whose members are counted, as a deployment configured."""
     ages = alert_ages(alerts)
     return DetectionRules(
         default=replace(detection_settings(chosen), alert_ages=ages),
@@ -36,6 +40,7 @@ def detection_rules(chosen: DetectionOptions, alerts: AlertsSettings = SHIPPED) 
             )
             for override in chosen.overrides
         ),
+        scales=tuple([each.entry() for each in scale]),
     )
 
 

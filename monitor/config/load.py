@@ -22,6 +22,7 @@ from monitor.config.http import HttpSettings
 from monitor.config.metrics import MetricsOverride, MetricsSettings
 from monitor.config.mistakes import mistake_sentence, suggestion
 from monitor.config.otlp import OtlpSettings
+from monitor.config.scale import ScaleSettings
 from monitor.config.settings import (
     ENVIRONMENT_DELIMITER,
     ENVIRONMENT_PREFIX,
@@ -50,6 +51,7 @@ SECTIONS: Final[Mapping[str, type[BaseModel]]] = {
     "alerts": AlertsSettings,
     "dashboards": DashboardsSettings,
     "expectations": ExpectationsSettings,
+    "scale": ScaleSettings,
 }
 
 OVERRIDES: Final[Mapping[str, type[BaseModel]]] = {

@@ -19,6 +19,7 @@ from monitor.config.history import HistorySettings
 from monitor.config.http import HttpSettings
 from monitor.config.metrics import MetricsSettings
 from monitor.config.otlp import OtlpSettings
+from monitor.config.scale import ScaleSettings
 from monitor.config.section import (
     LARGEST_OFFSET,
     LONGEST_S,
@@ -348,6 +349,8 @@ class Settings(BaseSettings):
     """The dashboards."""
     expectations: ExpectationsSettings = ExpectationsSettings()
     """What groups should look like."""
+    scale: tuple[ScaleSettings, ...] = ()
+    """Groups of which groupwatch says how many members they need, each a table `[[scale]]`."""
 
     @property
     def systems(self) -> tuple[System, ...]:
@@ -471,12 +474,13 @@ class Settings(BaseSettings):
         named = {
             "detection": [override.cluster for override in self.detection.overrides],
             "metrics": [override.cluster for override in self.metrics.overrides],
+            "scale": [entry.cluster for entry in self.scale],
         }
         for section, clusters in named.items():
             for number, cluster in enumerate(clusters, start=1):
                 if cluster is not None and cluster not in known:
-                    place = {"section": section, "number": number}
-                    message = "{section}.overrides#{number}.cluster should be the name of one of the clusters"
+                    place = {"list": "scale" if section == "scale" else f"{section}.overrides", "number": number}
+                    message = "{list}#{number}.cluster should be the name of one of the clusters"
                     raise PydanticCustomError("override_cluster", message, place)
         return self
 

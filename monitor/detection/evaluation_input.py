@@ -13,6 +13,7 @@ from monitor.kinds.kept_groups import checkpoints_topic
 from monitor.kinds.streams import needed_topics, topology_of
 from monitor.model import Catalog, Finding, GroupState, GroupSummary, Value, topics_beside_members
 from monitor.model.ended_findings import EndedLately
+from monitor.model.scaling import ScaleMemory
 
 
 class QuestionError(Exception):
@@ -28,6 +29,8 @@ class GroupInputs(Value):
     ``ended`` are its findings that ended lately; None: not known, as of the past. No verdict depends on it.
     ``state_ms`` is of the past: when the recorded state was stored that all later records were added to (0: there was
     none before). None: the inputs are of a job's newest evaluation.
+    ``scale_memory`` is what a job remembers of a group whose members it counts (monitor.scaling); no verdict depends on
+    it.
     """
 
     group: GroupState
@@ -38,6 +41,7 @@ class GroupInputs(Value):
     expected: tuple[Finding, ...] = ()
     ended: EndedLately | None = None
     state_ms: int | None = None
+    scale_memory: ScaleMemory | None = None
 
 
 def only_concerned(inputs: GroupInputs) -> GroupInputs:

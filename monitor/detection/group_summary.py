@@ -33,6 +33,7 @@ def summary_of(verdict: GroupVerdict) -> GroupSummary:
         lag_since_ms=verdict.lag_since_ms,
         lag_before_ms=_lag_before_ms(verdict),
         expectations=verdict.expectations,
+        scaling=verdict.scaling,
     )
 
 

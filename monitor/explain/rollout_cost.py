@@ -305,16 +305,27 @@ def _spread(count: Callable[[Played], int], usual: Sequence[Played], every: Sequ
 
 def _with_pauses(way: RolloutWay, roster: Roster, field: Field) -> RolloutWay:
     """The pauses by the group's own rebalances, if they were of this kind."""
+    partitions = max(1, sum(roster.counts.values()))
     measured = _measured_rebalances(roster.group) if _kind_of(field) == _kind_now(roster) else []
-    if not measured or way.rebalances is None:
+    pause = _pause(measured, partitions)
+    if pause is None or way.rebalances is None:
         sentence = f"No {_kind_of(field)} rebalance of this group has been measured, so its pauses are unknown."
         return replace(way, unknown=(*way.unknown, sentence))
-    partitions = max(1, sum(roster.counts.values()))
-    pauses = sorted(round(each.pause_ms / partitions) for each in measured)
-    pause = Spread(pauses[0], pauses[(len(pauses) - 1) // 2], pauses[-1])
     times = way.rebalances
     whole = Spread(pause.least * times.least, pause.median * times.median, pause.most * times.most)
     return replace(way, pause_ms=pause, whole_pause_ms=whole, measured=len(measured))
+
+
+def measured_pause(group: GroupState, partitions: int) -> Spread | None:
+    """For how long a rebalance of this group stopped each of its partitions, on average (ms); None: none is known."""
+    return _pause(_measured_rebalances(group), max(1, partitions))
+
+
+def _pause(measured: Sequence[Rebalance], partitions: int) -> Spread | None:
+    if not measured:
+        return None
+    pauses = sorted(round(each.pause_ms / partitions) for each in measured)
+    return Spread(pauses[0], pauses[(len(pauses) - 1) // 2], pauses[-1])
 
 
 def _measured_rebalances(group: GroupState) -> list[Rebalance]:

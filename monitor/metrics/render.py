@@ -59,6 +59,7 @@ from monitor.model import (
 )
 from monitor.model.cluster_label import CLUSTER_LABEL
 from monitor.model.commit_attempts import last_committed_ms
+from monitor.model.scaling import Scaling
 
 STATUSES: Final = (LagStatus.OK, LagStatus.WARN, LagStatus.ERR)
 """Burrow's statuses of a group; the others are those of a partition."""
@@ -200,6 +201,17 @@ def _add_all(samples: Samples, pairs: str, verdict: GroupVerdict, rows: Sequence
     if verdict.expectations is not None:
         own = labels(team=verdict.expectations.team or "", met=verdict.expectations.met.value)
         samples.add(specs.GROUP_EXPECTATION_INFO, f"{pairs},{own}", 1)
+    if verdict.scaling is not None:
+        _add_scaling(samples, pairs, verdict.scaling)
+
+
+def _add_scaling(samples: Samples, pairs: str, scaling: Scaling) -> None:
+    samples.add(specs.GROUP_WANTED_MEMBERS, pairs, scaling.wanted_members)
+    samples.add(specs.GROUP_WANTED_REPLICAS, pairs, scaling.wanted_replicas)
+    if scaling.drain_ms is not None:
+        samples.add(specs.GROUP_DRAIN_SECONDS, pairs, scaling.drain_ms / 1000)
+    if scaling.hold is not None:
+        samples.add(specs.GROUP_SCALE_HOLD, f'{pairs},reason="{scaling.hold.value}"', 1)
 
 
 def _add_chosen(

@@ -541,6 +541,36 @@ GROUP_EXPECTATION_INFO: Final = MetricSpec(
     labels=(*BY_GROUP, "team", "met"),
     absent="no entry of the file of expectations is about the group, or there is no file",
 )
+_NO_SCALE: Final = "no entry [[scale]] is for the group"
+_NO_WANTED: Final = f"{_NO_SCALE}; the number is unknown"
+GROUP_WANTED_MEMBERS: Final = MetricSpec(
+    "groupwatch_group_wanted_members",
+    "Members that the group needs to read all that waits within the target of its entry [[scale]].",
+    scope=MetricScope.GROUP,
+    labels=BY_GROUP,
+    absent=_NO_WANTED,
+)
+GROUP_WANTED_REPLICAS: Final = MetricSpec(
+    "groupwatch_group_wanted_replicas",
+    "Replicas that have so many members.",
+    scope=MetricScope.GROUP,
+    labels=BY_GROUP,
+    absent=_NO_WANTED,
+)
+GROUP_DRAIN_SECONDS: Final = MetricSpec(
+    "groupwatch_group_drain_seconds",
+    "Time that the present members need to read all that waits, and what comes in meanwhile.",
+    scope=MetricScope.GROUP,
+    labels=BY_GROUP,
+    absent=f"{_NO_SCALE}; how fast members read, or what comes in, is unknown; they never catch up",
+)
+GROUP_SCALE_HOLD: Final = MetricSpec(
+    "groupwatch_group_scale_hold",
+    "1 while the number of members is to stay as it is, with the reason.",
+    scope=MetricScope.GROUP,
+    labels=(*BY_GROUP, "reason"),
+    absent=f"{_NO_SCALE}; nothing holds the number",
+)
 GROUP_FAILING_PARTITIONS: Final = MetricSpec(
     "groupwatch_group_failing_partitions",
     "Partitions with the Burrow status stop, stall or rewind. Absent if there are none.",

@@ -11,6 +11,7 @@ from monitor.model.ended_findings import EndedLately
 from monitor.model.expectations import ExpectationsHealth, GroupExpectations
 from monitor.model.findings import Finding, SubordinateFinding
 from monitor.model.kinds import Phase
+from monitor.model.scaling import Scaling
 from monitor.model.short_lives import ShortLife
 from monitor.model.topics import SourceState
 from monitor.model.values import Value
@@ -115,6 +116,8 @@ class GroupSummary(Value):
     """When it was written at the latest (ms since the epoch), where only that is known."""
     expectations: GroupExpectations | None = None
     """Whether it is as the file of expectations says; absent: the file says nothing of it, or the job has none."""
+    scaling: Scaling | None = None
+    """How many members it needs; absent: no entry `[[scale]]` is for it."""
 
     @property
     def team(self) -> str | None:

@@ -15,6 +15,7 @@ from monitor.model.findings import Finding, OrphanReason, SubordinateFinding
 from monitor.model.jumps import Skip
 from monitor.model.kinds import CONSUMER_PROTOCOL, KindTraits, Phase, Sharing, Source, traits_by_protocol
 from monitor.model.members import MemberRemark, MemberState
+from monitor.model.scaling import Scaling
 from monitor.model.short_lives import ShortLife
 from monitor.model.values import PartitionId, TopicPartition, Value
 
@@ -524,6 +525,8 @@ class GroupVerdict(Value):
     """RocketMQ: records that the group has not consumed, in queues of its topics that may not be read."""
     expectations: GroupExpectations | None = None
     """Whether it is as the file of expectations says; absent: the file says nothing of it, or the job has none."""
+    scaling: Scaling | None = None
+    """How many members it needs; absent: no entry `[[scale]]` is for it."""
 
     @property
     def is_connect(self) -> bool:

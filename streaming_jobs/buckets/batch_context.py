@@ -41,6 +41,7 @@ class BatchContext(Value):
         log_partitions: by how many partitions of the offsets topic the brokers place groups; 0: not known.
         unread: those partitions of it that cannot be read now.
         expectations: what groups should look like, a key as that of the catalog; None: nothing is expected of any.
+        scale: what the driver remembers of groups whose members are counted, a key as well; None: of none.
     """
 
     run: str
@@ -51,6 +52,7 @@ class BatchContext(Value):
     log_partitions: int = 0
     unread: dict[int, Unread] = msgspec.field(default_factory=dict)
     expectations: str | None = None
+    scale: str | None = None
 
     def unread_of(self, group: str) -> Unread | None:
         """Why the records of a group cannot be read now; None: they can.

@@ -26,6 +26,7 @@ from monitor.metrics.render import render_commits, render_groups
 from monitor.metrics.series_cap import apart_if_large
 from monitor.metrics.series_filter import ALL_SERIES, SeriesRules
 from monitor.model import FamilyBlock, GroupState, GroupSummary
+from monitor.scaling.verdicts import Scaler
 from streaming_jobs.buckets.batch_context import BatchContext, Unread
 from streaming_jobs.ingest.schemas import ALL_BLOCKS, BucketRow, RowKind, block_name
 
@@ -70,6 +71,8 @@ class BucketEvaluator:
     """How many verdicts were made since the beginning."""
     expectations: Expectations | None = None
     """What groups should look like; None: nothing is expected of any."""
+    scaler: Scaler = field(default_factory=Scaler)
+    """How many members groups need."""
     _standings: AssignmentViews = field(default_factory=AssignmentViews)
     _last: dict[str, _EvaluatedGroup] = field(default_factory=dict)
     """The newest verdict on each group: what is shown of one that can no longer be judged."""
@@ -125,6 +128,8 @@ class BucketEvaluator:
                 changed.append(msgspec.Raw(judged.summary))
         if changed:
             yield BucketRow(self.number, RowKind.SUMMARIES, "", msgspec.msgpack.encode(changed))
+        for name, memory in self.scaler.changed_memories(is_whole=not is_followed):
+            yield BucketRow(self.number, RowKind.SCALE, name, msgspec.msgpack.encode(memory))
         if not is_followed or gone or self.made > made or self._stopped != stopped:
             yield from self._changed_blocks([block for each in evaluated for block in each.blocks])
         self._before_ms = context.now_ms
@@ -155,6 +160,8 @@ class BucketEvaluator:
     def _judge(self, name: str, state: GroupState, topics: Topics, view: AssignmentView, now_ms: int) -> Judged:
         settings = self.rules.of(state.cluster, name)
         judged = judge_until(state, topics, view, now_ms, settings)
+        if settings.scale is not None:
+            judged = self.scaler.with_scaling(judged, state, topics, view, settings.scale)
         if self.expectations is None:
             return judged
         return with_expectations(judged, self.expectations, state, settings.alert_ages)
@@ -200,6 +207,7 @@ class BucketEvaluator:
         gone = self._summaries.keys() - groups.keys()
         for name in gone:
             del self._summaries[name]
+            self.scaler.forget(name)
         for name in self._last.keys() - groups.keys():
             del self._last[name]
         return gone

@@ -5,7 +5,7 @@ No rule lives here: events are folded by monitor.tracking, groups judged by moni
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -18,6 +18,7 @@ from monitor.expectations.expectation import Expectations
 from monitor.kinds.short_lives import short_life
 from monitor.metrics.series_filter import ALL_SERIES, SeriesRules
 from monitor.model import Catalog, Entity
+from monitor.model.scaling import ScaleMemory
 from streaming_jobs.buckets.batch_context import BatchContext, current_batch_context
 from streaming_jobs.buckets.bucket import Entry, EventRow
 from streaming_jobs.buckets.catalog_server import CatalogAddress
@@ -41,6 +42,7 @@ class _WorkerCache:
     topics: Topics | None = None
     expectations_key: str | None = None
     expectations: Expectations | None = None
+    scale: dict[str, ScaleMemory] | None = None
 
 
 GROUP_ENTITIES: Final = frozenset({Entity.GROUP, Entity.OFFSETS})
@@ -95,6 +97,8 @@ class BucketProcessor(StatefulProcessor):
         if context.catalog is not None:
             if context.expectations is not None or judge.expectations is not None:
                 judge.expect(self._expectations(memory, context.expectations))
+            if context.scale is not None:
+                judge.scaler.seeds = self._scale_memories(memory, context.scale)
             yield from judge.rows(kept.bucket.groups(context.now_ms), self._topics(memory, context.catalog), context)
 
     def _topics(self, memory: _WorkerCache, key: str) -> Topics:
@@ -110,6 +114,12 @@ class BucketProcessor(StatefulProcessor):
             )
             memory.expectations_key = key
         return memory.expectations
+
+    def _scale_memories(self, memory: _WorkerCache, key: str) -> Mapping[str, ScaleMemory]:
+        """What the driver remembered of groups when this worker began."""
+        if memory.scale is None:
+            memory.scale = msgspec.msgpack.decode(self._shelf.fetch(key), type=dict[str, ScaleMemory])
+        return memory.scale
 
     def close(self) -> None:
         """Nothing is held open between micro-batches."""

@@ -25,6 +25,7 @@ from monitor.model import (
     SourceState,
     TopicState,
 )
+from monitor.model.scaling import ScaleMemory
 from monitor.tracking.log_places import grown_together
 from monitor.tracking.offsets.delta import apply_delta, decode_delta
 from monitor.tracking.serialization import (
@@ -48,6 +49,7 @@ _OF_CATALOG: Final = frozenset({RowKind.WHOLE, RowKind.TOPIC, RowKind.PASS, RowK
 _SUMMARIES = msgspec.msgpack.Decoder(list[GroupSummary])
 _LIVES = msgspec.msgpack.Decoder(tuple[ShortLife, ...])
 _DUE = msgspec.msgpack.Decoder(int)
+_MEMORY = msgspec.msgpack.Decoder(ScaleMemory)
 _DEFLATED = msgspec.msgpack.Decoder(Deflated)
 
 
@@ -83,6 +85,8 @@ class _BucketView:
     passes: PassHistory = field(default_factory=PassHistory)
     due_ms: int | None = None
     grown: GrownLog | None = None
+    scale: dict[str, ScaleMemory] = field(default_factory=dict)
+    """What is remembered of groups whose members are counted."""
     lives: tuple[ShortLife, ...] = ()
     """Those of its groups while none of them has been evaluated."""
 
@@ -126,6 +130,14 @@ class ClusterView:
         self._buckets.update(fresh)  # once they are complete: others read meanwhile
         self.failures = tuple(failures)
         self.readings += read
+
+    def scale_memories(self) -> dict[str, ScaleMemory]:
+        """What is remembered of groups whose members are counted, by their names."""
+        return {name: memory for bucket in list(self._buckets.values()) for name, memory in list(bucket.scale.items())}
+
+    def scale_memory(self, group: str) -> ScaleMemory | None:
+        """The same of one group; None: nothing."""
+        return next((found for each in list(self._buckets.values()) if (found := each.scale.get(group))), None)
 
     def catalog(self) -> Catalog | None:
         """The topics that the newest completed pass of the collector saw; None before the first.
@@ -230,6 +242,14 @@ def _take(bucket: _BucketView, row: BucketRow) -> None:
             bucket.summaries.clear()  # those of groups that exist follow
         case RowKind.BLOCK:
             _put(bucket.blocks, row.name, _DEFLATED.decode(row.payload) if row.payload else None)
+        case _:
+            _take_judged(bucket, row)
+
+
+def _take_judged(bucket: _BucketView, row: BucketRow) -> None:
+    match row.kind:
+        case RowKind.SCALE:
+            _put(bucket.scale, row.name, _MEMORY.decode(row.payload) if row.payload else None)
         case RowKind.LIVES:
             bucket.lives = _LIVES.decode(row.payload) if row.payload else ()
         case RowKind.DUE:
@@ -262,6 +282,7 @@ def _put(known: dict[str, Known], name: str, value: Known | None) -> None:
 def _take_summaries(bucket: _BucketView, row: BucketRow) -> None:
     if row.payload is None:
         bucket.summaries.pop(row.name, None)
+        bucket.scale.pop(row.name, None)
         return
     for summary in _SUMMARIES.decode(row.payload):
         bucket.summaries[summary.group] = summary

@@ -171,6 +171,7 @@ class MicroBatchPublisher:
             self._expectations.count(shown.groups if judge is not None else None, batch, self.shared.shard)
         if judge is not None:
             self._note_first_evaluation()
+            self.shared.keep_scale_memories(self.cluster, self._view, batch.now_ms)
             self.findings.publish(shown.groups, batch.now_ms, shown.findings)
         data = self._evaluation_data(judged_by)
         self.gate.hold(position, self._due_ms(data), is_urgent=not shown.ready, polls_may_wait=data.polls_may_wait)
@@ -215,6 +216,7 @@ class MicroBatchPublisher:
             log_partitions=self.groups_log.partitions,
             unread=self.logs.unread(),
             expectations=None if expected is None else expected.serve(),
+            scale=self.shared.scale_key(self.cluster),
         )
 
     @property

@@ -10,6 +10,8 @@ from monitor.detection.thresholds.overrides import DetectionRules
 from monitor.metrics.series_filter import ALL_SERIES, SeriesRules
 from monitor.model import ALL_GROUPS, Shard
 from streaming_jobs.buckets.catalog_server import CatalogServer
+from streaming_jobs.driver.cluster_view import ClusterView
+from streaming_jobs.driver.scale_ledger import ScaleLedger
 from streaming_jobs.driver.served_before import ServedBefore
 from streaming_jobs.driver.watched_expectations import WatchedExpectations
 
@@ -35,3 +37,16 @@ class SharedEvaluation:
     history: HistorySettings = field(default_factory=HistorySettings)
     external_url: str | None = None
     expectations: WatchedExpectations | None = None
+    scale_ledgers: dict[str, ScaleLedger] = field(default_factory=dict)
+    """What is remembered of groups whose members are counted, by cluster; empty: no entry ``[[scale]]`` is there."""
+
+    def scale_key(self, cluster: str) -> str | None:
+        """The key by which executors fetch what is remembered of such groups; None: of none."""
+        ledger = self.scale_ledgers.get(cluster)
+        return None if ledger is None else ledger.key
+
+    def keep_scale_memories(self, cluster: str, view: ClusterView, now_ms: int) -> None:
+        """Keep what the executors remember of such groups."""
+        ledger = self.scale_ledgers.get(cluster)
+        if ledger is not None:
+            ledger.take(view.scale_memories(), now_ms)

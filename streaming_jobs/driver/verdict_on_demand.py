@@ -6,6 +6,8 @@ import threading
 from dataclasses import dataclass, field
 from typing import Final
 
+from msgspec.structs import replace
+
 from monitor.detection.evaluate import judge
 from monitor.detection.evaluation_input import GroupInputs
 from monitor.detection.ownership.assignment_view import AssignmentView, AssignmentViews
@@ -16,6 +18,7 @@ from monitor.expectations.expectation import Expectations
 from monitor.expectations.verdicts import expectation_findings, expected_verdict
 from monitor.kinds.offset_expiry import is_shown
 from monitor.model import Catalog, GroupState, GroupSummary, GroupUse, GroupVerdict
+from monitor.model.scaling import Scaling
 from streaming_jobs.buckets.batch_context import BatchContext
 from streaming_jobs.driver.cluster_view import ClusterView
 from streaming_jobs.driver.group_uses import GroupUseCache
@@ -85,7 +88,14 @@ class VerdictsOnDemand:
         verdict = judge(state, self.topics, self.views.of(state, self.topics), self._instant_of(group), settings)
         if self.expectations is not None:
             verdict = expected_verdict(verdict, self.expectations, state, settings.alert_ages)
+        if self._listed_scaling(group) is not None:
+            verdict = replace(verdict, scaling=self._listed_scaling(group))
         return verdict if listed is None else unjudged_verdict(verdict, listed)
+
+    def _listed_scaling(self, group: str) -> Scaling | None:
+        """How many members it needed in the newest evaluation: that depends on what is remembered of the group."""
+        listed = self.view.summary(group)
+        return None if listed is None else listed.scaling
 
     def inputs(self, group: str) -> GroupInputs | None:
         """What the verdict on it is made of, with the whole catalog; None if there is no such group."""
@@ -101,6 +111,7 @@ class VerdictsOnDemand:
             settings,
             self._unjudged_summary(group),
             () if listed is None else expectation_findings(listed.findings),
+            scale_memory=self.view.scale_memory(group),
         )
 
     def uses(self) -> tuple[GroupUse, ...]:

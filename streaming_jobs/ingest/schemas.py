@@ -39,6 +39,8 @@ class RowKind(StrEnum):
     """A list of summaries of groups that were judged; no payload: the group of this name is no longer shown."""
     BLOCK = "block"
     """All samples of a metric family, for the groups of this bucket (see block_name); ALL_BLOCKS: of every family."""
+    SCALE = "scale"
+    """What is remembered of a group whose members are counted (monitor.model.scaling.ScaleMemory), by its name."""
     READING = "reading"
     """The micro-batch had something of a collector's reading of the groups: one of them, or a list of them."""
     DUE = "due"

@@ -29,6 +29,7 @@ from streaming_jobs.driver.findings_publisher import FindingsPublisher
 from streaming_jobs.driver.groups_log import GroupsLog
 from streaming_jobs.driver.log_news import CarriedNews, LogNews
 from streaming_jobs.driver.publisher import MicroBatchPublisher
+from streaming_jobs.driver.scale_ledger import FILE, ScaleLedger
 from streaming_jobs.driver.shared import SharedEvaluation
 from streaming_jobs.driver.snapshot_store import SnapshotStore
 from streaming_jobs.ingest.offset_planner import start_planned
@@ -103,6 +104,7 @@ class ClusterQuery:
         def is_ending() -> bool:
             return self.gate.is_open or stopping.is_set()
 
+        self._remember_scale()
         publisher = self._publisher(store, findings, recording)
         self._problems.lateness = lambda: publisher.lateness
         writer = (
@@ -137,6 +139,13 @@ class ClusterQuery:
             connect_topics=self.at_start.connect_topics,
             recording=recording,
         )
+
+    def _remember_scale(self) -> None:
+        """Go on with what was remembered of groups whose members are counted."""
+        if self._shared.rules.scales:
+            ledger = ScaleLedger(self._target.name, self._checkpoint.note(FILE), self._shared.catalogs)
+            ledger.load(now_ms())
+            self._shared.scale_ledgers[self._target.name] = ledger
 
     def _readiness(self) -> ClusterReadiness:
         backlog = self.at_start.backlog

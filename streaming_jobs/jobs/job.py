@@ -125,7 +125,7 @@ class Job(Lifecycle):
         self._store.process.watch_jvm(jvm_pid(self._spark))
         self._shelf = CatalogServer(self._spark.conf.get("spark.driver.host") or "127.0.0.1")
         shared = SharedEvaluation(
-            detection_rules(self._settings.detection, self._settings.alerts),
+            detection_rules(self._settings.detection, self._settings.alerts, self._settings.scale),
             self._shelf,
             served_before(self._settings),
             self._settings.shard,

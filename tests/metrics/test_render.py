@@ -76,6 +76,7 @@ from monitor.model import (
 from monitor.model.cluster_findings import ClusterFinding, ClusterFindingKind
 from monitor.model.commit_history import extend
 from monitor.model.expectations import ExpectationsHealth, GroupExpectations, Met
+from monitor.model.scaling import ScaleHold, Scaling
 from monitor.model.findings import Severity
 from monitor.web.views.overview import cluster_line
 from tests.detection.told_examples import NOW, at, examples
@@ -467,8 +468,11 @@ def test_every_metric_of_the_table_is_rendered_and_no_other():
 
 
 def expected(group: str) -> GroupVerdict:
-    """A group of a team, as a file of expectations wants it."""
-    return msgspec.structs.replace(orders(group), expectations=GroupExpectations(Met.YES, team="checkout"))
+    """A group of a team, as a file of expectations wants it, with a number of members that it needs."""
+    scaling = Scaling(60_000, "It is enough.", 6, 3, ScaleHold.SETTLING, drain_ms=1_500)
+    return msgspec.structs.replace(
+        orders(group), expectations=GroupExpectations(Met.YES, team="checkout"), scaling=scaling
+    )
 
 
 NOT_WRITABLE = ClusterFinding(

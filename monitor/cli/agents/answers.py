@@ -19,6 +19,7 @@ from monitor.explain.query import explained
 from monitor.explain.rollout_cost import RolloutQuestion, forecast
 from monitor.explain.what_if import Change, what_if
 from monitor.model import FindingKind, GroupSummary, LibraryUse
+from monitor.scaling.answer import asked_target, scale_plan
 from monitor.topics.unused import Unused
 from monitor.web.api.types import ClusterCondition, OpenFinding
 from monitor.web.views.addresses import API, LIBRARIES_API, TOPICS_API, UNUSED_API, GroupAddress, query_text
@@ -105,6 +106,11 @@ class JobAnswers:
     def forecast(self, address: GroupAddress, question: RolloutQuestion, at: str | None) -> dict[str, Any]:
         """The costs of a rollout of a group."""
         return marked_value(forecast(self._job.inputs(address, at), question, is_alone=True))
+
+    def scale_plan(self, address: GroupAddress, target: str | None, most: int | None, at: str | None) -> dict[str, Any]:
+        """How many members a group needs."""
+        inputs = self._job.inputs(address, at)
+        return marked_value(scale_plan(inputs, asked_target(inputs, target, most)))
 
     def history(self, address: GroupAddress, span: Span) -> dict[str, Any]:
         """What happened to a group in a span of the recording."""

@@ -67,7 +67,7 @@ def create_server(answers: JobAnswers, version: str) -> MCPServer[Any]:
     tools = Tools(answers)
     for tool in (
         *(tools.list_clusters, tools.list_findings, tools.list_groups, tools.explain_group),
-        *(tools.what_if, tools.forecast_rollout, tools.group_history, tools.incident_report),
+        *(tools.what_if, tools.forecast_rollout, tools.needed_members, tools.group_history, tools.incident_report),
         *(tools.list_topics, tools.census, tools.list_unused, tools.doctor),
     ):
         server.add_tool(tool, annotations=READ_ONLY)
@@ -171,6 +171,23 @@ class Tools:
             return self._answers.forecast(GroupAddress(cluster, group), question, at)
 
         return _result(forecast)
+
+    def needed_members(
+        self,
+        cluster: Cluster,
+        group: Group,
+        target: Annotated[
+            str | None, Field(description="Within this time, members are to read all that waits; for example 60s.")
+        ] = None,
+        most: Annotated[int | None, Field(description="The largest number of members.")] = None,
+        at: At = None,
+    ) -> Answer:
+        """How many members a group needs, why, and what other numbers would come to. Changes nothing."""
+
+        def plan() -> dict[str, Any]:
+            return self._answers.scale_plan(GroupAddress(cluster, group), target, most, at)
+
+        return _result(plan)
 
     def group_history(self, cluster: Cluster, group: Group, since: Since = "-1h", until: Until = "now") -> Answer:
         """What happened to a group in a span of the recording: rebalances, findings, its lag."""

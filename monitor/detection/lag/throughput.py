@@ -163,11 +163,11 @@ def pace_of(progress: Progress) -> Pace | None:
     if after < len(ends) and since_ms > began.at_ms:
         share = (since_ms - began.at_ms) / (ends[after].at_ms - began.at_ms)
         produced -= share * (ends[after].offset - began.offset)
-    return Pace(1000 * _consumed(progress, since_ms, until_ms) / span_ms, 1000 * max(0.0, produced) / span_ms)
+    return Pace(1000 * read_between(progress, since_ms, until_ms) / span_ms, 1000 * max(0.0, produced) / span_ms)
 
 
-def _consumed(progress: Progress, since_ms: int, until_ms: int) -> float:
-    """By how much the commits went forward from one instant to another, falls left out."""
+def read_between(progress: Progress, since_ms: int, until_ms: int) -> float:
+    """By how many records the commits went forward from one instant to another, falls left out."""
     times, offsets = progress.committed_ms, progress.committed
     first, after = bisect_right(times, since_ms), bisect_right(times, until_ms)
     start, stop = _at(times, offsets, since_ms, first), _at(times, offsets, until_ms, after)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from monitor.detection.thresholds.burrow import BurrowSettings
 from monitor.model import Value
 from monitor.model.alert_ages import AlertAges
+from monitor.model.scaling import ScaleTarget
 
 
 class DetectionSettings(Value):
@@ -51,3 +52,5 @@ class DetectionSettings(Value):
     """Chosen as ``share_delivery_limit``."""
     alert_ages: AlertAges = ()
     """Changed ages of alerts. They change no finding, only until when it settles."""
+    scale: ScaleTarget | None = None
+    """By what the number of members is chosen that the group needs; None: it is not calculated."""

@@ -16,7 +16,7 @@ from monitor.model import FindingKind, GroupKind, GroupSummary, LibraryUse, Phas
 from monitor.topics.detail import TopicDetail
 from monitor.topics.unused import Unused
 from monitor.web.api.lists import Order
-from monitor.web.api.types import ApiIndex, ClusterCondition, GroupLag, OpenFinding
+from monitor.web.api.types import ApiIndex, ClusterCondition, GroupLag, GroupScaling, OpenFinding
 from monitor.web.views.addresses import (
     API,
     HISTORY,
@@ -24,6 +24,7 @@ from monitor.web.views.addresses import (
     REPORT_API,
     ROOT,
     SAVED,
+    SCALE,
     STORY,
     TOPICS_API,
     UNUSED_API,
@@ -291,6 +292,14 @@ ADDRESSES: Final = (
                 meaning="The start of a rollout: also check owners, their commits, and findings since then.",
             ),
         ),
+    ),
+    Address(
+        path=f"{SCALE}{GROUP}",
+        name="scale",
+        tag="groups",
+        meaning="How many members a group needs, for an autoscaler: 200 with the number, 404 if no entry [[scale]] is "
+        "for the group, 503 with a sentence if the number is unknown or its data is old.",
+        answer=Answer(type=GroupScaling),
     ),
     Address(
         path=f"{LAG}{GROUP}",

@@ -32,6 +32,7 @@ from monitor.web.api.lists import Order, Wanted, condition
 from monitor.web.api.openapi import openapi_document
 from monitor.web.api.paging import page_response, read_wanted
 from monitor.web.api.response import JSON, JsonAnswer
+from monitor.web.api.scaling import ScaleHandler
 from monitor.web.api.topic_routes import topic_handlers
 from monitor.web.api.types import ApiAddress, ApiIndex, GroupLag
 from monitor.web.api.verification import Verifier
@@ -77,6 +78,7 @@ def api_routes(  # noqa: PLR0913, PLR0917 -- each is a part of the app
         **_OfGroups(source, past, now_ms).handlers(),
         **topic_handlers(source, listings, now_ms),
         "verify": Verifier(source, deployment.expected, now_ms).answer,
+        "scale": ScaleHandler(source, now_ms).answer,
     }
     routes = [
         Route(

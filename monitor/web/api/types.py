@@ -14,6 +14,7 @@ from monitor.model import (
 )
 from monitor.model.cluster_findings import ClusterFinding
 from monitor.model.findings import Severity
+from monitor.model.scaling import Scaling
 from monitor.web.views.lag_history import LagPoint
 
 
@@ -131,3 +132,11 @@ class GroupLag(Value):
     group: str
     points: tuple[LagPoint, ...]
     """The oldest first, at most 120."""
+
+
+class GroupScaling(Scaling, kw_only=True):
+    """How many members a group needs, as its entry `[[scale]]` asks."""
+
+    cluster: str
+    group: str
+    evaluated_ms: int

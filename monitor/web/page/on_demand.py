@@ -16,6 +16,7 @@ from monitor.web.page.member_labels import Holders
 from monitor.web.page.options import PageOptions
 from monitor.web.page.past import PastPart
 from monitor.web.page.rollout_form import RolloutAnswer, RolloutForm, rollout_answer, rollout_form
+from monitor.web.page.scale_form import ScaleAnswer, ScaleForm, scale_answer, scale_form
 from monitor.web.page.sparkline import Sparkline
 from monitor.web.page.what_if_form import WhatIfAnswer, WhatIfForm, what_if_answer, what_if_form
 from monitor.web.views.ended_lines import NONE_ENDED, EndedPart
@@ -28,6 +29,7 @@ class Forms(Value):
 
     what_if: WhatIfForm
     rollout: RolloutForm
+    scale: ScaleForm
 
 
 class Asked(Value):
@@ -43,6 +45,9 @@ class Asked(Value):
     rollout: RolloutForm = RolloutForm()
     forecast: RolloutAnswer | None = None
     forecast_problem: str | None = None
+    scale: ScaleForm = ScaleForm()
+    plan: ScaleAnswer | None = None
+    plan_problem: str | None = None
     explanation: Explanation | None = None
     explanation_problem: str | None = None
     as_of: str = ""
@@ -53,18 +58,19 @@ class Asked(Value):
 
 def forms_of(verdict: GroupVerdict, query: QueryParams) -> Forms:
     """The forms that a page of this group has."""
-    return Forms(what_if_form(verdict, query), rollout_form(verdict, query))
+    return Forms(what_if_form(verdict, query), rollout_form(verdict, query), scale_form(verdict, query))
 
 
 def answered(inputs: Callable[[], GroupInputs], verdict: GroupVerdict, options: PageOptions, forms: Forms) -> Asked:
     """The answers to what the options and the forms request; ``inputs`` are fetched only if there is anything."""
-    form, rollout = forms.what_if, forms.rollout
-    if not (options.explain or form.is_asked or rollout.is_asked):
-        return Asked(form=form, rollout=rollout)
+    form, rollout, scale = forms.what_if, forms.rollout, forms.scale
+    if not (options.explain or form.is_asked or rollout.is_asked or scale.is_asked):
+        return Asked(form=form, rollout=rollout, scale=scale)
     found = inputs()
     explanation = _tried(options.explain, lambda: explained(found, options.topic or None, options.partition or None))
     answer = _tried(form.is_asked, lambda: what_if_answer(found, form, Holders(verdict.members)))
     forecast = _tried(rollout.is_asked, lambda: rollout_answer(found, rollout))
+    plan = _tried(scale.is_asked, lambda: scale_answer(found, scale))
     return Asked(
         form=form,
         answer=answer[0],
@@ -72,6 +78,9 @@ def answered(inputs: Callable[[], GroupInputs], verdict: GroupVerdict, options: 
         rollout=rollout,
         forecast=forecast[0],
         forecast_problem=forecast[1],
+        scale=scale,
+        plan=plan[0],
+        plan_problem=plan[1],
         explanation=explanation[0],
         explanation_problem=explanation[1],
         as_of=utc(found.now_ms),

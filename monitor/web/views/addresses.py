@@ -32,6 +32,8 @@ HISTORY: Final = "/api/v1/history/"
 """Under it is what happened to a group: the output of ``groupwatch history --json``."""
 STORY: Final = "/api/v1/story/"
 """The former name of HISTORY."""
+SCALE: Final = "/api/v1/scale/"
+"""Under it is how many members a group needs."""
 REPORT: Final = "/report/"
 REPORT_API: Final = "/api/v1/report/"
 SAVED: Final = "/api/v1/snapshot/"
@@ -48,7 +50,7 @@ HELP_PAGES: Final = (
     "start/grafana",
     "start/client-libraries",
     "start/terminal",
-    *("alerts", "explain", "history", "doctor", "expectations", "terminal", "dashboards", "metrics", "mcp", "api"),
+    *("alerts", "explain", "history", "doctor", "expectations", "autoscaling", "terminal", "dashboards", "metrics", "mcp", "api"),
     *("configuration", "deployment", "access", "collectors", "scaling", "performance"),
     *("scope", "tracking", "assignors", "comparison", "migration", "demo", "scenarios"),
 )

@@ -30,6 +30,7 @@ from monitor.model import (
     WireForm,
 )
 from monitor.model.findings import Severity
+from monitor.model.scaling import Scaling
 from monitor.web.views.lag_history import LagPoint
 from tests.support.builders import NOW, catalog, commit, group, member, topic
 from tests.web.examples import Served, ready_cluster, snapshot
@@ -85,6 +86,7 @@ EXAMPLES: Final = {
     "what-if": "/api/v1/what-if/main/orders?members=3&partitions=orders%3D6",
     "rollout": "/api/v1/rollout/main/orders?rollout=surge%3D1%2Cstart%3D5s&static=1",
     "verify": "/api/v1/verify/main/orders",
+    "scale": "/api/v1/scale/main/orders",
     "lag": "/api/v1/lag/main/orders",
     "history": "/api/v1/history/main/orders?since=-10m",
     "story": "/api/v1/story/main/orders?since=-10m",
@@ -94,6 +96,23 @@ EXAMPLES: Final = {
     "openapi": "/api/v1/openapi.json",
 }
 """One for each address, by its name."""
+
+
+SCALING: Final = {
+    "orders": Scaling(
+        target_ms=60_000,
+        sentence="3 members are enough to read all that waits within 1 min.",
+        wanted_members=3,
+        wanted_replicas=3,
+        members=2,
+        drain_ms=90_000,
+        capacity_per_s=200.0,
+        capacity_samples=12,
+        incoming_per_s=310.5,
+        waiting=5_400,
+    )
+}
+"""How many members groups need that an entry ``[[scale]]`` names."""
 
 
 EXPECTED: Final = Expectations(
@@ -213,6 +232,7 @@ def example() -> Served:
 def job_of(groups: tuple[GroupState, ...], saved: Saved) -> Served:
     """A job that has judged these groups just now, in cluster main."""
     by_name = sorted(groups, key=lambda each: each.group)
-    ready = ready_cluster(*(verdict_on(saved, each) for each in by_name))
+    verdicts = [replace(verdict_on(saved, each), scaling=SCALING.get(each.group)) for each in by_name]
+    ready = ready_cluster(*verdicts)
     cluster = replace(ready, evaluated_ms=NOW, batch_duration_ms=800, catalog_ms=NOW - 20_000)
     return Served(snapshot(cluster, SLOW), {"main": saved}, {("main", "orders"): LAGS})

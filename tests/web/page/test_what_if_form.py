@@ -15,6 +15,7 @@ from monitor.web.page.on_demand import Forms, answered
 from monitor.web.page.options import PageOptions
 from monitor.web.page.render import Pages
 from monitor.web.page.rollout_form import RolloutForm
+from monitor.web.page.scale_form import ScaleForm
 from monitor.web.page.what_if_form import WhatIfAnswer, WhatIfForm, what_if_answer, what_if_form
 from monitor.web.views.overview import ClusterLine
 from monitor.web.views.what_if_limits import require_small_group
@@ -154,7 +155,7 @@ def test_groups_whose_leader_cannot_be_simulated_have_no_form():
 def test_the_page_lists_what_happens_to_each_task():
     inputs, form = streams_form("what-if=1&without=b")
     judged = evaluate(inputs.group, inputs.catalog, NOW, inputs.settings)
-    asked = answered(lambda: inputs, judged, PageOptions(path="/"), Forms(form, RolloutForm()))
+    asked = answered(lambda: inputs, judged, PageOptions(path="/"), Forms(form, RolloutForm(), ScaleForm()))
     page = Pages().group(group_page(judged, None), CLUSTER, PageOptions(path="/"), asked)
     words = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", page))
     assert "1 task gets a different member:" in words

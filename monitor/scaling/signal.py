@@ -1,0 +1,241 @@
+"""The number of members that an autoscaler reads: what is enough, held where that says nothing, lowered late.
+
+Nothing that is missing makes the number lower. Where the group cannot be judged, there is no number at all; where
+another number would not help, the latest number stays, and no less than the members that there are.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from math import ceil
+from typing import Final, NamedTuple
+
+from msgspec.structs import replace
+
+from monitor.detection.evaluation_input import QuestionError
+from monitor.detection.lag.throughput import progress_of
+from monitor.detection.ownership.catalog_view import Topics
+from monitor.detection.ownership.context import Owners
+from monitor.detection.ownership.current import began_ms
+from monitor.messages.formatting import age, counted
+from monitor.model import (
+    CommittedOffset,
+    GroupState,
+    GroupVerdict,
+    Member,
+    PartitionVerdict,
+    TopicPartition,
+    Value,
+)
+from monitor.model.scaling import EnoughMembers, ScaleHold, ScaleMemory, ScaleTarget, Scaling
+from monitor.scaling.capacity import Capacity, OwnedProgress, capacity_of, saturated_rates, with_rates
+from monitor.scaling.holds import UNMEASURED, Held, crowded_hold, find_hold, why_unknown
+from monitor.scaling.loads import Loads, partition_loads
+from monitor.scaling.plan import Situation, enough_members, plan_row
+from monitor.scaling.shares import ShareTable
+
+RENEWED_MS: Final = 30_000
+"""A number is made again after this time: the rates that it is made of change while nothing happens."""
+_MOTION: Final = frozenset({ScaleHold.REBALANCE, ScaleHold.SETTLING})
+"""While members come and go, the members that there are say nothing of those that are to be."""
+
+_Commits = Mapping[TopicPartition, CommittedOffset]
+
+
+class ScaleCase(NamedTuple):
+    """A group at the instant of its verdict; ``table`` has who would own what."""
+
+    group: GroupState
+    verdict: GroupVerdict
+    topics: Topics
+    owners: Owners
+    table: ShareTable
+    target: ScaleTarget
+
+    @property
+    def now_ms(self) -> int:
+        """The instant."""
+        return self.verdict.evaluated_ms
+
+
+class Signal(Value):
+    """A number of members, what is to be remembered of it, and until when it holds if nothing happens (ms).
+
+    ``until_ms`` None: for as long as nothing does.
+    """
+
+    scaling: Scaling
+    memory: ScaleMemory
+    until_ms: int | None
+
+
+class Measured(NamedTuple):
+    """What a number of members is made of; None: unknown."""
+
+    loads: Loads | None
+    capacity: Capacity | None
+
+
+def judge_scaling(case: ScaleCase, memory: ScaleMemory) -> Signal:
+    """How many members the group needs. ``memory`` is that of its last signal; empty: there was none."""
+    measured, memory = measure(case, memory)
+    shown = _describe(case, measured)
+    unknown = next(why_unknown(case.verdict), None)
+    if unknown is None and measured.loads is None:
+        unknown = "What comes into its partitions is not known yet."
+    if unknown is not None:
+        return _unknown(case, memory, shown, unknown)
+    held = find_hold(case.group, case.verdict)
+    if held is not None:
+        return _hold_number(case, memory, shown, held)
+    if measured.loads is None or measured.capacity is None:
+        return _hold_number(case, memory, shown, UNMEASURED)
+    try:
+        return _calculate_number(case, memory, shown, Situation(case.target, measured.loads, measured.capacity))
+    except QuestionError as error:
+        return _unknown(case, memory, shown, str(error))
+
+
+# --- what is measured -------------------------------------------------------------------------------------------------
+
+
+def measure(case: ScaleCase, memory: ScaleMemory) -> tuple[Measured, ScaleMemory]:
+    """What the partitions bring and what members read, with a memory that has the rates that are measured now."""
+    commits = {TopicPartition(each.topic, each.partition): each for each in case.group.offsets}
+    rates = with_rates(memory.rates, saturated_rates(_owned_progress(case, commits)))
+    loads = partition_loads(_read_rows(case), case.topics, commits)
+    return Measured(loads, capacity_of(rates)), replace(memory, rates=rates)
+
+
+def _read_rows(case: ScaleCase) -> Sequence[PartitionVerdict]:
+    """The partitions that members read or should read."""
+    return [row for row in case.verdict.partitions if row.owners or row.orphan is not None]
+
+
+def _owned_progress(case: ScaleCase, commits: _Commits) -> list[OwnedProgress]:
+    """The members that have lag, each with the partitions that it alone owns."""
+    lagging = {row.owners[0] for row in case.verdict.partitions if row.lag and len(row.owners) == 1}
+    own: dict[str, list[TopicPartition]] = {member_id: [] for member_id in lagging}
+    for place, ids in case.owners.items():
+        if len(ids) == 1 and ids[0] in own:
+            own[ids[0]].append(place)
+    members = [member for member in case.group.members if member.member_id in own]
+    return [_progress(case, member, own[member.member_id], commits) for member in members]
+
+
+def _progress(case: ScaleCase, member: Member, places: Sequence[TopicPartition], commits: _Commits) -> OwnedProgress:
+    found = []
+    for place in places:
+        commit, state = commits.get(place), case.topics.places(place.topic).get(place)
+        if commit is not None and state is not None:
+            found.append(progress_of(commit, state))
+    return OwnedProgress(member.member_id, member.host, began_ms(case.group, member), tuple(found))
+
+
+def members_per_host(members: Sequence[Member]) -> int:
+    """How many members most hosts have; of equally many hosts, the fewer. 1: hosts are not known."""
+    if not members or any(not member.host for member in members):
+        return 1
+    sizes = Counter(Counter(member.host for member in members).values())
+    return min(sizes, key=lambda size: (-sizes[size], size))
+
+
+def _describe(case: ScaleCase, measured: Measured) -> Scaling:
+    """All but the number: what is known of the group as it is."""
+    loads, capacity = measured
+    brought = None if loads is None else list(loads.values())
+    members = case.group.members
+    drain_ms = None
+    if loads is not None and capacity is not None and members:
+        drain_ms = plan_row(len(members), case.table.of(len(members)), Situation(case.target, loads, capacity)).drain_ms
+    return Scaling(
+        target_ms=case.target.target_ms,
+        sentence="",
+        members=len(members),
+        members_per_replica=case.target.members_per_replica or members_per_host(members),
+        drain_ms=drain_ms,
+        capacity_per_s=None if capacity is None else round(capacity.per_s, 3),
+        capacity_samples=0 if capacity is None else capacity.samples,
+        incoming_per_s=None if brought is None else round(sum([each.incoming_per_s for each in brought]), 3),
+        waiting=None if brought is None else round(sum([each.waiting for each in brought])),
+    )
+
+
+# --- the number -------------------------------------------------------------------------------------------------------
+
+
+def _unknown(case: ScaleCase, memory: ScaleMemory, shown: Scaling, reason: str) -> Signal:
+    """No number. What was enough before says nothing of the time in between."""
+    forgotten = replace(memory, since_ms=0, enough=())
+    return Signal(replace(shown, sentence=reason), forgotten, case.now_ms + RENEWED_MS)
+
+
+def _hold_number(case: ScaleCase, memory: ScaleMemory, shown: Scaling, held: Held) -> Signal:
+    """The latest number. Of a group in motion that had none, the members are no number."""
+    if memory.latest is None and held.reason in _MOTION:
+        return _unknown(case, memory, shown, held.sentence)
+    wanted = max(memory.latest or 0, len(case.group.members))
+    enough = memory.enough if held.reason in _MOTION else _with_enough(memory.enough, case, wanted)
+    kept = replace(memory, since_ms=memory.since_ms or case.now_ms, enough=enough, latest=wanted)
+    scaling = replace(_wanting(shown, wanted), sentence=held.sentence, hold=held.reason)
+    return Signal(scaling, kept, min(held.until_ms or case.now_ms + RENEWED_MS, case.now_ms + RENEWED_MS))
+
+
+def _calculate_number(case: ScaleCase, memory: ScaleMemory, shown: Scaling, situation: Situation) -> Signal:
+    """The number that is enough now, and no lower than that which was enough in all of the last minutes."""
+    needed = enough_members(case.table, situation)
+    crowded = crowded_hold(situation.crowded_partitions())
+    baseline = max(memory.latest or 0, len(case.group.members))
+    if crowded is not None and needed <= baseline:
+        return _hold_number(case, memory, shown, crowded)
+    since_ms = memory.since_ms or case.now_ms
+    enough = _with_enough(memory.enough, case, needed)
+    is_known_for_long = since_ms + case.target.down_after_ms <= case.now_ms
+    wanted = max(each.members for each in enough)
+    if wanted < baseline and not is_known_for_long:
+        wanted = baseline
+    kept = replace(memory, since_ms=since_ms, enough=enough, latest=wanted)
+    sentence = _why(needed, wanted, case, situation)
+    return Signal(replace(_wanting(shown, wanted), sentence=sentence), kept, _due_ms(case, kept, shown, needed))
+
+
+def _due_ms(case: ScaleCase, memory: ScaleMemory, shown: Scaling, needed: int) -> int | None:
+    """When the number may become another one if nothing happens: where nothing comes in, only once it may fall."""
+    if shown.incoming_per_s or shown.waiting:
+        return case.now_ms + RENEWED_MS
+    if memory.latest == needed:
+        return None
+    ends = [each.at_ms for each in memory.enough[1:]]
+    return max(case.now_ms + 1, (ends[0] if ends else memory.since_ms) + case.target.down_after_ms + 1)
+
+
+def _with_enough(known: tuple[EnoughMembers, ...], case: ScaleCase, members: int) -> tuple[EnoughMembers, ...]:
+    """What was enough in the last minutes, and what is now. What a later, higher number covers is left out.
+
+    An entry counts until the next one, so the last of those from before that time counts, too.
+    """
+    since_ms = case.now_ms - case.target.down_after_ms
+    ends = [*[each.at_ms for each in known[1:]], case.now_ms]
+    recent = [each for each, end_ms in zip(known, ends, strict=False) if end_ms >= since_ms]
+    higher = [each for each in recent if each.members > members]
+    if recent and recent[-1].members == members:
+        return (*higher, recent[-1])
+    return (*higher, EnoughMembers(case.now_ms, members))
+
+
+def _wanting(shown: Scaling, members: int) -> Scaling:
+    return replace(shown, wanted_members=members, wanted_replicas=ceil(members / shown.members_per_replica))
+
+
+def _why(needed: int, wanted: int, case: ScaleCase, situation: Situation) -> str:
+    target = case.target
+    row = plan_row(needed, case.table.of(needed), situation)
+    if row.busiest > 1:
+        closest = f"{counted(needed, 'member')} come closest"
+        return f"No number of members reads all that waits within {age(target.target_ms)}; {closest}."
+    verb = "is" if needed == 1 else "are"
+    enough = f"{counted(needed, 'member')} {verb} enough to read all that waits within {age(target.target_ms)}"
+    if wanted > needed:
+        return f"{enough}; the number falls once that has been so for {age(target.down_after_ms)}."
+    return f"{enough}."

@@ -1,0 +1,81 @@
+"""How many members a group needs, in words, wherever it is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from monitor.messages.formatting import age, counted, lasted, rate
+from monitor.messages.names import shown, shown_group
+from monitor.model.scaling import Scaling
+from monitor.scaling.answer import ScalePlan
+from monitor.scaling.plan import PlanRow
+
+UNKNOWN = "unknown"
+NEVER = "never"
+
+
+class PlanLine(NamedTuple):
+    """A number of members with what it comes to, as texts."""
+
+    members: str
+    partitions: str
+    busiest: str
+    drain: str
+    moves: str
+    remark: str
+
+
+def plan_heading(plan: ScalePlan) -> str:
+    """Whose number it is, and the number."""
+    name = f"{shown_group(plan.group)} of cluster {shown(plan.cluster)}"
+    wanted = plan.scaling.wanted_members
+    has = f"{name} has {counted(plan.scaling.members, 'member')}"
+    if wanted is None:
+        return f"{has}. How many it needs is unknown. {plan.scaling.sentence}"
+    return f"{has} and needs {wanted:,}. {plan.scaling.sentence}"
+
+
+def measured_text(scaling: Scaling) -> str:
+    """What the number is made of: what waits, what comes in, what a member reads."""
+    waiting = UNKNOWN if scaling.waiting is None else f"{scaling.waiting:,} records"
+    incoming = UNKNOWN if scaling.incoming_per_s is None else f"{rate(scaling.incoming_per_s)} records/s"
+    reads = UNKNOWN
+    if scaling.capacity_per_s is not None:
+        measured = counted(scaling.capacity_samples, "measurement")
+        reads = f"{rate(scaling.capacity_per_s)} records/s ({measured})"
+    return f"Lag: {waiting}. Incoming: {incoming}. A member reads: {reads}."
+
+
+def plan_line(row: PlanRow, scaling: Scaling) -> PlanLine:
+    """A number of members as a line of a table."""
+    remarks = [
+        word for number, word in ((scaling.members, "now"), (scaling.wanted_members, "needed")) if row.members == number
+    ]
+    return PlanLine(
+        members=f"{row.members:,}",
+        partitions=f"{row.partitions:,}",
+        busiest=f"{row.busiest:.0%}",
+        drain=NEVER if row.drain_ms is None else lasted(row.drain_ms),
+        moves=f"{row.moves:,}",
+        remark=", ".join(remarks),
+    )
+
+
+def plan_remarks(plan: ScalePlan) -> Iterator[str]:
+    """What else is known: skew, hosts that differ, what a rebalance costs, replicas."""
+    yield from (f"{each.sentence()}" for each in plan.skews)
+    for host in plan.hosts:
+        yield f"On {shown(host.host.removeprefix('/'))}, a member reads {rate(host.per_s)} records/s."
+    if plan.pause_ms is not None:
+        spread = f"{plan.pause_ms.median / 1000:.1f} s, at most {plan.pause_ms.most / 1000:.1f} s"
+        yield f"A rebalance of this group stopped each partition for {spread}."
+    wanted, replicas = plan.scaling.wanted_members, plan.scaling.wanted_replicas
+    if replicas is not None and replicas != wanted:
+        each = counted(plan.scaling.members_per_replica, "member")
+        yield f"A replica has {each}, so {counted(replicas, 'replica')} {'is' if replicas == 1 else 'are'} needed."
+
+
+def busiest_heading(plan: ScalePlan) -> str:
+    """What the column of the busiest member says."""
+    return f"The busiest member reads within {age(plan.scaling.target_ms)} what is 100% or less."

@@ -1,0 +1,72 @@
+"""The number of members that a group needs, in its verdict: what a job makes of the entries ``[[scale]]``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from msgspec.structs import replace
+
+from monitor.detection.evaluate import Judged
+from monitor.detection.evaluation_input import GroupInputs
+from monitor.detection.ownership.assignment_view import AssignmentView
+from monitor.detection.ownership.catalog_view import Topics
+from monitor.model import GroupState
+from monitor.model.scaling import ScaleMemory, ScaleTarget
+from monitor.scaling.shares import ShareTable
+from monitor.scaling.signal import ScaleCase, judge_scaling
+
+
+@dataclass(slots=True)
+class _Remembered:
+    """What is remembered of a group; the shares are those of ``view``."""
+
+    memory: ScaleMemory
+    view: AssignmentView | None = None
+    table: ShareTable | None = None
+
+
+@dataclass(slots=True)
+class Scaler:
+    """Says how many members groups need, and remembers what it takes. For one thread.
+
+    ``seeds`` are what others remembered of groups before this one saw them.
+    """
+
+    seeds: Mapping[str, ScaleMemory] = field(default_factory=dict)
+    _known: dict[str, _Remembered] = field(default_factory=dict)
+    _changed: set[str] = field(default_factory=set)
+
+    def changed_memories(self, *, is_whole: bool) -> Iterator[tuple[str, ScaleMemory]]:
+        """What is remembered of groups, by their names: of those where it has changed since the last call.
+
+        ``is_whole``: of all.
+        """
+        names = self._known.keys() if is_whole else self._changed
+        yield from [(name, self._known[name].memory) for name in sorted(names)]
+        self._changed.clear()
+
+    def forget(self, group: str) -> None:
+        """The group is gone."""
+        self._known.pop(group, None)
+        self._changed.discard(group)
+
+    def with_scaling(
+        self, judged: Judged, group: GroupState, topics: Topics, view: AssignmentView, target: ScaleTarget
+    ) -> Judged:
+        """The verdict with the number of members that the group needs, and until when both hold."""
+        known = self._known.get(group.group)
+        if known is None:
+            known = self._known[group.group] = _Remembered(self.seeds.get(group.group, ScaleMemory()))
+        if known.table is None or known.view is not view:
+            known.view = view
+            inputs = GroupInputs(group, topics.catalog, judged.verdict.evaluated_ms)
+            known.table = ShareTable(inputs, view.ownership.owners)
+        case = ScaleCase(view.named(group), judged.verdict, topics, view.ownership.owners, known.table, target)
+        signal = judge_scaling(case, known.memory)
+        if signal.memory != known.memory:
+            known.memory = signal.memory
+            self._changed.add(group.group)
+        due = [each for each in (judged.until_ms, signal.until_ms) if each is not None]
+        verdict = replace(judged.verdict, scaling=signal.scaling)
+        return replace(judged, verdict=verdict, until_ms=min(due, default=None))

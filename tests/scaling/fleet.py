@@ -1,0 +1,122 @@
+"""A group that reads as fast as its members can, second by second: commits each 5 s, ends polled each 20 s."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from msgspec.structs import replace
+
+from monitor.detection.evaluation_input import GroupInputs
+from monitor.detection.thresholds.thresholds import DetectionSettings
+from monitor.model import Catalog, CommittedOffset, EndOffsetAt, GroupState, PartitionState, TopicState
+from monitor.model.commit_history import with_commit
+from monitor.model.scaling import ScaleMemory, ScaleTarget
+from monitor.tracking.topic import add_end
+from tests.support.builders import ASSIGNED, CREATED, catalog, group, range_by_hand
+
+COMMIT_S, POLL_S = 5, 20
+TOPIC = "orders"
+
+Rates = Callable[[int], Sequence[float]]
+"""What comes into each partition in a second, by the seconds since the members joined."""
+
+
+def even(partitions: int, per_second: float) -> Rates:
+    return lambda _second: [per_second] * partitions
+
+
+@dataclass
+class Fleet:
+    """``speeds`` is how many records each member reads in a second; the members share by Kafka's range rule."""
+
+    rates: Rates
+    speeds: Sequence[float]
+    hosts: Sequence[str] = ()
+    stuck: frozenset[int] = frozenset()
+    """Partitions that nobody gets further in."""
+    second: int = 0
+    ends: list[float] = field(init=False)
+    read: list[float] = field(init=False)
+    _histories: list[bytes] = field(init=False)
+    _polls: list[tuple[EndOffsetAt, ...]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        partitions = len(self.rates(0))
+        self.ends, self.read = [0.0] * partitions, [0.0] * partitions
+        self._histories, self._polls = [b""] * partitions, [(EndOffsetAt(CREATED, 0),)] * partitions
+
+    @property
+    def now_ms(self) -> int:
+        return ASSIGNED + 1000 * self.second
+
+    @property
+    def owned(self) -> list[list[int]]:
+        names = {f"m{number:02}": (TOPIC,) for number in range(len(self.speeds))}
+        given = range_by_hand(names, {TOPIC: len(self.ends)})
+        return [[int(p) for entry in each.assigned for p in entry.partitions] for each in given]
+
+    def run(self, seconds: int) -> Fleet:
+        owned = self.owned
+        for _ in range(seconds):
+            self.second += 1
+            for place, rate in enumerate(self.rates(self.second)):
+                self.ends[place] += rate
+            for own, speed in zip(owned, self.speeds, strict=True):
+                self._read([place for place in own if place not in self.stuck], speed)
+            if self.second % POLL_S == 0:
+                self._poll()
+            if self.second % COMMIT_S == 0:
+                self._commit()
+        return self
+
+    def _read(self, own: list[int], speed: float) -> None:
+        """As much as waits, else the speed in shares of what waits."""
+        waiting = [self.ends[place] - self.read[place] for place in own]
+        share = min(1.0, speed / max(sum(waiting), 1e-9))
+        for place, each in zip(own, waiting, strict=True):
+            self.read[place] += each * share
+
+    def _poll(self) -> None:
+        for place, end in enumerate(self.ends):
+            self._polls[place] = add_end(self._polls[place], EndOffsetAt(self.now_ms, int(end)))
+
+    def _commit(self) -> None:
+        for place, read in enumerate(self.read):
+            self._histories[place] = with_commit(self._histories[place], self.now_ms, int(read))
+
+    @property
+    def catalog(self) -> Catalog:
+        partitions = [
+            PartitionState(
+                partition=place,
+                first_seen_ms=CREATED,
+                earliest=0,
+                end=polls[-1].offset,
+                ends=polls,
+            )
+            for place, polls in enumerate(self._polls)
+        ]
+        at_ms = self._polls[0][-1].at_ms
+        return catalog(TopicState(cluster="c", topic=TOPIC, pass_ms=at_ms, partitions=tuple(partitions)), pass_ms=at_ms)
+
+    @property
+    def state(self) -> GroupState:
+        names = {f"m{number:02}": (TOPIC,) for number in range(len(self.speeds))}
+        members = range_by_hand(names, {TOPIC: len(self.ends)})
+        hosts = self.hosts or [f"/10.0.0.{number + 1}" for number in range(len(members))]
+        committed_ms = ASSIGNED + 1000 * (self.second // COMMIT_S * COMMIT_S)
+        offsets = [
+            CommittedOffset(TOPIC, place, _newest(history), committed_ms, history=history)
+            for place, history in enumerate(self._histories)
+        ]
+        joined = [replace(each, host=host) for each, host in zip(members, hosts, strict=True)]
+        return group(*joined, offsets=offsets)
+
+    def inputs(self, target: ScaleTarget | None = None, memory: ScaleMemory | None = None) -> GroupInputs:
+        settings = DetectionSettings(scale=target)
+        return GroupInputs(self.state, self.catalog, self.now_ms, settings, scale_memory=memory)
+
+
+def _newest(history: bytes) -> int:
+    return int.from_bytes(history[-8:], "little")

@@ -1,0 +1,87 @@
+"""How fast members read: groups that are played second by second, so that the truth is known."""
+
+from itertools import pairwise
+
+import pytest
+
+from monitor.model.scaling import MemberRate, ScaleMemory, ScaleTarget
+from monitor.scaling.answer import case_of
+from monitor.scaling.capacity import MOST_RATES, capacity_of, with_rates
+from monitor.scaling.signal import measure
+from tests.scaling.fleet import Fleet, Rates, even
+
+TARGET = ScaleTarget()
+
+
+def rates_of(fleet: Fleet, memory: ScaleMemory | None = None) -> tuple[MemberRate, ...]:
+    return measure(case_of(fleet.inputs(), TARGET), memory or ScaleMemory())[1].rates
+
+
+def step(at: int, before: float, after: float) -> Rates:
+    return lambda second: [before if second < at else after] * 4
+
+
+def test_members_that_lag_show_how_fast_they_read():
+    found = rates_of(Fleet(even(4, 100.0), [150.0, 120.0]).run(120))
+    assert {each.member_id: each.per_s for each in found} == {
+        "m00": pytest.approx(150, rel=0.02),
+        "m01": pytest.approx(120, rel=0.02),
+    }
+    assert {each.host for each in found} == {"/10.0.0.1", "/10.0.0.2"}
+
+
+def test_members_that_have_read_all_there_is_show_nothing():
+    assert rates_of(Fleet(even(4, 100.0), [400.0, 400.0]).run(300)) == ()
+
+
+def test_the_time_before_a_lag_began_does_not_count():
+    """Two minutes at 50 of 150 records a second, then four times as much: what was read before is no capacity."""
+    fleet = Fleet(step(120, 25.0, 100.0), [150.0, 150.0])
+    assert rates_of(fleet.run(140)) == ()
+    assert [each.per_s for each in rates_of(fleet.run(60))] == pytest.approx([150, 150], rel=0.03)
+
+
+def test_a_partition_that_stands_still_does_not_keep_its_member_busy():
+    """Its owner lags, but could read more if more came."""
+    fleet = Fleet(even(2, 50.0), [200.0], stuck=frozenset({1})).run(200)
+    assert fleet.state.offsets[1].offset == 0
+    assert rates_of(fleet) == ()
+
+
+def test_a_partition_that_moves_on_with_lag_keeps_its_member_busy():
+    """Nothing waits in the other one, and it counts, too."""
+    fleet = Fleet(lambda _: [300.0, 10.0], [200.0]).run(150)
+    assert [each.per_s for each in rates_of(fleet)] == pytest.approx([200], rel=0.02)
+
+
+def test_a_member_is_measured_again_at_the_first_poll_after_half_a_minute():
+    fleet, memory = Fleet(even(4, 100.0), [150.0, 150.0]).run(100), ScaleMemory()
+    times = []
+    for _ in range(20):
+        memory = ScaleMemory(rates=rates_of(fleet.run(5), memory))
+        times = [each.at_ms for each in memory.rates if each.member_id == "m00"]
+    assert [later - earlier for earlier, later in pairwise(times)] == [40_000] * 2
+
+
+def test_the_newest_rates_are_kept():
+    known = tuple([MemberRate(number, f"m{number}", "", 1.0) for number in range(MOST_RATES)])
+    kept = with_rates(known, [MemberRate(100, "new", "", 2.0)])
+    assert len(kept) == MOST_RATES
+    assert (kept[0].member_id, kept[-1].member_id) == ("m1", "new")
+
+
+def test_one_stray_rate_is_no_capacity():
+    rates = [MemberRate(number, "m", "a", 100.0) for number in range(19)]
+    assert capacity_of([*rates, MemberRate(20, "m", "a", 900.0)]).per_s == 100.0
+
+
+def test_hosts_differ_where_one_is_half_again_as_fast():
+    def rates(host: str, per_s: float, count: int) -> list[MemberRate]:
+        return [MemberRate(number, host, host, per_s) for number in range(count)]
+
+    alike = capacity_of([*rates("a", 100.0, 5), *rates("b", 140.0, 5)])
+    assert alike.by_host == {}
+    differing = capacity_of([*rates("a", 100.0, 5), *rates("b", 150.0, 5), *rates("c", 10.0, 2)])
+    assert differing.by_host == {"a": 100.0, "b": 150.0}
+    assert (differing.on_host("b"), differing.on_host("new")) == (150.0, 100.0)
+    assert capacity_of([]) is None
