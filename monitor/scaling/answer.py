@@ -133,7 +133,7 @@ def case_of(inputs: GroupInputs, target: ScaleTarget) -> ScaleCase:
 
 
 def _rows(table: ShareTable, situation: Situation, wanted: int | None) -> Iterator[PlanRow]:
-    """The present number, the one that is needed, and those at which the busiest member has less than at each lower one."""
+    """The present number, the needed one, and those at which the busiest member has less than at each lower one."""
     least, shown = float("inf"), 0
     always = {table.present} if wanted is None else {table.present, wanted}
     for members in sorted(always.union(_numbers_to_try(table, situation.target))):
@@ -158,5 +158,5 @@ def _assumptions() -> tuple[str, ...]:
     return (
         "A member reads as fast as members of this group did while they had lag: what nine of ten measurements did not "
         "exceed.",
-        "As much comes in as in the last five minutes, or in the last minute if that was more.",
+        "As much comes in as in the last five minutes, or between the last polls if that was more.",
     )

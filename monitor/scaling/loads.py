@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
 from typing import Final
 
 from monitor.detection.lag.inflow import partition_inflow
-from monitor.detection.lag.throughput import SHORTEST_MS
 from monitor.detection.ownership.catalog_view import Topics
-from monitor.model import CommittedOffset, PartitionState, PartitionVerdict, TopicPartition, Value
+from monitor.model import CommittedOffset, EndOffsetAt, PartitionState, PartitionVerdict, TopicPartition, Value
 
+APART_MS: Final = 5_000
+"""Polls that are closer together show no rate."""
 _SEEN: Final = attrgetter("at_ms")
 
 
@@ -39,32 +40,46 @@ def partition_loads(
     """The load of each partition; None if one is unknown, which it is in the first minute of its polls.
 
     A partition in which nothing can be read yet counts as it will: what waits behind an open transaction is to be read.
+    Without a commit, nothing waits: of a group whose partitions with records have none, the lag is unknown as a whole.
     """
     found: dict[TopicPartition, Load] = {}
     for row in rows:
         place = TopicPartition(row.topic, row.partition)
         state = topics.places(row.topic).get(place)
         incoming = None if state is None else incoming_per_s(state)
-        if state is None or incoming is None or row.lag is None:
+        lag = 0 if row.lag is None and row.committed is None else row.lag
+        if state is None or incoming is None or lag is None:
             return None
-        found[place] = Load(_waiting(row.lag, incoming, state, commits.get(place)), incoming)
+        found[place] = Load(_waiting(lag, incoming, state, commits.get(place)), incoming)
     return found
 
 
 def incoming_per_s(partition: PartitionState) -> float | None:
-    """How much comes in, in records a second: over five minutes or over the last one, whichever is more.
+    """How much comes in, in records a second: over five minutes, or of late if that is more and lasts.
 
-    A load that falls counts late and one that rises at once: too few members cost more than too many. None: it is not
-    known yet.
+    Of late is between two polls and between the two before: what comes in bursts, once a minute, is no higher load.
+    A load that falls counts late: too few members cost more than too many. None: it is not known yet.
     """
     usual = partition_inflow(partition)
     if usual is None:
         return None
-    ends = partition.ends
-    newest = ends[-1]
-    began = ends[max(0, bisect_right(ends, newest.at_ms - SHORTEST_MS, key=_SEEN) - 1)]
-    lately = max(0, newest.offset - began.offset) * 1000 / max(SHORTEST_MS, newest.at_ms - began.at_ms)
-    return max(usual, lately)
+    newest = partition.ends[-1]
+    before = _point_before(partition.ends, newest.at_ms - APART_MS)
+    earlier = None if before is None else _point_before(partition.ends, before.at_ms - APART_MS)
+    if before is None or earlier is None:
+        return usual
+    return max(usual, min(_rate(before, newest), _rate(earlier, before)))
+
+
+def _point_before(ends: Sequence[EndOffsetAt], at_ms: int) -> EndOffsetAt | None:
+    """The newest end that was seen by an instant."""
+    after = bisect_right(ends, at_ms, key=_SEEN)
+    return ends[after - 1] if after else None
+
+
+def _rate(earlier: EndOffsetAt, later: EndOffsetAt) -> float:
+    """What came in between two polls, in records a second; an end that went back counts as nothing."""
+    return max(0, later.offset - earlier.offset) * 1000 / (later.at_ms - earlier.at_ms)
 
 
 def _waiting(lag: int, incoming: float, state: PartitionState, commit: CommittedOffset | None) -> float:

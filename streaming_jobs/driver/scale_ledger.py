@@ -10,6 +10,7 @@ import logging
 import zlib
 from collections.abc import Mapping
 from typing import Final
+from uuid import uuid4
 
 import msgspec
 from msgspec.structs import replace
@@ -49,7 +50,7 @@ class ScaleLedger:
         self._catalogs = catalogs
         self._known: Mapping[str, ScaleMemory] = {}
         self._stored_ms = 0
-        self._offers = 0
+        self._key = ""
         self._has_failed = False
 
     def load(self, now_ms: int) -> None:
@@ -67,8 +68,8 @@ class ScaleLedger:
 
     @property
     def key(self) -> str:
-        """The key by which executors fetch what is known."""
-        return f"scale-{self._offers}"
+        """The key by which executors fetch what is known: another one in each cluster and run."""
+        return self._key
 
     def take(self, memories: Mapping[str, ScaleMemory], now_ms: int) -> None:
         """Take what the executors remember; once a minute, it is stored if it has changed."""
@@ -85,7 +86,7 @@ class ScaleLedger:
             self._has_failed = True
 
     def _offer(self) -> None:
-        self._offers += 1
+        self._key = f"scale-{uuid4().hex}"
         self._catalogs.put(f"{self._cluster}/scale", self.key, msgspec.msgpack.encode(self._known))
 
 

@@ -69,6 +69,9 @@ GRACE: Final = (
 TOPICS: Final = {"churn.t": 12, "churn.u": 12}
 """For one to four members, 12 partitions of a topic are always as even as 24 of both."""
 MOST_MEMBERS: Final = 4
+MOST_RESTARTS: Final = 4
+"""Of one static member: five replacements of an id in a row are a restart loop, which is no health
+(rebalance/static_replacements)."""
 SERVER_RANGE: Final = KIP_848 | {"group.remote.assignor": "range"}
 
 
@@ -107,6 +110,7 @@ class Churn:
         self._every_s = every_s
         self._groups = healthy_groups()
         self._started = 0
+        self._restarts: Counter[str | None] = Counter()
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
         self.done: Counter[str] = Counter()
@@ -186,17 +190,21 @@ class Churn:
         """Never the last one; a static member is missed only after its session."""
         if len(group.members) < 2:
             return False
-        self._close(group)
+        self._close(group, self._chance.choice(list(group.members)))
         return True
 
     def _restart(self, group: Healthy) -> bool:
-        if len(group.members) < 2:
+        names = [name for name, instance in group.members.items() if self._restarts[instance] < MOST_RESTARTS]
+        if len(group.members) < 2 or not names:
             return False
-        self._start(group, self._close(group))
+        name = self._chance.choice(names)
+        instance = group.members[name]
+        if instance is not None:
+            self._restarts[instance] += 1
+        self._start(group, self._close(group, name))
         return True
 
-    def _close(self, group: Healthy) -> str | None:
-        name = self._chance.choice(list(group.members))
+    def _close(self, group: Healthy, name: str) -> str | None:
         since = self._crowd.seen()
         self._crowd.tell("close", name=name)
         self._crowd.await_event(since, "closed", name=name)

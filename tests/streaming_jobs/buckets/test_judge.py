@@ -12,7 +12,7 @@ from monitor.config import DetectionOptions, DetectionOverride, detection_rules
 from monitor.detection import evaluate
 from monitor.detection.group_summary import summary_of
 from monitor.detection.ownership.catalog_view import Topics
-from monitor.detection.thresholds.overrides import DetectionRules
+from monitor.detection.thresholds.overrides import DetectionRules, ScaleEntry
 from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.expectations.expectation import Expectation, Expectations, MemberRange
 from monitor.metrics import series_cap
@@ -20,10 +20,15 @@ from monitor.metrics.age_instants import AgedBlocks
 from monitor.metrics.render import join, packed, render_groups
 from monitor.metrics.series_filter import Detail, DetailOverride, SeriesRules
 from monitor.model import ClusterSnapshot
+from monitor.model.scaling import MemberRate, ScaleMemory, ScaleTarget
+from monitor.scaling.answer import scale_plan
+from monitor.tracking.serialization import encode_state
 from streaming_jobs.buckets.batch_context import BatchContext, Unread
 from streaming_jobs.buckets.judge import BucketEvaluator
 from streaming_jobs.driver.cluster_view import ClusterView
+from streaming_jobs.driver.verdict_on_demand import AssignmentViewCache, VerdictsOnDemand
 from streaming_jobs.ingest.schemas import BucketRow, RowKind
+from tests.scaling.fleet import Fleet, even
 from tests.support.builders import NOW, catalog, commit, group, range_by_hand, topic
 
 MEMBERS = range_by_hand({"C0": ["a"], "C1": ["a"]}, {"a": 2})
@@ -390,3 +395,53 @@ def test_expectations_are_checked_with_each_verdict_and_a_change_makes_all_of_th
     )
     judge.expect(None)
     assert (findings(3), view.summary("g").expectations, judge.made) == ([], None, 3)
+
+
+SCALED = DetectionRules(scales=(ScaleEntry("g", ScaleTarget(members_per_replica=1)),))
+
+
+def test_the_members_of_a_group_are_counted_where_an_entry_asks_for_it():
+    fleet = Fleet(even(6, 60.0), [150.0, 150.0]).run(200)
+    judge, view = BucketEvaluator(0, SCALED), ClusterView("c")
+    groups = {"g": fleet.state, "h": replace(fleet.state, group="h")}
+    context = orders(1, known=-1, now_ms=fleet.now_ms)
+    view.take(judge.rows(groups, Topics(fleet.catalog), context))
+    scaling = view.summary("g").scaling
+    assert (scaling.wanted_members, scaling.members, view.summary("h").scaling) == (6, 2, None)
+    lines = lines_shown(view, fleet.now_ms)
+    assert 'groupwatch_group_wanted_replicas{cluster="c",group="g"} 6' in lines
+    assert not [line for line in lines if "wanted" in line and 'group="h"' in line]
+    on_demand = VerdictsOnDemand(view, AssignmentViewCache(), Topics(fleet.catalog), fleet.now_ms, SCALED)
+    view.take([BucketRow(0, RowKind.GROUP, "g", encode_state(fleet.state))])
+    assert on_demand("g").scaling == scaling
+    assert scale_plan(on_demand.inputs("g"), SCALED.scales[0].target).scaling.wanted_members == 6
+
+
+def test_what_was_measured_of_a_group_comes_to_the_driver_and_to_a_worker_that_is_new():
+    fleet = Fleet(even(6, 60.0), [150.0, 150.0]).run(200)
+    view, judge = ClusterView("c"), BucketEvaluator(0, SCALED)
+    view.take(judge.rows({"g": fleet.state}, Topics(fleet.catalog), orders(1, known=-1, now_ms=fleet.now_ms)))
+    memory = view.scale_memory("g")
+    assert [each.per_s for each in memory.rates] == pytest.approx([150, 150], rel=0.03)
+    assert view.scale_memories() == {"g": memory}
+    fleet.rates, fleet.speeds = even(6, 10.0), [150.0] * 2
+    fleet.run(400)
+    newer = BucketEvaluator(0, SCALED)
+    newer.scaler.seeds = view.scale_memories()
+    view.take(newer.rows({"g": fleet.state}, Topics(fleet.catalog), orders(2, known=1, now_ms=fleet.now_ms)))
+    assert view.summary("g").scaling.capacity_per_s == pytest.approx(150, rel=0.03)
+    view.take(newer.rows({}, Topics(fleet.catalog), orders(3, known=2, now_ms=fleet.now_ms)))
+    assert view.scale_memories() == {}, "of a group that is gone"
+
+
+def test_a_lower_number_comes_when_it_is_due_though_nothing_happens():
+    """The group has read all, and nothing comes in: no record and no poll says that ten minutes have passed."""
+    fleet = Fleet(lambda second: [60.0 if second < 200 else 0.0] * 6, [100.0] * 4).run(900)
+    topics, view = Topics(fleet.catalog), ClusterView("c")
+    judge = BucketEvaluator(0, SCALED)
+    judge.scaler.seeds = {"g": ScaleMemory(rates=(MemberRate(1, "m00", "", 100.0),), latest=4)}
+    view.take(judge.rows({"g": fleet.state}, topics, orders(1, known=-1, now_ms=fleet.now_ms)))
+    assert view.summary("g").scaling.wanted_members == 4
+    assert view.due_ms == fleet.now_ms + 600_001
+    view.take(judge.rows({"g": fleet.state}, topics, orders(2, known=1, now_ms=view.due_ms)))
+    assert view.summary("g").scaling.wanted_members == 1

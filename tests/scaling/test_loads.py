@@ -1,0 +1,55 @@
+"""What partitions bring: rates and records by hand."""
+
+import pytest
+
+from monitor.detection.ownership.catalog_view import Topics
+from monitor.model import CommittedOffset, EndOffsetAt, PartitionState, PartitionVerdict, TopicPartition, TopicState
+from monitor.scaling.loads import Load, incoming_per_s, partition_loads
+from tests.support.builders import CREATED, catalog
+
+START = 1_000_000
+PLACE = TopicPartition("t", 0)
+
+
+def partition(*points: tuple[int, int]) -> PartitionState:
+    """Ends by seconds since the start."""
+    ends = tuple([EndOffsetAt(START + 1000 * at_s, offset) for at_s, offset in points])
+    return PartitionState(0, CREATED, earliest=0, end=ends[-1].offset if ends else None, ends=ends)
+
+
+@pytest.mark.parametrize(
+    ("points", "per_s"),
+    [
+        ((), None),
+        (((0, 0), (40, 4_000)), None),  # less than a minute is known
+        (((0, 0), (60, 6_000)), 100.0),
+        (((0, 0), (60, 600), (80, 800), (100, 1_000)), 10.0),
+        (((0, 0), (60, 600), (80, 2_600), (100, 4_600)), 100.0),  # twice 20 s with 100 a second
+        (((0, 0), (60, 600), (80, 2_600), (100, 2_800)), 28.0),  # a burst: 2,800 in 100 s
+        (((0, 0), (60, 600), (80, 800), (100, 2_800)), 28.0),  # or the beginning of more
+        (((0, 0), (98, 980), (99, 2_000), (100, 3_000)), 30.0),  # polls a second apart show no rate
+        (((0, 0), (60, 600), (80, 500), (100, 400)), 4.0),  # an end that goes back
+    ],
+)
+def test_what_comes_in(points, per_s):
+    assert incoming_per_s(partition(*points)) == per_s
+
+
+def loads(lag: int | None, commit_s: int = 100, **row):
+    state = partition((0, 0), (60, 600), (80, 800), (100, 1_000))
+    topics = Topics(catalog(TopicState(cluster="c", topic="t", pass_ms=START + 100_000, partitions=(state,))))
+    commit = CommittedOffset("t", 0, 900, START + 1000 * commit_s)
+    return partition_loads([PartitionVerdict("t", 0, lag=lag, **row)], topics, {PLACE: commit})
+
+
+def test_what_came_after_the_newest_poll_waits_too():
+    """The commit is 15 s newer than the end: 10 a second came since."""
+    assert loads(100, commit_s=115) == {PLACE: Load(250.0, 10.0)}
+    assert loads(100, commit_s=90) == {PLACE: Load(100.0, 10.0)}
+    assert loads(0, commit_s=115) == {PLACE: Load(0.0, 10.0)}
+
+
+def test_a_load_that_is_not_known_is_none():
+    assert loads(None, committed=900) is None
+    assert loads(None) == {PLACE: Load(0.0, 10.0)}, "no commit, and no records to read"
+    assert partition_loads([PartitionVerdict("gone", 0, lag=1)], Topics(catalog()), {}) is None
