@@ -19,6 +19,7 @@ from monitor.messages.names import shown, shown_group
 from monitor.model import STATE_VERSION, Catalog, ConnectConfigsState, GroupState, GroupSummary, TopicState, Value
 from monitor.model.brokers import BrokersHealth
 from monitor.model.ended_findings import EndedLately
+from monitor.model.scaling import ScaleMemory
 from monitor.model.expiry import OffsetsRetention
 from monitor.model.offsets_topic import OffsetsTopicHealth
 
@@ -86,7 +87,7 @@ class TopicLine(_Line, tag="topic"):
 
 
 class GroupLine(_Line, tag="group"):
-    """A group of the cluster, when it was judged, and by which thresholds. The last three are those of GroupInputs."""
+    """A group of the cluster, when it was judged, and by which thresholds. The last four are those of GroupInputs."""
 
     state: GroupState
     now_ms: int
@@ -94,6 +95,7 @@ class GroupLine(_Line, tag="group"):
     unjudged: GroupSummary | None = None
     ended: EndedLately | None = None
     state_ms: int | None = None
+    scale_memory: ScaleMemory | None = None
 
 
 class LeftOutLine(_Line, tag="left_out"):
@@ -183,7 +185,15 @@ def _topic_lines(catalog: Catalog) -> list[TopicLine]:
 
 
 def _group_line(inputs: GroupInputs) -> GroupLine:
-    return GroupLine(inputs.group, inputs.now_ms, inputs.settings, inputs.unjudged, inputs.ended, inputs.state_ms)
+    return GroupLine(
+        inputs.group,
+        inputs.now_ms,
+        inputs.settings,
+        inputs.unjudged,
+        inputs.ended,
+        inputs.state_ms,
+        inputs.scale_memory,
+    )
 
 
 def _encoded(line: AnyLine) -> bytes:
@@ -231,6 +241,7 @@ def find_inputs(lines: Iterable[bytes], cluster: str, group: str) -> GroupInputs
         found.unjudged,
         ended=found.ended,
         state_ms=found.state_ms,
+        scale_memory=found.scale_memory,
     )
     return only_concerned(inputs)
 

@@ -1,0 +1,58 @@
+"""How many members a group needs, as a person asks it, from a saved file."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from monitor.snapshot_file import group_lines
+from tests.cli.test_commands import ask
+from tests.scaling.fleet import Fleet, even
+from tests.scaling.test_signal import MEASURED
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> str:
+    """What groupwatch snapshot writes of a group of a job that knows how fast its members read."""
+    file = tmp_path / "saved.jsonl"
+    fleet = Fleet(even(6, 60.0), [400.0, 400.0]).run(300)
+    file.write_bytes(group_lines(fleet.inputs(memory=MEASURED)))
+    return str(file)
+
+
+def test_the_number_comes_with_the_numbers_that_help(saved):
+    answer = ask("scale", "c", "g", "--snapshot", saved)
+    assert answer.exit_code == 0, answer.output
+    heading, measured, head, _, *rows = answer.stdout.splitlines()
+    assert heading == (
+        "g of cluster c has 2 members and needs 3. 3 members are enough to read all that waits within 1 min."
+    )
+    assert measured == "Lag: 0 records. Incoming: 360 records/s. A member reads: 200 records/s (10 measurements)."
+    assert head.split() == ["members", "most", "partitions", "busiest", "reads", "all", "in", "moves"]
+    assert [row.split() for row in rows[:4]] == [
+        ["1", "6", "225%", "never", "3"],
+        ["2", "3", "112%", "0", "s", "0", "now"],
+        ["3", "2", "75%", "0", "s", "3", "needed"],
+        ["6", "1", "30%", "0", "s", "5"],
+    ]
+    assert rows[4] == "The busiest member reads within 1 min what is 100% or less."
+
+
+def test_the_target_and_the_largest_number_can_be_asked_for(saved):
+    found = json.loads(ask("scale", "g", "--target", "90s", "--max", "2", "--json", "--snapshot", saved).stdout)
+    assert (found["scaling"]["target_ms"], found["scaling"]["wanted_members"]) == (90_000, 2)
+    assert found["scaling"]["sentence"].startswith("No number of members reads all that waits within 1 min 30 s")
+    assert [row["members"] for row in found["rows"]] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("--target", "soon"), "soon is no duration; give for example 60s or 5m."),
+        (("--target", "10ms"), "The target is at least 1 s."),
+    ],
+)
+def test_what_cannot_be_asked_is_one_sentence(saved, words, sentence):
+    answer = ask("scale", "c", "g", *words, "--snapshot", saved)
+    assert (answer.exit_code, answer.stdout) == (2, "")
+    assert sentence in answer.stderr
