@@ -19,9 +19,9 @@ from monitor.messages.names import shown, shown_group
 from monitor.model import STATE_VERSION, Catalog, ConnectConfigsState, GroupState, GroupSummary, TopicState, Value
 from monitor.model.brokers import BrokersHealth
 from monitor.model.ended_findings import EndedLately
-from monitor.model.scaling import ScaleMemory
 from monitor.model.expiry import OffsetsRetention
 from monitor.model.offsets_topic import OffsetsTopicHealth
+from monitor.model.scaling import ScaleMemory
 
 SNAPSHOT_VERSION: Final = 1
 """A file with a newer version is refused, never guessed at."""

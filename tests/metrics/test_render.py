@@ -76,8 +76,8 @@ from monitor.model import (
 from monitor.model.cluster_findings import ClusterFinding, ClusterFindingKind
 from monitor.model.commit_history import extend
 from monitor.model.expectations import ExpectationsHealth, GroupExpectations, Met
-from monitor.model.scaling import ScaleHold, Scaling
 from monitor.model.findings import Severity
+from monitor.model.scaling import ScaleHold, Scaling
 from monitor.web.views.overview import cluster_line
 from tests.detection.told_examples import NOW, at, examples
 from tests.web.examples import (
