@@ -40,7 +40,7 @@ PUBLISHING := build/publishing
 PUBLISHING_INSTALLED := $(PUBLISHING)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help doctor demo docs test test-jobs test-long test-systems test-clients test-kafka-versions test-pythons chaos hostile churn churn-kinds incidents skips rollouts breaks fuzz fuzz-decoder lint format bench bench-decoding bench-assignors dist chart image clean java
+.PHONY: help doctor demo docs test test-jobs test-long test-systems test-clients test-kafka-versions test-pythons chaos hostile churn churn-kinds incidents skips rollouts autoscaling breaks fuzz fuzz-decoder lint format bench bench-decoding bench-assignors dist chart image clean java
 
 help: ## Show what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 28
@@ -100,6 +100,9 @@ skips: java $(INSTALLED) ## Let real consumers skip records, or not, and compare
 
 rollouts: java $(INSTALLED) ## Roll out real groups well and badly, and see whether groupwatch verify --wait tells them apart (ARGS="--runs 12 --only range")
 	$(RUN) -m tests.rollouts.run $(ARGS)
+
+autoscaling: java $(INSTALLED) ## Scale real groups by groupwatch and by KEDA's formula at once (ARGS="--load step --variants groupwatch keda-500 --minutes 10")
+	$(RUN) -m tests.autoscaling.run $(ARGS)
 
 breaks: java $(INSTALLED) ## Break the code in 60 places and see which tests notice (ARGS="--seed 7 --breaks 20")
 	$(RUN) -m tests.breaks.run $(ARGS)

@@ -96,7 +96,7 @@ def test_help_names_every_target_that_a_person_types():
     named = {line.split()[1] for line in run.stdout.splitlines()}
     typed = (
         "help doctor demo docs test test-jobs test-long test-systems test-clients test-kafka-versions test-pythons "
-        "chaos hostile churn churn-kinds incidents skips rollouts breaks fuzz fuzz-decoder lint format "
+        "chaos hostile churn churn-kinds incidents skips rollouts autoscaling breaks fuzz fuzz-decoder lint format "
         "bench bench-decoding bench-assignors dist chart image clean"
     )
     assert named == set(typed.split())

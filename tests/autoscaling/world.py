@@ -1,0 +1,146 @@
+"""A broker, the JVM of the pods, the writer of records, an admin client, and a job of groupwatch that watches them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from monitor.config import Settings
+from monitor.demo.servers.broker import EmbeddedKafka
+from monitor.demo.servers.settings import BrokerSettings
+from tests.autoscaling.consumers import Assignor, Deployment, Fleet
+from tests.autoscaling.offsets import OffsetsReader
+from tests.autoscaling.records import Rates, Writer
+from tests.autoscaling.times import DOWN_AFTER_S, TARGET_S
+from tests.support.brokers import SOON_BACK
+from tests.support.clients import commit, create_topic
+from tests.support.job_process import JobProcess
+from tests.support.without_spark import JobWithoutSpark
+
+CLUSTER: Final = "main"
+HAS_SCALE: Final = "scale" in Settings.model_fields
+"""Whether this groupwatch has ``[[scale]]``. Before it has, a job is started without it, and the API answers 404."""
+
+
+DRAIN_TARGETS: Final = 3
+HEADROOM: Final = 0.9
+"""The entry of a run, chosen as the thresholds of KEDA are: by trying some."""
+
+
+def scale_row(groups: str, most: int, **more: Any) -> dict[str, Any]:
+    """An entry of ``[[scale]]`` for groups of one member in each replica, with the times of a run."""
+    row = {
+        "groups": groups,
+        "target_s": DRAIN_TARGETS * TARGET_S,
+        "headroom": HEADROOM,
+        "max": most,
+        "members_per_replica": 1,
+        "down_after_s": DOWN_AFTER_S,
+    }
+    return {**row, **more}
+
+
+@dataclass(frozen=True)
+class World:
+    """What a run has."""
+
+    kafka: EmbeddedKafka
+    fleet: Fleet
+    writer: Writer
+    offsets: OffsetsReader
+    job: JobProcess | None
+    collector: JobProcess | None = None
+    """The job's own, unless the world is made with one apart."""
+
+    def deploy(
+        self, group: str, partitions: int, replicas: int, rates: Rates, assignor: Assignor = Assignor.STICKY
+    ) -> Deployment:
+        """A new topic that is called like its group, which gets records from now on, and its pods."""
+        create_topic(self.kafka.bootstrap_servers, group, partitions)
+        self.offsets.add(group, group, partitions)
+        self.writer.add(group, partitions, rates)
+        deployment = Deployment(self.fleet, group, group, assignor)
+        deployment.scale(replicas)
+        return deployment
+
+    def retire(self, deployment: Deployment) -> None:
+        """Its pods stop, and its topic gets nothing more."""
+        deployment.scale(0)
+        self.writer.change(deployment.topic, lambda _: ())
+
+    def check(self) -> None:
+        """Raise what has ended a thread, if anything did."""
+        for each in (self.writer, self.offsets):
+            each.check()
+
+    def lag(self, group: str) -> int:
+        """How many records its group has not committed, by the newest offsets; all before it has any."""
+        known = self.offsets.newest(group)
+        return self.writer.ledgers[group].lag(known.committed if known else {})
+
+
+class Collector(JobProcess):
+    """``groupwatch collect``: the poll of topics and their ends, as a process of its own."""
+
+    def __init__(self, folder: Path, clusters: dict[str, dict[str, Any]]) -> None:
+        super().__init__(folder, clusters)
+        self.command = [sys.executable, "-m", "monitor.cli", "collect", "--config", str(self.config), "--only", "kafka"]
+
+
+@contextmanager
+def world(
+    folder: Path, scale: Sequence[dict[str, Any]], *, with_job: bool = True, collects_apart: bool = False
+) -> Iterator[World]:
+    """All of it, ready; the groups come later. ``scale``: the entries of the job."""
+    settings = BrokerSettings(heap_mb=512, properties=SOON_BACK)
+    with ExitStack() as stack:
+        kafka = stack.enter_context(EmbeddedKafka(settings, data_dir=folder / "kafka"))
+        bootstrap = kafka.bootstrap_servers
+        create_topic(bootstrap, "first", 1)
+        commit(bootstrap, "first", "first", {0: 0})  # there is no offsets topic before the first commit
+        fleet = stack.enter_context(Fleet(bootstrap))
+        writer = stack.enter_context(Writer(bootstrap))
+        offsets = stack.enter_context(OffsetsReader(bootstrap, {}))
+        collector = new_collector(folder / "collector", bootstrap) if collects_apart else None
+        job = new_job(folder, bootstrap, scale, collect=not collects_apart) if with_job else None
+        for process in (collector, job):
+            if process is not None:
+                process.start()
+                stack.callback(process.kill_all)
+        if job is not None:
+            job.await_ready()
+        yield World(kafka, fleet, writer, offsets, job, collector)
+
+
+def new_job(folder: Path, bootstrap: str, scale: Sequence[dict[str, Any]], *, collect: bool) -> JobProcess:
+    """A job that is not started. Its collectors, if it has any, read each second."""
+    rows: Any = {"scale": list(scale)} if HAS_SCALE else {}
+    return JobWithoutSpark(folder, _clusters(bootstrap) if collect else _clusters(bootstrap, collect=False), **rows)
+
+
+def new_collector(folder: Path, bootstrap: str) -> JobProcess:
+    """A collector that is not started."""
+    folder.mkdir()
+    return Collector(folder, _clusters(bootstrap))
+
+
+def _clusters(bootstrap: str, **more: Any) -> dict[str, dict[str, Any]]:
+    return {CLUSTER: {"bootstrap_servers": bootstrap, "collect_interval_s": 1.0, **more}}
+
+
+def pause(processes: Sequence[int]) -> None:
+    """These processes stand still."""
+    for pid in processes:
+        os.kill(pid, signal.SIGSTOP)
+
+
+def go_on(processes: Sequence[int]) -> None:
+    """They run again."""
+    for pid in processes:
+        os.kill(pid, signal.SIGCONT)
