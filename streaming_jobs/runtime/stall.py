@@ -41,6 +41,8 @@ class StallWatch:
     _waited_ms: int = 0
     """How much of the time since the newest batch nothing outside was known to cause."""
     _began_ms: int | None = None
+    _stall_ms: int = 0
+    """How long the newest batch took, if it was a stall."""
     _durations_ms: deque[int] = field(default_factory=lambda: deque(maxlen=REMEMBERED_BATCHES))
 
     def restart(self, now_ms: int) -> None:
@@ -61,14 +63,27 @@ class StallWatch:
         """A micro-batch has ended."""
         is_first = self._started_ms is not None
         if self._began_ms is not None and not is_first:
-            self._durations_ms.append(now_ms - self._began_ms)
+            self._count_duration(now_ms - self._began_ms)
         self._began_ms = self._started_ms = None
         self.ended += 1
         self.ended_ms = self._looked_ms = now_ms
         self._waited_ms = 0
 
+    def _count_duration(self, duration_ms: int) -> None:
+        """Remember how long a batch took. One that was a stall itself counts once the next one has ended.
+
+        Else its own length would excuse it: what it evaluated is as old as that.
+        """
+        if self._stall_ms:
+            self._durations_ms.append(self._stall_ms)
+            self._stall_ms = 0
+        if duration_ms > self.usual_limit_ms:
+            self._stall_ms = duration_ms
+        else:
+            self._durations_ms.append(duration_ms)
+
     def evaluate(self, now_ms: int) -> None:
-        """The groups have been evaluated, or what they were evaluated by has not changed."""
+        """The groups have been evaluated as of this time, or what they were evaluated by has not changed."""
         self._evaluated_ms = now_ms
         if self.first_evaluated_ms is None:
             self.first_evaluated_ms = now_ms

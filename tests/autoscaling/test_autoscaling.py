@@ -9,10 +9,8 @@ import pytest
 from tests.autoscaling.loads import LOADS
 from tests.autoscaling.loop import variant_of
 from tests.autoscaling.run import play
-from tests.autoscaling.world import HAS_SCALE
 
 DURATION_S = 75.0
-NEEDS_THE_API = pytest.mark.skipif(not HAS_SCALE, reason="this groupwatch has no [[scale]], so its API has no number")
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +33,6 @@ def test_real_consumers_follow_keda_s_formula(step: dict[str, Any]) -> None:
     assert step["costs"]["keda-500"]["unknown_s"] == 0
 
 
-@NEEDS_THE_API
 @pytest.mark.broker
 @pytest.mark.jobs
 @pytest.mark.timeout(400)

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from monitor.config import Settings
 from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.demo.servers.settings import BrokerSettings
 from tests.autoscaling.consumers import Assignor, Deployment, Fleet
@@ -24,7 +23,6 @@ from tests.support.job_process import JobProcess
 from tests.support.without_spark import JobWithoutSpark
 
 CLUSTER: Final = "main"
-HAS_SCALE: Final = "scale" in Settings.model_fields
 """Whether this groupwatch has ``[[scale]]``. Before it has, a job is started without it, and the API answers 404."""
 
 
@@ -120,7 +118,7 @@ def world(
 
 def new_job(folder: Path, bootstrap: str, scale: Sequence[dict[str, Any]], *, collect: bool) -> JobProcess:
     """A job that is not started. Its collectors, if it has any, read each second."""
-    rows: Any = {"scale": list(scale)} if HAS_SCALE else {}
+    rows: Any = {"scale": list(scale)}
     return JobWithoutSpark(folder, _clusters(bootstrap) if collect else _clusters(bootstrap, collect=False), **rows)
 
 

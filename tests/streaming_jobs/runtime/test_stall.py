@@ -125,6 +125,21 @@ def test_a_long_trigger_and_long_batches_have_their_time():
     assert slow.has_stalled(26_001 + LIMIT_IN_LONGEST_BATCHES * 20_000)
 
 
+def test_a_batch_that_stalled_is_no_excuse_for_itself():
+    """What it evaluated is of its beginning: the cluster is stale until the next one. Batches as long have their time."""
+    watch = watched()
+    watch.begin(6_000)
+    watch.end(47_000)
+    watch.evaluate(6_000)
+    assert watch.has_stalled(47_001)
+    watch.begin(47_100)
+    watch.end(48_000)
+    watch.evaluate(47_100)
+    assert not watch.has_stalled(48_001)
+    assert not watch.has_stalled(47_100 + LIMIT_IN_LONGEST_BATCHES * 41_000)
+    assert watch.has_stalled(47_101 + LIMIT_IN_LONGEST_BATCHES * 41_000)
+
+
 def test_the_first_batch_of_a_query_which_starts_its_workers_is_no_measure_of_the_others():
     watch = StallWatch(1_000)
     watch.restart(0)
