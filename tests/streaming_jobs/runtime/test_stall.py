@@ -126,7 +126,7 @@ def test_a_long_trigger_and_long_batches_have_their_time():
 
 
 def test_a_batch_that_stalled_is_no_excuse_for_itself():
-    """What it evaluated is of its beginning, so the cluster is stale until the next one. Such batches have their time."""
+    """What it evaluated is of its beginning, so the cluster is stale until the next one."""
     watch = watched()
     watch.begin(6_000)
     watch.end(47_000)
