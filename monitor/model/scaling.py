@@ -70,13 +70,15 @@ class ScaleMemory(Value):
 
     ``since_ms`` is from when on it was looked at without a gap. ``rates`` are the newest that were measured, oldest
     first. ``enough`` are the numbers of members that would have been enough in the last minutes, each until the next;
-    ``latest`` is the latest number of members that it needed, None: none so far.
+    ``latest`` is the latest number of members that it needed, None: none so far; it is unknown since ``unknown_ms``
+    (0: it is known).
     """
 
     since_ms: int = 0
     rates: tuple[MemberRate, ...] = ()
     enough: tuple[EnoughMembers, ...] = ()
     latest: int | None = None
+    unknown_ms: int = 0
 
 
 class Scaling(Value):

@@ -13,6 +13,8 @@ from monitor.model import CommittedOffset, EndOffsetAt, PartitionState, Partitio
 
 APART_MS: Final = 5_000
 """Polls that are closer together show no rate."""
+BEHIND_MS: Final = 5_000
+"""What came within this time waits in a partition whose members do not keep up."""
 _SEEN: Final = attrgetter("at_ms")
 
 
@@ -46,29 +48,35 @@ def partition_loads(
     for row in rows:
         place = TopicPartition(row.topic, row.partition)
         state = topics.places(row.topic).get(place)
-        incoming = None if state is None else incoming_per_s(state)
         lag = 0 if row.lag is None and row.committed is None else row.lag
+        incoming = None if state is None else incoming_per_s(state, lag or 0)
         if state is None or incoming is None or lag is None:
             return None
         found[place] = Load(_waiting(lag, incoming, state, commits.get(place)), incoming)
     return found
 
 
-def incoming_per_s(partition: PartitionState) -> float | None:
+def incoming_per_s(partition: PartitionState, lag: int = 0) -> float | None:
     """How much comes in, in records a second: over five minutes, or of late if that is more and lasts.
 
-    Of late is between two polls and between the two before: what comes in bursts, once a minute, is no higher load.
-    A load that falls counts late: too few members cost more than too many. None: it is not known yet.
+    Of late is between two polls, if what came then waits; else also between the two before: what comes in bursts, once
+    a minute, is no higher load. A load that falls counts late: too few members cost more than too many. None: it is not
+    known yet.
     """
     usual = partition_inflow(partition)
-    if usual is None:
-        return None
-    newest = partition.ends[-1]
-    before = _point_before(partition.ends, newest.at_ms - APART_MS)
-    earlier = None if before is None else _point_before(partition.ends, before.at_ms - APART_MS)
-    if before is None or earlier is None:
-        return usual
-    return max(usual, min(_rate(before, newest), _rate(earlier, before)))
+    return None if usual is None else max(usual, _lately_per_s(partition.ends, lag))
+
+
+def _lately_per_s(ends: Sequence[EndOffsetAt], lag: int) -> float:
+    newest = ends[-1]
+    before = _point_before(ends, newest.at_ms - APART_MS)
+    if before is None:
+        return 0.0
+    rate = _rate(before, newest)
+    if lag >= rate * BEHIND_MS / 1000:
+        return rate
+    earlier = _point_before(ends, before.at_ms - APART_MS)
+    return 0.0 if earlier is None else min(rate, _rate(earlier, before))
 
 
 def _point_before(ends: Sequence[EndOffsetAt], at_ms: int) -> EndOffsetAt | None:

@@ -37,6 +37,8 @@ from monitor.scaling.shares import ShareTable
 
 RENEWED_MS: Final = 30_000
 """A number is made again after this time: the rates that it is made of change while nothing happens."""
+LATEST_FOR_MS: Final = 300_000
+"""After so long without a number, the latest one counts no more: the group may have got another one since."""
 _MOTION: Final = frozenset({ScaleHold.REBALANCE, ScaleHold.SETTLING})
 """While members come and go, the members that there are say nothing of those that are to be."""
 
@@ -166,8 +168,10 @@ def _describe(case: ScaleCase, measured: Measured) -> Scaling:
 
 
 def _unknown(case: ScaleCase, memory: ScaleMemory, shown: Scaling, reason: str) -> Signal:
-    """No number. What was enough before says nothing of the time in between."""
-    forgotten = replace(memory, since_ms=0, enough=())
+    """No number. What was enough before says nothing of the time in between, and the latest one soon nothing at all."""
+    since_ms = memory.unknown_ms or case.now_ms
+    latest = memory.latest if case.now_ms - since_ms <= LATEST_FOR_MS else None
+    forgotten = replace(memory, since_ms=0, enough=(), latest=latest, unknown_ms=since_ms)
     return Signal(replace(shown, sentence=reason), forgotten, case.now_ms + RENEWED_MS)
 
 
@@ -177,7 +181,8 @@ def _hold_number(case: ScaleCase, memory: ScaleMemory, shown: Scaling, held: Hel
         return _unknown(case, memory, shown, held.sentence)
     wanted = max(memory.latest or 0, len(case.group.members))
     enough = memory.enough if held.reason in _MOTION else _with_enough(memory.enough, case, wanted)
-    kept = replace(memory, since_ms=memory.since_ms or case.now_ms, enough=enough, latest=wanted)
+    since_ms = memory.since_ms or case.now_ms
+    kept = replace(memory, since_ms=since_ms, enough=enough, latest=wanted, unknown_ms=0)
     scaling = replace(_wanting(shown, wanted), sentence=held.sentence, hold=held.reason)
     return Signal(scaling, kept, min(held.until_ms or case.now_ms + RENEWED_MS, case.now_ms + RENEWED_MS))
 
@@ -195,7 +200,7 @@ def _calculate_number(case: ScaleCase, memory: ScaleMemory, shown: Scaling, situ
     wanted = max(each.members for each in enough)
     if wanted < baseline and not is_known_for_long:
         wanted = baseline
-    kept = replace(memory, since_ms=since_ms, enough=enough, latest=wanted)
+    kept = replace(memory, since_ms=since_ms, enough=enough, latest=wanted, unknown_ms=0)
     sentence = _why(needed, wanted, case, situation)
     return Signal(replace(_wanting(shown, wanted), sentence=sentence), kept, _due_ms(case, kept, shown, needed))
 

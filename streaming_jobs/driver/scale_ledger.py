@@ -16,6 +16,7 @@ import msgspec
 from msgspec.structs import replace
 
 from monitor.model.scaling import ScaleMemory
+from monitor.scaling.signal import LATEST_FOR_MS
 from streaming_jobs.buckets.catalog_server import CatalogServer
 from streaming_jobs.driver.met_ledger import KeptText
 from streaming_jobs.runtime.hadoop_files import FilesError
@@ -24,8 +25,6 @@ log = logging.getLogger(__name__)
 
 FILE: Final = "groupwatch-scale.json"
 STORED_EVERY_MS: Final = 60_000
-LATEST_FOR_MS: Final = 300_000
-"""An older number counts no more: the group may have got another one since."""
 
 
 class _Stored(msgspec.Struct, frozen=True):

@@ -35,6 +35,12 @@ def test_what_comes_in(points, per_s):
     assert incoming_per_s(partition(*points)) == per_s
 
 
+def test_more_that_comes_in_counts_at_once_where_it_waits():
+    """100 a second in the last 20 s, of which 500 wait, the records of 5 s; before, 10 a second."""
+    state = partition((0, 0), (60, 600), (80, 800), (100, 2_800))
+    assert [incoming_per_s(state, lag) for lag in (499, 500)] == [28.0, 100.0]
+
+
 def loads(lag: int | None, commit_s: int = 100, **row):
     state = partition((0, 0), (60, 600), (80, 800), (100, 1_000))
     topics = Topics(catalog(TopicState(cluster="c", topic="t", pass_ms=START + 100_000, partitions=(state,))))

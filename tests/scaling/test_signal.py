@@ -220,6 +220,21 @@ def test_where_something_is_missing_there_is_no_number(spoil):
     assert again.scaling.wanted_members == 4, "what was enough before says nothing of the time in between"
 
 
+def test_the_latest_number_counts_no_more_after_five_minutes_without_one():
+    """A group that was stopped for the night comes back with two pods; its eight of yesterday are no number."""
+    fleet = Fleet(even(6, 10.0), [400.0, 400.0]).run(900)
+    case = case_of(fleet.inputs(), TARGET)
+    memory = replace(MEASURED, latest=8)
+    for later_ms, latest in ((0, 8), (300_000, 8), (300_001, None)):
+        then = without_members(case)._replace(
+            verdict=replace(case.verdict, members=(), evaluated_ms=case.now_ms + later_ms)
+        )
+        memory = judge_scaling(then, memory).memory
+        assert memory.latest == latest
+    back = judge_scaling(case, memory)
+    assert (back.scaling.wanted_members, back.memory.unknown_ms) == (2, 0)
+
+
 # --- the table --------------------------------------------------------------------------------------------------------
 
 
