@@ -43,6 +43,8 @@ seconds old. For an age at another time, subtract `{specs.GROUP_LAG_SINCE.name}`
 
 ## Autoscalers
 
+`{specs.GROUP_WANTED_REPLICAS.name}` is made for them: [autoscaling.md](autoscaling.md). For others, this is about lag.
+
 An autoscaler must not read an absent series as 0: the lag may be unknown because groupwatch restarts, or a broker is
 away. With 0 it removes the consumers just then. KEDA's Prometheus scaler reads an empty result as 0 by default. With
 `ignoreNullValues: "false"` an empty result is an error instead: KEDA keeps the number of replicas, or uses the one of
