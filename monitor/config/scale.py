@@ -33,7 +33,8 @@ class ScaleSettings(Section):
     max: int | None = Field(default=None, ge=1, le=MOST_MEMBERS)
     """The largest number of members. Not set: the number of partitions, as members beyond it would be idle."""
     members_per_replica: int | None = Field(default=None, ge=1, le=MOST_MEMBERS)
-    """How many members a replica (a pod) has. Not set: as many as most hosts of the group have."""
+    """How many members a replica (a pod) has. Not set: one, if each member has a host of its own; else the number of
+    replicas is unknown."""
     down_after_s: float = Field(default=_TARGET.down_after_ms / 1000, ge=0, le=LONGEST_S, allow_inf_nan=False)
     """The number falls only once a lower one has been enough for this long."""
 

@@ -961,6 +961,11 @@ SERIES_LEFT_OUT: Final = MetricSpec(
 METRICS: Final = _rows_so_far("groupwatch_")
 """All families of groupwatch's own names whose text is prepared."""
 
+SCALE_FAMILIES: Final = frozenset(
+    [each.name for each in (GROUP_WANTED_MEMBERS, GROUP_WANTED_REPLICAS, GROUP_DRAIN_SECONDS, GROUP_SCALE_HOLD)]
+)
+"""What autoscalers act on: absent as soon as it is not of now."""
+
 _BY_CONSUMERGROUP: Final = ("consumergroup", "topic", "partition")
 
 KAFKA_CONSUMERGROUP_CURRENT_OFFSET: Final = PartitionMetric(

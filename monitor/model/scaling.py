@@ -23,7 +23,7 @@ class ScaleTarget(Value):
     most: int | None = None
     """The largest number of members; absent: as many as there are partitions."""
     members_per_replica: int | None = None
-    """How many members a replica has; absent: as many as most hosts have."""
+    """How many members a replica has; absent: one, if each host has one."""
     down_after_ms: int = 600_000
     """A lower number has to have been enough for so long (ms)."""
 
@@ -59,9 +59,9 @@ class MemberRate(Value, array_like=True):
 
 
 class EnoughMembers(Value, array_like=True):
-    """How many members would have been enough from an instant on (ms since the epoch)."""
+    """How many members were enough, and no fewer, when that was seen last (ms since the epoch)."""
 
-    at_ms: int
+    until_ms: int
     members: int
 
 
@@ -69,9 +69,8 @@ class ScaleMemory(Value):
     """What was seen of a group that its present state no longer has.
 
     ``since_ms`` is from when on it was looked at without a gap. ``rates`` are the newest that were measured, oldest
-    first. ``enough`` are the numbers of members that would have been enough in the last minutes, each until the next;
-    ``latest`` is the latest number of members that it needed, None: none so far; it is unknown since ``unknown_ms``
-    (0: it is known).
+    first. ``enough`` are numbers of members that were enough in the last minutes, falling. ``latest`` is the latest
+    number of members that it needed, None: none so far; it is unknown since ``unknown_ms`` (0: it is known).
     """
 
     since_ms: int = 0
@@ -91,13 +90,14 @@ class Scaling(Value):
     wanted_members: int | None = None
     """The number of members that the group needs; absent: unknown."""
     wanted_replicas: int | None = None
-    """The number of replicas that have so many members; absent: unknown."""
+    """The number of replicas that have so many members; absent: unknown, or hosts have several members and
+    `members_per_replica` is not set."""
     hold: ScaleHold | None = None
     """Why the number stays as it is; absent: it does not, or it is unknown."""
     members: int = 0
     """The number of its members now."""
-    members_per_replica: int = 1
-    """How many members a replica has."""
+    members_per_replica: int | None = None
+    """How many members a replica has; absent: unknown."""
     drain_ms: int | None = None
     """How long the members that there are need for what waits and comes in meanwhile (ms); absent: unknown, or they
     never catch up."""

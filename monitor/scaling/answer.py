@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from msgspec.structs import replace
@@ -18,7 +18,7 @@ from monitor.messages.names import shown, shown_group
 from monitor.model import GroupVerdict, Value
 from monitor.model.scaling import ScaleMemory, ScaleTarget, Scaling
 from monitor.scaling.capacity import Capacity
-from monitor.scaling.plan import PlanRow, Situation, plan_row
+from monitor.scaling.plan import MANY_PARTITIONS, PlanRow, Situation, plan_row, rising_numbers
 from monitor.scaling.shares import ShareTable
 from monitor.scaling.signal import ScaleCase, judge_scaling, measure
 from monitor.scaling.skew import PartitionSkew, skews_of
@@ -28,8 +28,6 @@ _UNITS_MS: Final = {"ms": 1, "s": 1_000, None: 1_000, "m": 60_000, "h": 3_600_00
 MOST_ROWS: Final = 24
 """So many numbers of members are shown."""
 LEAST_TARGET_MS: Final = 1_000
-MOST_TRIED: Final = 200
-"""So many are tried."""
 
 
 class HostCapacity(Value):
@@ -98,7 +96,7 @@ def scale_plan(inputs: GroupInputs, target: ScaleTarget) -> ScalePlan:
     Raises:
         QuestionError: the group has no members, or its assignment cannot be computed.
     """
-    case, memory = case_of(inputs, target), inputs.scale_memory or ScaleMemory()
+    case, memory = case_of(inputs, target), _memory_for(inputs, target)
     if not case.group.members:
         raise QuestionError(f"Group {shown_group(inputs.group.group)} has no members.")
     (loads, capacity), _ = measure(case, memory)
@@ -121,6 +119,14 @@ def scale_plan(inputs: GroupInputs, target: ScaleTarget) -> ScalePlan:
         skews=skews_of(situation),
         assumptions=(*_assumptions(), *(case.table.of(others[-1]).assumptions if others else ())),
     )
+
+
+def _memory_for(inputs: GroupInputs, target: ScaleTarget) -> ScaleMemory:
+    """What the job remembers of the group; for another target than its own, only how fast members read."""
+    memory = inputs.scale_memory or ScaleMemory()
+    if target == inputs.settings.scale:
+        return memory
+    return ScaleMemory(since_ms=1, rates=memory.rates, latest=len(inputs.group.members) or None)
 
 
 def case_of(inputs: GroupInputs, target: ScaleTarget) -> ScaleCase:
@@ -146,8 +152,9 @@ def _rows(table: ShareTable, situation: Situation, wanted: int | None) -> Iterat
         yield row
 
 
-def _numbers_to_try(table: ShareTable, target: ScaleTarget) -> Sequence[int]:
-    return range(target.least, min(target.most or table.partitions, MOST_TRIED) + 1)
+def _numbers_to_try(table: ShareTable, target: ScaleTarget) -> Iterable[int]:
+    most = max(target.least, target.most or table.partitions)
+    return range(target.least, most + 1) if most <= MANY_PARTITIONS else rising_numbers(target.least, most, most)
 
 
 def _hosts(capacity: Capacity) -> tuple[HostCapacity, ...]:

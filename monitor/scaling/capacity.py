@@ -1,8 +1,9 @@
 """How fast a member reads: measured while one of its partitions had lag all the time, as then nothing else held it up.
 
 A member that has read all there is waits for producers, and its rate is theirs. So a rate counts from the first of the
-commits on since when the end was beyond each of them, in one partition that moved on. Where the log ended at the time
-of a commit is interpolated between two polls.
+commits on since when the end was beyond each of them, in one partition that moved on. That is the end as the poll
+before a commit saw it: with bursts, an end between two polls would be a guess. Offsets that are passed unread do not
+count.
 """
 
 from __future__ import annotations
@@ -29,8 +30,10 @@ USUAL: Final = 0.9
 """The capacity is the rate that this share of the measurements did not exceed: the best, without a stray one."""
 DIFFERENT: Final = 1.5
 """Hosts differ if the fastest reads so many times what the slowest reads."""
-BEHIND_MS: Final = 2_000
-"""A member that has read all there is commits what it had read a moment ago."""
+SURE: Final = 5
+"""Of fewer measurements, the capacity is the median: the best of a few is a stray one."""
+OLDEST_MS: Final = 7 * 86_400_000
+"""An older measurement counts no more."""
 FEWEST: Final = 3
 """With fewer measurements, a host counts as all others."""
 
@@ -59,12 +62,16 @@ class Capacity(Value):
 
 
 class OwnedProgress(Value):
-    """A member with the partitions that are its alone: how it went on in each, and since when it has had them (ms)."""
+    """A member with the partitions that are its alone: how it went on in each, and since when it has had them (ms).
+
+    ``jumped_ms`` is when one of them passed offsets last that it cannot have read (0: it has not).
+    """
 
     member_id: str
     host: str
     since_ms: int
     progress: tuple[Progress, ...]
+    jumped_ms: int = 0
 
 
 def saturated_rates(members: Iterable[OwnedProgress]) -> Iterator[MemberRate]:
@@ -72,9 +79,20 @@ def saturated_rates(members: Iterable[OwnedProgress]) -> Iterator[MemberRate]:
     for member in members:
         until_ms = _last_known_ms(member.progress)
         since_ms = max(until_ms - WINDOW_MS, member.since_ms, _busy_since_ms(member.progress, until_ms))
-        if until_ms - since_ms >= SHORTEST_MS:
-            read = sum(read_between(each, since_ms, until_ms) for each in member.progress)
-            yield MemberRate(until_ms, member.member_id, member.host, round(1000 * read / (until_ms - since_ms), 3))
+        if until_ms - since_ms >= SHORTEST_MS and member.jumped_ms < since_ms:
+            per_s = _steady_rate(member.progress, since_ms, until_ms)
+            if per_s:
+                yield MemberRate(until_ms, member.member_id, member.host, round(per_s, 3))
+
+
+def _steady_rate(progress: Sequence[Progress], since_ms: int, until_ms: int) -> float:
+    """Records a second; 0 if one half of the time had less than half of the other: the member stood still in it."""
+    middle_ms = (since_ms + until_ms) // 2
+    halves = [
+        sum([read_between(each, begin_ms, end_ms) for each in progress])
+        for begin_ms, end_ms in ((since_ms, middle_ms), (middle_ms, until_ms))
+    ]
+    return 1000 * sum(halves) / (until_ms - since_ms) if 2 * min(halves) >= max(halves) else 0.0
 
 
 def _last_known_ms(progress: Sequence[Progress]) -> int:
@@ -102,27 +120,28 @@ def _lagging_since_ms(progress: Progress, until_ms: int) -> int:
 
 
 def _is_behind(ends: Sequence[EndOffsetAt], at_ms: int, offset: int) -> bool:
-    """Whether a commit is behind the end by more than what comes in within BEHIND_MS, as a reader is at any time."""
+    """Whether a commit is behind the end as the poll before it saw it. What came since may have come just now."""
     after = bisect_right(ends, at_ms, key=_SEEN)
-    if after == 0:
-        return False
-    earlier, later = ends[after - 1], ends[min(after, len(ends) - 1)]
-    per_ms = (later.offset - earlier.offset) / max(1, later.at_ms - earlier.at_ms)
-    return earlier.offset + per_ms * (at_ms - earlier.at_ms) - offset > max(1.0, per_ms * BEHIND_MS)
+    return after > 0 and offset < ends[after - 1].offset
 
 
-def with_rates(known: tuple[MemberRate, ...], found: Iterable[MemberRate]) -> tuple[MemberRate, ...]:
+def with_rates(known: tuple[MemberRate, ...], found: Iterable[MemberRate], now_ms: int) -> tuple[MemberRate, ...]:
     """The rates with those that are measured long enough after the last one of their member; the newest of them."""
     last = {each.member_id: each.at_ms for each in known}
     new = [each for each in found if each.at_ms - last.get(each.member_id, -APART_MS) >= APART_MS]
-    return (*known, *new)[-MOST_RATES:] if new else known
+    kept = known if not known or known[0].at_ms >= now_ms - OLDEST_MS else _recent(known, now_ms)
+    return (*kept, *new)[-MOST_RATES:] if new else kept
+
+
+def _recent(rates: tuple[MemberRate, ...], now_ms: int) -> tuple[MemberRate, ...]:
+    return tuple([each for each in rates if each.at_ms >= now_ms - OLDEST_MS])
 
 
 def capacity_of(rates: Sequence[MemberRate]) -> Capacity | None:
     """What these rates show; None: nothing was measured.
 
     >>> capacity_of([MemberRate(1, "m", "a", 90.0), MemberRate(2, "m", "a", 100.0)]).per_s
-    100.0
+    95.0
     """
     if not rates:
         return None
@@ -138,11 +157,13 @@ def capacity_of(rates: Sequence[MemberRate]) -> Capacity | None:
     )
 
 
-def _best(rates: Iterable[float]) -> float:
+def _best(rates: Sequence[float]) -> float:
     """The sustained best of some rates.
 
-    >>> _best(range(1, 11)), _best([5.0])
-    (9, 5.0)
+    >>> _best([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 90.0]), _best([5.0, 5.0, 90.0])
+    (9.0, 5.0)
     """
+    if len(rates) < SURE:
+        return median(rates)
     ordered = sorted(rates)
     return ordered[max(0, round(USUAL * len(ordered)) - 1)]

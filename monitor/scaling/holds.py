@@ -102,7 +102,8 @@ def crowded_hold(crowded: tuple[Crowded, ...]) -> Held | None:
     if not crowded:
         return None
     worst = crowded[0]
-    sentence = f"More members do not help: {partition(worst.place)} brings {worst.ratio:.0%} of what one member reads."
+    brings = f"{partition(worst.place)} brings {worst.ratio:.0%} of what one member reads"
+    sentence = f"More members do not help: {brings}, and the other members have enough time."
     return Held(ScaleHold.PARTITION, sentence)
 
 
@@ -112,6 +113,8 @@ def why_unknown(verdict: GroupVerdict) -> Iterator[str]:
         yield f"The group cannot be evaluated: {verdict.unjudged}"
     if not verdict.members:
         yield "The group has no members."
+    if not verdict.traits.commits_partitions:
+        yield "groupwatch has no number for groups of this kind: their members share partitions, or run connectors."
     if verdict.lag is None:
         yield "The lag of the group is unknown."
     if verdict.topics_without_leader or verdict.missed_brokers:

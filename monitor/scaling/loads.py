@@ -11,6 +11,9 @@ from monitor.detection.lag.inflow import partition_inflow
 from monitor.detection.ownership.catalog_view import Topics
 from monitor.model import CommittedOffset, EndOffsetAt, PartitionState, PartitionVerdict, TopicPartition, Value
 
+LATE_MS: Final = 60_000
+LATE_POLLS: Final = 3
+"""After this time, or after so many times the time between two polls, the ends of a partition say nothing of now."""
 APART_MS: Final = 5_000
 """Polls that are closer together show no rate."""
 BEHIND_MS: Final = 5_000
@@ -37,9 +40,12 @@ Loads = Mapping[TopicPartition, Load]
 
 
 def partition_loads(
-    rows: Iterable[PartitionVerdict], topics: Topics, commits: Mapping[TopicPartition, CommittedOffset]
+    rows: Iterable[PartitionVerdict],
+    topics: Topics,
+    commits: Mapping[TopicPartition, CommittedOffset],
+    now_ms: int,
 ) -> Loads | None:
-    """The load of each partition; None if one is unknown, which it is in the first minute of its polls.
+    """The load of each partition; None if one is unknown, as in the first minute of its polls, and once they stop.
 
     A partition in which nothing can be read yet counts as it will: what waits behind an open transaction is to be read.
     Without a commit, nothing waits: of a group whose partitions with records have none, the lag is unknown as a whole.
@@ -50,10 +56,16 @@ def partition_loads(
         state = topics.places(row.topic).get(place)
         lag = 0 if row.lag is None and row.committed is None else row.lag
         incoming = None if state is None else incoming_per_s(state, lag or 0)
-        if state is None or incoming is None or lag is None:
+        if state is None or incoming is None or lag is None or not _is_current(state.ends, now_ms):
             return None
         found[place] = Load(_waiting(lag, incoming, state, commits.get(place)), incoming)
     return found
+
+
+def _is_current(ends: Sequence[EndOffsetAt], now_ms: int) -> bool:
+    """Whether the newest end is as new as polls make it. Commits that pass an old end would look like no lag."""
+    gap_ms = ends[-1].at_ms - ends[-2].at_ms if len(ends) > 1 else 0
+    return now_ms - ends[-1].at_ms <= max(LATE_MS, LATE_POLLS * gap_ms)
 
 
 def incoming_per_s(partition: PartitionState, lag: int = 0) -> float | None:

@@ -17,9 +17,13 @@ from monitor.scaling.capacity import Capacity
 from monitor.scaling.loads import Load, Loads
 from monitor.scaling.shares import Share, Shares, ShareTable
 
-ONE_BY_ONE: Final = 32
-"""So many numbers are tried one after the other; of a larger group, then about each twentieth."""
-STEP: Final = 20
+MOST_PARTITIONS: Final = 500
+"""A larger group has no number: its assignor takes a second for each number of members."""
+ONE_BY_ONE: Final = 16
+FEW: Final = 4
+MANY_PARTITIONS: Final = 100
+"""So many numbers are tried one by one, with more partitions the FEW; then each is a quarter more."""
+STEP: Final = 4
 AS_GOOD: Final = 1.05
 """A number whose busiest member has at most so many times the least possible is as good as the best."""
 
@@ -144,8 +148,17 @@ def candidates(table: ShareTable, situation: Situation) -> Iterator[int]:
         load.required_per_s(target.target_ms) for place, load in situation.loads.items() if place not in crowded
     )
     first = min(most, max(target.least, ceil(required / situation.fastest_per_s)))
-    members = first
+    yield from rising_numbers(first, most, table.partitions)
+
+
+def rising_numbers(first: int, most: int, partitions: int) -> Iterator[int]:
+    """Numbers from one to another, both included: one by one at first, then in larger steps.
+
+    >>> list(rising_numbers(3, 6, 12)), len(list(rising_numbers(1, 500, 500)))
+    ([3, 4, 5, 6], 22)
+    """
+    members, one_by_one = first, ONE_BY_ONE if partitions <= MANY_PARTITIONS else FEW
     while members < most:
         yield members
-        members += 1 if members - first < ONE_BY_ONE else max(1, members // STEP)
+        members += 1 if members - first < one_by_one else max(1, members // STEP)
     yield most

@@ -6,7 +6,6 @@ another number would not help, the latest number stays, and no less than the mem
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import ceil
 from typing import Final, NamedTuple
@@ -24,15 +23,17 @@ from monitor.model import (
     GroupState,
     GroupVerdict,
     Member,
+    PartitionState,
     PartitionVerdict,
     TopicPartition,
     Value,
 )
+from monitor.model.commit_history import columns_of
 from monitor.model.scaling import EnoughMembers, ScaleHold, ScaleMemory, ScaleTarget, Scaling
 from monitor.scaling.capacity import Capacity, OwnedProgress, capacity_of, saturated_rates, with_rates
 from monitor.scaling.holds import UNMEASURED, Held, crowded_hold, find_hold, why_unknown
 from monitor.scaling.loads import Loads, partition_loads
-from monitor.scaling.plan import Situation, enough_members, plan_row
+from monitor.scaling.plan import MOST_PARTITIONS, Situation, enough_members, plan_row
 from monitor.scaling.shares import ShareTable
 
 RENEWED_MS: Final = 30_000
@@ -85,7 +86,9 @@ def judge_scaling(case: ScaleCase, memory: ScaleMemory) -> Signal:
     shown = _describe(case, measured)
     unknown = next(why_unknown(case.verdict), None)
     if unknown is None and measured.loads is None:
-        unknown = "What comes into its partitions is not known yet."
+        unknown = "What comes into its partitions is unknown: polls have begun less than a minute ago, or have stopped."
+    if unknown is None and case.table.partitions > MOST_PARTITIONS:
+        unknown = f"groupwatch has numbers for groups of at most {MOST_PARTITIONS} partitions."
     if unknown is not None:
         return _unknown(case, memory, shown, unknown)
     held = find_hold(case.group, case.verdict)
@@ -105,8 +108,8 @@ def judge_scaling(case: ScaleCase, memory: ScaleMemory) -> Signal:
 def measure(case: ScaleCase, memory: ScaleMemory) -> tuple[Measured, ScaleMemory]:
     """What the partitions bring and what members read, with a memory that has the rates that are measured now."""
     commits = {TopicPartition(each.topic, each.partition): each for each in case.group.offsets}
-    rates = with_rates(memory.rates, saturated_rates(_owned_progress(case, commits)))
-    loads = partition_loads(_read_rows(case), case.topics, commits)
+    rates = with_rates(memory.rates, saturated_rates(_owned_progress(case, commits)), case.now_ms)
+    loads = partition_loads(_read_rows(case), case.topics, commits, case.now_ms)
     return Measured(loads, capacity_of(rates)), replace(memory, rates=rates)
 
 
@@ -127,20 +130,37 @@ def _owned_progress(case: ScaleCase, commits: _Commits) -> list[OwnedProgress]:
 
 
 def _progress(case: ScaleCase, member: Member, places: Sequence[TopicPartition], commits: _Commits) -> OwnedProgress:
-    found = []
+    found, jumped_ms = [], 0
     for place in places:
         commit, state = commits.get(place), case.topics.places(place.topic).get(place)
         if commit is not None and state is not None:
             found.append(progress_of(commit, state))
-    return OwnedProgress(member.member_id, member.host, began_ms(case.group, member), tuple(found))
+            jumped_ms = max(jumped_ms, _jumped_ms(commit, state))
+    since_ms = began_ms(case.group, member)
+    return OwnedProgress(member.member_id, member.host, since_ms, tuple(found), jumped_ms)
 
 
-def members_per_host(members: Sequence[Member]) -> int:
-    """How many members most hosts have; of equally many hosts, the fewer. 1: hosts are not known."""
-    if not members or any(not member.host for member in members):
-        return 1
-    sizes = Counter(Counter(member.host for member in members).values())
-    return min(sizes, key=lambda size: (-sizes[size], size))
+def _jumped_ms(commit: CommittedOffset, state: PartitionState) -> int:
+    """When the commits of a partition last passed offsets that nobody read (ms); 0: they did not, as far as is known.
+
+    A commit from before what is retained is as old: retention may have moved its reader on.
+    """
+    times, offsets = columns_of(commit.history)
+    cut = [at_ms for at_ms, offset in zip(times, offsets, strict=True) if offset < (state.earliest or 0)]
+    jump = commit.jump
+    newest = max(jump.at_ms, jump.other.at_ms if jump.other else 0) if jump is not None else 0
+    return max([newest, *cut])
+
+
+def members_per_replica(members: Sequence[Member], target: ScaleTarget) -> int | None:
+    """How many members a replica has: one, if each member has a host of its own; None: it is not known.
+
+    Several members of one host may be threads of one replica, or replicas behind one address.
+    """
+    if target.members_per_replica is not None:
+        return target.members_per_replica
+    hosts = {member.host for member in members if member.host}
+    return 1 if members and len(hosts) == len(members) else None
 
 
 def _describe(case: ScaleCase, measured: Measured) -> Scaling:
@@ -155,7 +175,7 @@ def _describe(case: ScaleCase, measured: Measured) -> Scaling:
         target_ms=case.target.target_ms,
         sentence="",
         members=len(members),
-        members_per_replica=case.target.members_per_replica or members_per_host(members),
+        members_per_replica=members_per_replica(members, case.target),
         drain_ms=drain_ms,
         capacity_per_s=None if capacity is None else round(capacity.per_s, 3),
         capacity_samples=0 if capacity is None else capacity.samples,
@@ -175,62 +195,85 @@ def _unknown(case: ScaleCase, memory: ScaleMemory, shown: Scaling, reason: str) 
     return Signal(replace(shown, sentence=reason), forgotten, case.now_ms + RENEWED_MS)
 
 
+def _awaited(case: ScaleCase, memory: ScaleMemory, shown: Scaling, enough: tuple[EnoughMembers, ...]) -> Signal:
+    """No number yet: the members that there are may be fewer than there are to be, and nothing was known before."""
+    kept = replace(memory, since_ms=memory.since_ms or case.now_ms, enough=enough, unknown_ms=0)
+    wait = age(case.target.down_after_ms)
+    sentence = f"groupwatch has not known the group for {wait}, so its members may be fewer than usual."
+    return Signal(replace(shown, sentence=sentence), kept, case.now_ms + RENEWED_MS)
+
+
 def _hold_number(case: ScaleCase, memory: ScaleMemory, shown: Scaling, held: Held) -> Signal:
-    """The latest number. Of a group in motion that had none, the members are no number."""
-    if memory.latest is None and held.reason in _MOTION:
+    """The latest number; while members come and go, those that there are say nothing."""
+    is_moving = held.reason in _MOTION
+    wanted = memory.latest or 0 if is_moving else max(memory.latest or 0, len(case.group.members))
+    enough = memory.enough if is_moving else _with_enough(memory.enough, case, wanted)
+    if memory.latest is None and not _is_known_for_long(case, memory):
+        return _awaited(case, memory, replace(shown, hold=None), enough)
+    if not wanted:
         return _unknown(case, memory, shown, held.sentence)
-    wanted = max(memory.latest or 0, len(case.group.members))
-    enough = memory.enough if held.reason in _MOTION else _with_enough(memory.enough, case, wanted)
+    told = _within_limits(case, wanted)
     since_ms = memory.since_ms or case.now_ms
-    kept = replace(memory, since_ms=since_ms, enough=enough, latest=wanted, unknown_ms=0)
-    scaling = replace(_wanting(shown, wanted), sentence=held.sentence, hold=held.reason)
+    kept = replace(memory, since_ms=since_ms, enough=enough, latest=told, unknown_ms=0)
+    scaling = replace(_wanting(shown, told), sentence=held.sentence, hold=held.reason)
     return Signal(scaling, kept, min(held.until_ms or case.now_ms + RENEWED_MS, case.now_ms + RENEWED_MS))
 
 
+def _is_known_for_long(case: ScaleCase, memory: ScaleMemory) -> bool:
+    return bool(memory.since_ms) and memory.since_ms + case.target.down_after_ms <= case.now_ms
+
+
 def _calculate_number(case: ScaleCase, memory: ScaleMemory, shown: Scaling, situation: Situation) -> Signal:
-    """The number that is enough now, and no lower than that which was enough in all of the last minutes."""
+    """The number that is enough now, and no lower than those that were enough in the last minutes."""
     needed = enough_members(case.table, situation)
     crowded = crowded_hold(situation.crowded_partitions())
     baseline = max(memory.latest or 0, len(case.group.members))
     if crowded is not None and needed <= baseline:
         return _hold_number(case, memory, shown, crowded)
-    since_ms = memory.since_ms or case.now_ms
     enough = _with_enough(memory.enough, case, needed)
-    is_known_for_long = since_ms + case.target.down_after_ms <= case.now_ms
     wanted = max(each.members for each in enough)
-    if wanted < baseline and not is_known_for_long:
+    if wanted < baseline and not _is_known_for_long(case, memory):
         wanted = baseline
-    kept = replace(memory, since_ms=since_ms, enough=enough, latest=wanted, unknown_ms=0)
-    sentence = _why(needed, wanted, case, situation)
-    return Signal(replace(_wanting(shown, wanted), sentence=sentence), kept, _due_ms(case, kept, shown, needed))
+    if memory.latest is None and wanted <= baseline and not _is_known_for_long(case, memory):
+        return _awaited(case, memory, shown, enough)
+    told = _within_limits(case, wanted)
+    kept = replace(memory, since_ms=memory.since_ms or case.now_ms, enough=enough, latest=told, unknown_ms=0)
+    sentence = _why(needed, told, case, situation)
+    return Signal(replace(_wanting(shown, told), sentence=sentence), kept, _due_ms(case, kept, shown, needed))
 
 
 def _due_ms(case: ScaleCase, memory: ScaleMemory, shown: Scaling, needed: int) -> int | None:
     """When the number may become another one if nothing happens: where nothing comes in, only once it may fall."""
     if shown.incoming_per_s or shown.waiting:
         return case.now_ms + RENEWED_MS
-    if memory.latest == needed:
+    if memory.latest == _within_limits(case, needed):
         return None
-    ends = [each.at_ms for each in memory.enough[1:]]
-    return max(case.now_ms + 1, (ends[0] if ends else memory.since_ms) + case.target.down_after_ms + 1)
+    falls_ms = memory.since_ms if len(memory.enough) == 1 else memory.enough[0].until_ms + RENEWED_MS + 1
+    return max(case.now_ms + 1, falls_ms + case.target.down_after_ms)
 
 
 def _with_enough(known: tuple[EnoughMembers, ...], case: ScaleCase, members: int) -> tuple[EnoughMembers, ...]:
     """What was enough in the last minutes, and what is now. What a later, higher number covers is left out.
 
-    An entry counts until the next one, so the last of those from before that time counts, too.
+    A number counts for RENEWED_MS after it was seen, as it is looked at so often, and is noted no more often.
     """
-    since_ms = case.now_ms - case.target.down_after_ms
-    ends = [*[each.at_ms for each in known[1:]], case.now_ms]
-    recent = [each for each, end_ms in zip(known, ends, strict=False) if end_ms >= since_ms]
-    higher = [each for each in recent if each.members > members]
-    if recent and recent[-1].members == members:
-        return (*higher, recent[-1])
+    oldest_ms = case.now_ms - case.target.down_after_ms - RENEWED_MS
+    higher = [each for each in known if each.members > members and each.until_ms >= oldest_ms]
+    last = known[-1] if known else None
+    if last is not None and last.members == members and case.now_ms - last.until_ms < RENEWED_MS // 2:
+        return (*higher, last)
     return (*higher, EnoughMembers(case.now_ms, members))
 
 
+def _within_limits(case: ScaleCase, members: int) -> int:
+    """The number that is between those of the entry."""
+    target = case.target
+    return max(target.least, members if target.most is None else min(members, target.most))
+
+
 def _wanting(shown: Scaling, members: int) -> Scaling:
-    return replace(shown, wanted_members=members, wanted_replicas=ceil(members / shown.members_per_replica))
+    each = shown.members_per_replica
+    return replace(shown, wanted_members=members, wanted_replicas=None if each is None else ceil(members / each))
 
 
 def _why(needed: int, wanted: int, case: ScaleCase, situation: Situation) -> str:

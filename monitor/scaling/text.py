@@ -70,10 +70,16 @@ def plan_remarks(plan: ScalePlan) -> Iterator[str]:
     if plan.pause_ms is not None:
         spread = f"{plan.pause_ms.median / 1000:.1f} s, at most {plan.pause_ms.most / 1000:.1f} s"
         yield f"A rebalance of this group stopped each partition for {spread}."
-    wanted, replicas = plan.scaling.wanted_members, plan.scaling.wanted_replicas
-    if replicas is not None and replicas != wanted:
-        each = counted(plan.scaling.members_per_replica, "member")
-        yield f"A replica has {each}, so {counted(replicas, 'replica')} {'is' if replicas == 1 else 'are'} needed."
+    yield from _replicas_text(plan.scaling)
+
+
+def _replicas_text(scaling: Scaling) -> Iterator[str]:
+    wanted, replicas, each = scaling.wanted_members, scaling.wanted_replicas, scaling.members_per_replica
+    if wanted is not None and each is None:
+        yield "Several members have one host, so set members_per_replica to have a number of replicas."
+    if replicas is not None and each is not None and replicas != wanted:
+        verb = "is" if replicas == 1 else "are"
+        yield f"A replica has {counted(each, 'member')}, so {counted(replicas, 'replica')} {verb} needed."
 
 
 def busiest_heading(plan: ScalePlan) -> str:

@@ -11,10 +11,11 @@ from monitor.detection.evaluate import Judged
 from monitor.detection.evaluation_input import GroupInputs
 from monitor.detection.ownership.assignment_view import AssignmentView
 from monitor.detection.ownership.catalog_view import Topics
+from monitor.messages.names import shown
 from monitor.model import GroupState
-from monitor.model.scaling import ScaleMemory, ScaleTarget
+from monitor.model.scaling import ScaleMemory, ScaleTarget, Scaling
 from monitor.scaling.shares import ShareTable
-from monitor.scaling.signal import ScaleCase, judge_scaling
+from monitor.scaling.signal import ScaleCase, Signal, judge_scaling
 
 
 @dataclass(slots=True)
@@ -46,6 +47,12 @@ class Scaler:
         yield from [(name, self._known[name].memory) for name in sorted(names)]
         self._changed.clear()
 
+    def begin_again(self, memories: Mapping[str, ScaleMemory]) -> None:
+        """Go on from what another one remembered last: what this one remembers is of an earlier time."""
+        self.seeds = memories
+        self._known.clear()
+        self._changed.clear()
+
     def forget(self, group: str) -> None:
         """The group is gone."""
         self._known.pop(group, None)
@@ -63,10 +70,19 @@ class Scaler:
             inputs = GroupInputs(group, topics.catalog, judged.verdict.evaluated_ms)
             known.table = ShareTable(inputs, view.ownership.owners)
         case = ScaleCase(view.named(group), judged.verdict, topics, view.ownership.owners, known.table, target)
-        signal = judge_scaling(case, known.memory)
+        signal = _signal(case, known.memory)
         if signal.memory != known.memory:
             known.memory = signal.memory
             self._changed.add(group.group)
         due = [each for each in (judged.until_ms, signal.until_ms) if each is not None]
         verdict = replace(judged.verdict, scaling=signal.scaling)
         return replace(judged, verdict=verdict, until_ms=min(due, default=None))
+
+
+def _signal(case: ScaleCase, memory: ScaleMemory) -> Signal:
+    """The number; a fault in it leaves the verdict as it is, and the number unknown."""
+    try:
+        return judge_scaling(case, memory)
+    except Exception as error:  # the number is an addition: findings do not depend on it
+        sentence = f"The number cannot be calculated ({type(error).__name__}: {shown(str(error))})."
+        return Signal(Scaling(case.target.target_ms, sentence, members=len(case.group.members)), memory, None)

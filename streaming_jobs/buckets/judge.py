@@ -25,6 +25,7 @@ from monitor.metrics.age_instants import deflated_samples, with_ages, with_insta
 from monitor.metrics.render import render_commits, render_groups
 from monitor.metrics.series_cap import apart_if_large
 from monitor.metrics.series_filter import ALL_SERIES, SeriesRules
+from monitor.metrics.specs import SCALE_FAMILIES
 from monitor.model import FamilyBlock, GroupState, GroupSummary
 from monitor.scaling.verdicts import Scaler
 from streaming_jobs.buckets.batch_context import BatchContext, Unread
@@ -92,13 +93,17 @@ class BucketEvaluator:
         for last in self._last.values():
             last.due_ms = -inf
 
+    def follows(self, context: BatchContext) -> bool:
+        """Whether this judge sent the rows of the micro-batch before; else another one has seen the groups since."""
+        return self._told == context.known
+
     def rows(self, groups: Mapping[str, GroupState], topics: Topics, context: BatchContext) -> Iterator[BucketRow]:
         """The rows of these groups, which are all of the bucket, that the driver needs.
 
         That is what differs from what this judge sent in the micro-batch before. If another worker sent the rows then,
         or if the driver knows nothing, it is all of it.
         """
-        is_followed = self._told == context.known
+        is_followed = self.follows(context)
         if not is_followed:
             self._summaries, self._digests = {}, {}
             yield BucketRow(self.number, RowKind.BLOCK, ALL_BLOCKS, None)
@@ -194,7 +199,8 @@ class BucketEvaluator:
         """
         last = self._last.get(name)
         summary = unjudged_summary(state, None if last is None else _SUMMARY.decode(last.summary), _shorten(reason))
-        blocks = () if last is None else with_ages(last.blocks, max(last.evaluated_ms, known_ms))
+        kept = () if last is None else [each for each in last.blocks if each.family not in SCALE_FAMILIES]
+        blocks = () if last is None else with_ages(kept, max(last.evaluated_ms, known_ms))
         return _EvaluatedGroup(state, msgspec.msgpack.encode(summary), blocks, due_ms=inf)
 
     def reset(self) -> None:

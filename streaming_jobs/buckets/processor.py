@@ -42,7 +42,8 @@ class _WorkerCache:
     topics: Topics | None = None
     expectations_key: str | None = None
     expectations: Expectations | None = None
-    scale: dict[str, ScaleMemory] | None = None
+    scale_key: str | None = None
+    scale: dict[str, ScaleMemory] = field(default_factory=dict)
 
 
 GROUP_ENTITIES: Final = frozenset({Entity.GROUP, Entity.OFFSETS})
@@ -97,8 +98,8 @@ class BucketProcessor(StatefulProcessor):
         if context.catalog is not None:
             if context.expectations is not None or judge.expectations is not None:
                 judge.expect(self._expectations(memory, context.expectations))
-            if context.scale is not None:
-                judge.scaler.seeds = self._scale_memories(memory, context.scale)
+            if context.scale is not None and not judge.follows(context):
+                judge.scaler.begin_again(self._scale_memories(memory, context.scale))
             yield from judge.rows(kept.bucket.groups(context.now_ms), self._topics(memory, context.catalog), context)
 
     def _topics(self, memory: _WorkerCache, key: str) -> Topics:
@@ -116,9 +117,10 @@ class BucketProcessor(StatefulProcessor):
         return memory.expectations
 
     def _scale_memories(self, memory: _WorkerCache, key: str) -> Mapping[str, ScaleMemory]:
-        """What the driver remembered of groups when this worker began."""
-        if memory.scale is None:
+        """What the driver remembers of groups since the micro-batch before."""
+        if memory.scale_key != key:
             memory.scale = msgspec.msgpack.decode(self._shelf.fetch(key), type=dict[str, ScaleMemory])
+            memory.scale_key = key
         return memory.scale
 
     def close(self) -> None:

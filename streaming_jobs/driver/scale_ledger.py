@@ -48,6 +48,9 @@ class ScaleLedger:
         self._note = note
         self._catalogs = catalogs
         self._known: Mapping[str, ScaleMemory] = {}
+        self._seen: frozenset[str] = frozenset()
+        self._stored: Mapping[str, int] = {}
+        """The stored numbers."""
         self._stored_ms = 0
         self._key = ""
         self._has_failed = False
@@ -71,11 +74,23 @@ class ScaleLedger:
         return self._key
 
     def take(self, memories: Mapping[str, ScaleMemory], now_ms: int) -> None:
-        """Take what the executors remember; once a minute, it is stored if it has changed."""
-        if now_ms - self._stored_ms < STORED_EVERY_MS or memories == self._known:
-            return
-        self._known, self._stored_ms = dict(memories), now_ms
-        self._offer()
+        """Take what the executors remember of the groups that they have evaluated, and offer it at once.
+
+        It is stored once a minute, so that its numbers stay current, and as soon as one is higher.
+        """
+        gone = self._seen - memories.keys()
+        self._seen = frozenset(memories)
+        merged = {name: each for name, each in self._known.items() if name not in gone} | dict(memories)
+        is_higher = any((each.latest or 0) > self._stored.get(name, 0) for name, each in memories.items())
+        if merged != self._known:
+            self._known = merged
+            self._offer()
+        if self._known and (is_higher or now_ms - self._stored_ms >= STORED_EVERY_MS):
+            self._store(now_ms)
+
+    def _store(self, now_ms: int) -> None:
+        self._stored_ms = now_ms
+        self._stored = {name: each.latest for name, each in self._known.items() if each.latest is not None}
         try:
             self._note.write(_encode(self._cluster, self._known, now_ms))
             self._has_failed = False

@@ -17,7 +17,7 @@ from typing import Final
 import msgspec
 
 from monitor.config import Settings
-from monitor.metrics.specs import METRICS
+from monitor.metrics.specs import METRICS, SCALE_FAMILIES
 from monitor.metrics.version import installed_version
 from monitor.model import ClusterSnapshot
 from streaming_jobs.driver.snapshot_store import SnapshotStore
@@ -111,7 +111,7 @@ class ServedBefore:
             cluster=snapshot.cluster,
             evaluated_ms=snapshot.evaluated_ms,
             groups=snapshot.groups,
-            blocks=snapshot.blocks,
+            blocks=tuple([each for each in snapshot.blocks if each.family not in SCALE_FAMILIES]),
             catalog_ms=snapshot.catalog_ms,
             clock_behind_ms=snapshot.clock_behind_ms,
             tells_findings=snapshot.tells_findings,

@@ -41,11 +41,11 @@ def test_more_that_comes_in_counts_at_once_where_it_waits():
     assert [incoming_per_s(state, lag) for lag in (499, 500)] == [28.0, 100.0]
 
 
-def loads(lag: int | None, commit_s: int = 100, **row):
+def loads(lag: int | None, commit_s: int = 100, now_ms: int = START + 100_000, **row):
     state = partition((0, 0), (60, 600), (80, 800), (100, 1_000))
     topics = Topics(catalog(TopicState(cluster="c", topic="t", pass_ms=START + 100_000, partitions=(state,))))
     commit = CommittedOffset("t", 0, 900, START + 1000 * commit_s)
-    return partition_loads([PartitionVerdict("t", 0, lag=lag, **row)], topics, {PLACE: commit})
+    return partition_loads([PartitionVerdict("t", 0, lag=lag, **row)], topics, {PLACE: commit}, now_ms)
 
 
 def test_what_came_after_the_newest_poll_waits_too():
@@ -58,4 +58,10 @@ def test_what_came_after_the_newest_poll_waits_too():
 def test_a_load_that_is_not_known_is_none():
     assert loads(None, committed=900) is None
     assert loads(None) == {PLACE: Load(0.0, 10.0)}, "no commit, and no records to read"
-    assert partition_loads([PartitionVerdict("gone", 0, lag=1)], Topics(catalog()), {}) is None
+    assert partition_loads([PartitionVerdict("gone", 0, lag=1)], Topics(catalog()), {}, START) is None
+
+
+def test_where_polls_have_stopped_the_load_is_unknown():
+    """They were 20 s apart: a minute without one is late."""
+    assert loads(100, now_ms=START + 160_000) is not None
+    assert loads(100, now_ms=START + 160_001) is None

@@ -3,11 +3,13 @@
 import pytest
 from msgspec.structs import replace
 
+from monitor.detection.evaluation_input import GroupInputs
 from monitor.detection.ownership.catalog_view import Topics
 from monitor.model import Finding, FindingKind, Phase, Rebalance
 from monitor.model.scaling import EnoughMembers, MemberRate, ScaleHold, ScaleMemory, ScaleTarget
 from monitor.scaling.answer import case_of, scale_plan
-from monitor.scaling.signal import Signal, judge_scaling, members_per_host
+from monitor.scaling.shares import ShareTable
+from monitor.scaling.signal import RENEWED_MS, Signal, judge_scaling, members_per_replica
 from tests.scaling.fleet import Fleet, even
 from tests.support.builders import member
 
@@ -15,6 +17,11 @@ TARGET = ScaleTarget()
 MEASURED = ScaleMemory(rates=tuple([MemberRate(number, "m00", "h", 200.0) for number in range(10)]))
 """A member reads 200 records a second."""
 MINUTE = 60_000
+
+
+def known(fleet: Fleet, latest: int | None = None) -> ScaleMemory:
+    """What is remembered of a group that has been known for long."""
+    return replace(MEASURED, since_ms=fleet.now_ms - 20 * MINUTE, latest=latest or len(fleet.speeds))
 
 
 def signal_of(fleet: Fleet, memory: ScaleMemory = MEASURED, target: ScaleTarget = TARGET) -> Signal:
@@ -34,6 +41,7 @@ def test_a_number_at_which_the_largest_share_does_not_fall_is_no_answer():
     fleet = Fleet(even(6, 60.0), [400.0, 400.0]).run(300)
     assert number_of(fleet) == 3
     assert number_of(fleet, target=replace(TARGET, least=4)) == 4
+    assert number_of(fleet, known(fleet), target=replace(TARGET, most=1)) == 1
 
 
 def test_two_partitions_that_are_too_much_for_the_headroom_need_a_member_each():
@@ -42,97 +50,107 @@ def test_two_partitions_that_are_too_much_for_the_headroom_need_a_member_each():
 
 
 def test_what_waits_has_to_be_read_within_the_target():
-    """4 partitions with 10 a second and 6,000 that wait in each: 110 a second within a minute, 60 within two."""
-    fleet = Fleet(lambda s: [10.0 if s != 100 else 6_000.0] * 4, [1e-9, 1e-9], stuck=frozenset(range(4)))
-    fleet.run(100)
-    fleet.stuck = frozenset()
-    fleet.run(2)
-    fleet.run(18)
-    waits = signal_of(fleet, replace(MEASURED, latest=2))
-    assert waits.scaling.waiting == pytest.approx(4 * 7_180, rel=0.02)
+    """About 7,200 wait in each of 4 partitions, and nothing comes in: 120 a second each within a minute, so a member of
+    200 reads one. Within three minutes it is 40, and one member reads all four."""
+    fleet = Fleet(lambda second: [7_200.0 if second == 1 else 0.0] * 4, [1.0, 1.0]).run(320)
+    assert signal_of(fleet).scaling.waiting == pytest.approx(4 * 7_200, rel=0.03)
+    assert number_of(fleet, known(fleet)) == 4
+    assert number_of(fleet, known(fleet), target=replace(TARGET, target_ms=3 * MINUTE)) == 1
 
 
 def test_the_largest_number_is_that_of_the_partitions_or_of_the_entry():
     fleet = Fleet(even(4, 190.0), [100.0, 100.0]).run(300)
     assert number_of(fleet) == 4
     assert number_of(fleet, target=replace(TARGET, most=3)) == 3
+    assert number_of(fleet, known(fleet, 6), target=replace(TARGET, most=3)) == 3
 
 
 def test_where_no_number_is_enough_it_says_so():
     fleet = Fleet(even(4, 190.0), [100.0, 100.0]).run(300)
-    latest = signal_of(fleet, target=replace(TARGET, most=2)).scaling
+    latest = signal_of(fleet, known(fleet), target=replace(TARGET, most=2)).scaling
     assert latest.sentence == "No number of members reads all that waits within 1 min; 2 members come closest."
 
 
-def test_replicas_have_as_many_members_as_most_hosts():
-    fleet = Fleet(even(6, 60.0), [400.0] * 4, hosts=["/a", "/a", "/b", "/b"]).run(300)
-    latest = signal_of(fleet, replace(MEASURED, latest=4)).scaling
-    assert (latest.members_per_replica, latest.wanted_members, latest.wanted_replicas) == (2, 4, 2)
-    assert signal_of(fleet, target=replace(TARGET, members_per_replica=3)).scaling.wanted_replicas == 2
+def test_replicas_are_known_where_each_member_has_a_host_of_its_own():
+    fleet = Fleet(even(6, 60.0), [400.0] * 4)
+    own = signal_of(fleet.run(300), known(fleet)).scaling
+    assert (own.members_per_replica, own.wanted_members, own.wanted_replicas) == (1, 3, 3)
+    threads = signal_of(fleet, known(fleet), replace(TARGET, members_per_replica=2)).scaling
+    assert (threads.wanted_members, threads.wanted_replicas) == (3, 2)
 
 
-def test_members_per_host_are_those_of_most_hosts():
-    def members(*hosts: str):
-        return [member(f"m{number}", ["t"], host=host) for number, host in enumerate(hosts)]
-
-    assert members_per_host(members("a", "a", "b", "b", "c")) == 2
-    assert members_per_host(members("a", "a", "b")) == 1
-    assert members_per_host(members("a", "a", "")) == 1
-    assert members_per_host([]) == 1
+def test_several_members_of_a_host_are_no_number_of_replicas():
+    """They may be threads of one pod, or pods behind one address: eight of these are not one replica."""
+    fleet = Fleet(even(8, 90.0), [400.0] * 8, hosts=["/10.0.0.1"] * 8).run(300)
+    told = signal_of(fleet, known(fleet)).scaling
+    assert (told.members_per_replica, told.wanted_members, told.wanted_replicas) == (None, 8, None)
+    assert members_per_replica([member("a", ["t"], host="h"), member("b", ["t"], host="")], TARGET) is None
+    assert members_per_replica([], TARGET) is None
 
 
 # --- lower numbers come late ------------------------------------------------------------------------------------------
 
-QUIET = Fleet(even(6, 10.0), [400.0] * 4)
-
 
 def test_a_lower_number_has_to_have_been_enough_for_ten_minutes():
-    fleet, memory = Fleet(even(6, 10.0), [400.0] * 4).run(300), MEASURED
-    latest = {}
+    fleet = Fleet(even(6, 10.0), [400.0] * 4).run(300)
+    memory = replace(MEASURED, since_ms=fleet.now_ms, latest=4)
+    first_ms, told = fleet.now_ms, {}
     for _ in range(25):
         found = signal_of(fleet.run(30), memory)
-        latest[fleet.now_ms], memory = found.scaling.wanted_members, found.memory
-    first_ms = min(latest)
-    assert {at_ms - first_ms for at_ms, wanted in latest.items() if wanted == 1} == set(range(600_000, 721_000, 30_000))
-    assert {wanted for wanted in latest.values() if wanted != 1} == {4}
+        told[fleet.now_ms], memory = found.scaling.wanted_members, found.memory
+    fell_ms = min(at_ms for at_ms, wanted in told.items() if wanted == 1)
+    assert fell_ms - first_ms == 10 * MINUTE
+    assert {wanted for at_ms, wanted in told.items() if at_ms < fell_ms} == {4}
+    assert {wanted for at_ms, wanted in told.items() if at_ms >= fell_ms} == {1}
 
 
 def test_what_was_needed_within_the_ten_minutes_counts():
     fleet = Fleet(even(6, 10.0), [400.0] * 4).run(900)
     now_ms = fleet.now_ms
-    memory = replace(
-        MEASURED,
-        since_ms=now_ms - 20 * MINUTE,
-        latest=4,
-        enough=(EnoughMembers(now_ms - 12 * MINUTE, 4), EnoughMembers(now_ms - 9 * MINUTE, 3)),
-    )
-    assert number_of(fleet, memory) == 4  # for 3 of the minutes
-    later = replace(memory, enough=(EnoughMembers(now_ms - 14 * MINUTE, 4), EnoughMembers(now_ms - 11 * MINUTE, 3)))
-    assert number_of(fleet, later) == 3
-    long_ago = replace(memory, enough=(EnoughMembers(now_ms - 14 * MINUTE, 1),))
-    assert number_of(fleet, long_ago) == 1
+    within, before = now_ms - 10 * MINUTE - RENEWED_MS, now_ms - 10 * MINUTE - RENEWED_MS - 1
+    recent = replace(known(fleet), enough=(EnoughMembers(within, 4), EnoughMembers(now_ms - MINUTE, 3)))
+    assert number_of(fleet, recent) == 4
+    assert number_of(fleet, replace(recent, enough=(EnoughMembers(before, 4), EnoughMembers(within, 3)))) == 3
+    assert number_of(fleet, replace(recent, enough=(EnoughMembers(before, 4),))) == 1
+
+
+def test_a_need_that_swings_lets_an_old_peak_go():
+    """Once 4, and since then 1 and 2 in turn: the peak counts for ten minutes, and no longer."""
+    fleet, memory = Fleet(lambda s: [20.0 if s // 300 % 2 else 60.0] * 6, [400.0] * 4).run(600), None
+    memory = replace(known(fleet), enough=(EnoughMembers(fleet.now_ms, 4),))
+    told = []
+    for _ in range(50):
+        found = signal_of(fleet.run(30), memory)
+        memory = found.memory
+        told.append(found.scaling.wanted_members)
+    assert told[:19] == [4] * 19
+    assert set(told[22:]) == {3}
+    assert len(memory.enough) <= 4
 
 
 def test_a_higher_number_counts_at_once():
     fleet = Fleet(even(6, 90.0), [400.0, 400.0]).run(300)
-    memory = replace(MEASURED, since_ms=fleet.now_ms - 20 * MINUTE, latest=2, enough=(EnoughMembers(1, 2),))
-    assert number_of(fleet, memory) == 6
+    assert number_of(fleet, replace(known(fleet), enough=(EnoughMembers(fleet.now_ms - 1, 2),))) == 6
 
 
 # --- holds ------------------------------------------------------------------------------------------------------------
 
 
 def test_a_capacity_that_is_unknown_holds_the_present_number():
-    latest = signal_of(Fleet(even(6, 10.0), [400.0] * 3).run(300), ScaleMemory()).scaling
+    fleet = Fleet(even(6, 10.0), [400.0] * 3).run(300)
+    latest = signal_of(fleet, replace(known(fleet), rates=())).scaling
     assert (latest.wanted_members, latest.hold) == (3, ScaleHold.CAPACITY)
 
 
 def test_a_partition_that_brings_more_than_a_member_reads_holds_the_number():
     """300 a second into one partition of 6; the others have 10, for which two members are enough."""
     fleet = Fleet(lambda _: [300.0, *[10.0] * 5], [200.0] * 2).run(300)
-    latest = signal_of(fleet).scaling
+    latest = signal_of(fleet, known(fleet)).scaling
     assert (latest.wanted_members, latest.hold) == (2, ScaleHold.PARTITION)
-    assert latest.sentence == "More members do not help: partition 0 of orders brings 150% of what one member reads."
+    assert latest.sentence == (
+        "More members do not help: partition 0 of orders brings 150% of what one member reads, and the other members "
+        "have enough time."
+    )
 
 
 def test_others_still_get_members_beside_such_a_partition():
@@ -179,9 +197,34 @@ def test_a_rebalance_holds_the_number_and_twice_its_usual_length_after_it():
 
 def test_the_members_of_a_group_in_motion_are_no_number():
     """A job that starts during a rollout sees fewer members than there are to be."""
-    case = case_of(Fleet(even(6, 90.0), [400.0, 400.0]).run(300).inputs(), TARGET)
+    fleet = Fleet(even(6, 90.0), [400.0, 400.0]).run(300)
+    case = case_of(fleet.inputs(), TARGET)
     going_on = case._replace(verdict=replace(case.verdict, rebalancing_since_ms=1))
     assert judge_scaling(going_on, MEASURED).scaling.wanted_members is None
+    assert judge_scaling(going_on, replace(known(fleet), latest=None)).scaling.wanted_members is None
+
+
+def test_a_pod_more_during_a_rollout_is_no_number():
+    """With maxSurge, the new pod is there before the old one goes."""
+    fleet = Fleet(even(6, 60.0), [400.0] * 4).run(300)
+    case = case_of(fleet.inputs(), TARGET)
+    going_on = case._replace(verdict=replace(case.verdict, rebalancing_since_ms=1))
+    assert judge_scaling(going_on, known(fleet, 3)).scaling.wanted_members == 3
+
+
+def test_a_group_that_has_just_come_is_told_only_that_it_needs_more():
+    """Two of its six pods may be there yet: the number of those is none to go by."""
+    needs_more = Fleet(even(6, 90.0), [400.0, 400.0]).run(300)
+    assert number_of(needs_more, MEASURED) == 6
+    fleet = Fleet(even(6, 10.0), [400.0, 400.0]).run(300)
+    first = signal_of(fleet, MEASURED)
+    assert (first.scaling.wanted_members, first.scaling.sentence) == (
+        None,
+        "groupwatch has not known the group for 10 min, so its members may be fewer than usual.",
+    )
+    assert signal_of(fleet, ScaleMemory()).scaling.wanted_members is None
+    later = fleet.run(600)
+    assert signal_of(later, first.memory).scaling.wanted_members == 1
 
 
 # --- what is missing --------------------------------------------------------------------------------------------------
@@ -207,10 +250,32 @@ def without_polls(case):
     return case._replace(topics=Topics(replace(case.topics.catalog, topics={})))
 
 
-@pytest.mark.parametrize("spoil", [without_members, without_lag, without_a_broker, not_evaluated, without_polls])
+def polls_that_stopped(case):
+    """A minute ago and more; commits go on past the end that was seen last."""
+    return case._replace(verdict=replace(case.verdict, evaluated_ms=case.now_ms + 61_000))
+
+
+def an_assignor_of_others(case):
+    """What it would do with another number of members is not known."""
+    strange = replace(case.group, protocol="acme")
+    return case._replace(table=ShareTable(GroupInputs(strange, case.topics.catalog, case.now_ms), case.owners))
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        without_members,
+        without_lag,
+        without_a_broker,
+        not_evaluated,
+        without_polls,
+        polls_that_stopped,
+        an_assignor_of_others,
+    ],
+)
 def test_where_something_is_missing_there_is_no_number(spoil):
     fleet = Fleet(even(6, 10.0), [400.0] * 4).run(900)
-    memory = replace(MEASURED, since_ms=1, latest=4, enough=(EnoughMembers(1, 1),))
+    memory = known(fleet)
     case = case_of(fleet.inputs(), TARGET)
     assert judge_scaling(case, memory).scaling.wanted_members == 1  # all is known
     found = judge_scaling(spoil(case), memory)
@@ -232,7 +297,7 @@ def test_the_latest_number_counts_no_more_after_five_minutes_without_one():
         memory = judge_scaling(then, memory).memory
         assert memory.latest == latest
     back = judge_scaling(case, memory)
-    assert (back.scaling.wanted_members, back.memory.unknown_ms) == (2, 0)
+    assert (back.scaling.wanted_members, back.memory.unknown_ms) == (None, 0), "not before ten minutes"
 
 
 # --- the table --------------------------------------------------------------------------------------------------------
@@ -240,7 +305,7 @@ def test_the_latest_number_counts_no_more_after_five_minutes_without_one():
 
 def test_the_table_has_the_numbers_at_which_the_busiest_member_has_less():
     fleet = Fleet(even(6, 60.0), [200.0, 200.0]).run(200)
-    plan = scale_plan(fleet.inputs(memory=MEASURED), TARGET)
+    plan = scale_plan(fleet.inputs(TARGET, known(fleet)), TARGET)
     assert [(row.members, row.partitions) for row in plan.rows] == [(1, 6), (2, 3), (3, 2), (6, 1)]
     assert [row.busiest for row in plan.rows] == pytest.approx([2.25, 1.125, 0.75, 0.3], abs=0.01)
     assert plan.scaling.wanted_members == 3
@@ -258,4 +323,23 @@ def test_a_skew_says_which_partitions_or_keys_would_help():
     assert one.skews[0].sentence() == (
         "300 records/s come into partition 0 of orders: 150% of what one member reads. "
         "The topic needs 2 partitions, and keys that spread evenly over them."
+    )
+
+
+def test_another_target_than_that_of_the_entry_has_no_past():
+    """What was enough for the entry says nothing of it; how fast members read does."""
+    fleet = Fleet(even(6, 60.0), [400.0] * 4).run(300)
+    memory = replace(known(fleet, 6), enough=(EnoughMembers(fleet.now_ms, 6),))
+    own = replace(TARGET, target_ms=30_000)
+    assert scale_plan(fleet.inputs(own, memory), own).scaling.wanted_members == 6
+    asked = scale_plan(fleet.inputs(own, memory), replace(own, most=3)).scaling
+    assert (asked.wanted_members, asked.sentence) == (3, "3 members are enough to read all that waits within 30 s.")
+
+
+def test_a_group_with_very_many_partitions_has_no_number():
+    fleet = Fleet(even(501, 1.0), [400.0] * 2).run(100)
+    told = signal_of(fleet, known(fleet)).scaling
+    assert (told.wanted_members, told.sentence) == (
+        None,
+        "groupwatch has numbers for groups of at most 500 partitions.",
     )

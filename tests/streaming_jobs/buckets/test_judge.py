@@ -21,6 +21,7 @@ from monitor.metrics.render import join, packed, render_groups
 from monitor.metrics.series_filter import Detail, DetailOverride, SeriesRules
 from monitor.model import ClusterSnapshot
 from monitor.model.scaling import MemberRate, ScaleMemory, ScaleTarget
+from monitor.scaling import verdicts as scaling_verdicts
 from monitor.scaling.answer import scale_plan
 from monitor.tracking.serialization import encode_state
 from streaming_jobs.buckets.batch_context import BatchContext, Unread
@@ -427,7 +428,7 @@ def test_what_was_measured_of_a_group_comes_to_the_driver_and_to_a_worker_that_i
     fleet.rates, fleet.speeds = even(6, 10.0), [150.0] * 2
     fleet.run(400)
     newer = BucketEvaluator(0, SCALED)
-    newer.scaler.seeds = view.scale_memories()
+    newer.scaler.begin_again(view.scale_memories())
     view.take(newer.rows({"g": fleet.state}, Topics(fleet.catalog), orders(2, known=1, now_ms=fleet.now_ms)))
     assert view.summary("g").scaling.capacity_per_s == pytest.approx(150, rel=0.03)
     view.take(newer.rows({}, Topics(fleet.catalog), orders(3, known=2, now_ms=fleet.now_ms)))
@@ -439,9 +440,58 @@ def test_a_lower_number_comes_when_it_is_due_though_nothing_happens():
     fleet = Fleet(lambda second: [60.0 if second < 200 else 0.0] * 6, [100.0] * 4).run(900)
     topics, view = Topics(fleet.catalog), ClusterView("c")
     judge = BucketEvaluator(0, SCALED)
-    judge.scaler.seeds = {"g": ScaleMemory(rates=(MemberRate(1, "m00", "", 100.0),), latest=4)}
+    rates = (MemberRate(fleet.now_ms, "m00", "", 100.0),)
+    judge.scaler.begin_again({"g": ScaleMemory(since_ms=fleet.now_ms, rates=rates, latest=4)})
     view.take(judge.rows({"g": fleet.state}, topics, orders(1, known=-1, now_ms=fleet.now_ms)))
     assert view.summary("g").scaling.wanted_members == 4
-    assert view.due_ms == fleet.now_ms + 600_001
+    assert view.due_ms == fleet.now_ms + 600_000
     view.take(judge.rows({"g": fleet.state}, topics, orders(2, known=1, now_ms=view.due_ms)))
     assert view.summary("g").scaling.wanted_members == 1
+
+
+def test_a_judge_that_gets_a_bucket_back_goes_on_from_what_the_other_one_remembered():
+    """The first needed 3 once. The other has said 6 for 15 minutes: the first must not say 3 then."""
+    fleet, view = Fleet(even(6, 60.0), [400.0] * 6).run(300), ClusterView("c")
+    judges = [BucketEvaluator(0, SCALED) for _ in range(2)]
+    rates = (MemberRate(fleet.now_ms, "m00", "", 200.0),)
+    memories = {"g": ScaleMemory(since_ms=1, rates=rates, latest=3)}
+    turns = [(judges[0], 30), (judges[1], 30), *[(judges[1], 60)] * 12, (judges[0], 30), (judges[1], 30)]
+    told = []
+    for batch, (judge, seconds) in enumerate(turns):
+        if judge is judges[1] and len(told) == 1:
+            fleet.rates = even(6, 120.0)
+        if len(told) == 12:
+            fleet.rates = even(6, 60.0)
+        context = orders(batch + 1, known=batch if told else -1, now_ms=fleet.run(seconds).now_ms)
+        if not judge.follows(context):
+            judge.scaler.begin_again(view.scale_memories() if told else memories)
+        view.take(judge.rows({"g": fleet.state}, Topics(fleet.catalog), context))
+        told.append(view.summary("g").scaling.wanted_members)
+    assert (told[0], told[3:]) == (3, [6] * (len(told) - 3))
+
+
+def test_a_group_that_is_not_evaluated_has_no_number_in_its_series():
+    """An autoscaler must not act on a number of an hour ago; the other series stay as they were."""
+    fleet, view = Fleet(even(6, 60.0), [150.0, 150.0]).run(200), ClusterView("c")
+    judge, topics = BucketEvaluator(0, SCALED), Topics(fleet.catalog)
+    view.take(judge.rows({"g": fleet.state}, topics, orders(1, known=-1, now_ms=fleet.now_ms)))
+    assert [line for line in lines_shown(view, fleet.now_ms) if "_wanted_" in line]
+    unread = {0: Unread("Broker 2 does not answer.", fleet.now_ms)}
+    context = replace(orders(2, known=1, now_ms=fleet.now_ms + 1_000), log_partitions=1, unread=unread)
+    view.take(judge.rows({"g": fleet.state}, topics, context))
+    lines = lines_shown(view, fleet.now_ms)
+    assert not [line for line in lines if "_wanted_" in line or "_drain_" in line or "_scale_hold" in line]
+    assert [line for line in lines if line.startswith("groupwatch_group_lag{")]
+
+
+def test_a_fault_in_the_number_leaves_the_verdict(monkeypatch):
+    def fail(*_: object) -> None:
+        raise ZeroDivisionError("float division by zero")
+
+    monkeypatch.setattr(scaling_verdicts, "judge_scaling", fail)
+    fleet, view = Fleet(even(6, 60.0), [150.0, 150.0]).run(200), ClusterView("c")
+    judge = BucketEvaluator(0, SCALED)
+    view.take(judge.rows({"g": fleet.state}, Topics(fleet.catalog), orders(1, known=-1, now_ms=fleet.now_ms)))
+    found = view.summary("g")
+    assert (found.unjudged, found.lag is not None, found.scaling.wanted_members) == (None, True, None)
+    assert found.scaling.sentence == "The number cannot be calculated (ZeroDivisionError: float division by zero)."

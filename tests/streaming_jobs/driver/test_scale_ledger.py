@@ -58,10 +58,53 @@ def test_it_is_stored_once_a_minute(catalogs):
     ledger.load(NOW)
     ledger.take({"orders": MEMORY}, NOW)
     first = notes.texts[FILE]
-    ledger.take({"orders": replace(MEMORY, latest=5)}, NOW + 59_000)
+    ledger.take({"orders": replace(MEMORY, latest=3)}, NOW + 59_000)
     assert notes.texts[FILE] == first
-    ledger.take({"orders": replace(MEMORY, latest=5)}, NOW + 60_000)
-    assert loaded(notes, catalogs, NOW + 60_000)["orders"].latest == 5
+    assert offered(ledger, catalogs)["orders"].latest == 3, "executors get it at once"
+    ledger.take({"orders": replace(MEMORY, latest=3)}, NOW + 60_000)
+    assert loaded(notes, catalogs, NOW + 60_000)["orders"].latest == 3
+
+
+def test_a_higher_number_is_stored_at_once(catalogs):
+    """A crash must not bring a lower one back."""
+    notes = InMemory()
+    ledger = ScaleLedger("prod", notes(FILE), catalogs)
+    ledger.load(NOW)
+    ledger.take({"orders": MEMORY}, NOW)
+    ledger.take({"orders": replace(MEMORY, latest=8)}, NOW + 1_000)
+    assert loaded(notes, catalogs, NOW + 2_000)["orders"].latest == 8
+
+
+def test_a_number_that_stays_is_current_after_a_restart(catalogs):
+    notes = InMemory()
+    ledger = ScaleLedger("prod", notes(FILE), catalogs)
+    ledger.load(NOW)
+    for minute in range(11):
+        ledger.take({"orders": MEMORY}, NOW + 60_000 * minute)
+    assert loaded(notes, catalogs, NOW + 60_000 * 10 + 5_000)["orders"].latest == 4
+
+
+def test_a_group_that_is_not_evaluated_yet_keeps_its_measurements_and_one_that_is_gone_does_not(catalogs):
+    notes = InMemory()
+    ledger = ScaleLedger("prod", notes(FILE), catalogs)
+    ledger.load(NOW)
+    ledger.take({"orders": MEMORY, "mail": MEMORY}, NOW)
+    again = ScaleLedger("prod", notes(FILE), catalogs)
+    again.load(NOW + 60_000)
+    again.take({"orders": MEMORY}, NOW + 60_000)
+    assert set(offered(again, catalogs)) == {"orders", "mail"}, "the broker of mail does not answer"
+    again.take({"orders": MEMORY, "mail": MEMORY}, NOW + 120_000)
+    again.take({"mail": MEMORY}, NOW + 180_000)
+    assert set(loaded(notes, catalogs, NOW + 180_000)) == {"mail"}
+
+
+def test_two_clusters_have_keys_of_their_own(catalogs):
+    first, second = (ScaleLedger(name, InMemory()(FILE), catalogs) for name in ("a", "b"))
+    first.load(NOW)
+    second.load(NOW)
+    first.take({"orders": MEMORY}, NOW)
+    second.take({"orders": replace(MEMORY, latest=9)}, NOW)
+    assert (offered(first, catalogs)["orders"].latest, offered(second, catalogs)["orders"].latest) == (4, 9)
 
 
 @pytest.mark.parametrize("text", ["", "{", '{"cluster":"prod"}', "cut", "other sum"])

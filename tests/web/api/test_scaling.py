@@ -6,7 +6,6 @@ import pytest
 from msgspec.structs import replace
 from starlette.testclient import TestClient
 
-from monitor.model import ClusterSnapshot
 from monitor.model.snapshots import AgeLimits
 from monitor.web.app import create_app
 from tests.web.api.api_example import NOW_MS, SCALING, example
@@ -60,9 +59,3 @@ def test_what_is_missing_is_an_error_with_a_sentence(group, now_ms, of_main, sta
     assert found.status_code == status
     assert sentence in found.json()["detail"]
     assert "wanted_replicas" not in found.json()
-
-
-def test_the_example_has_its_number_by_hand():
-    """What is shown here is no verdict of the code under test."""
-    (main,) = [each for each in example().read().clusters if isinstance(each, ClusterSnapshot) and each.groups]
-    assert main.find_group("orders").scaling == SCALING["orders"]
