@@ -31,6 +31,9 @@ SKEWS: Final = {"even": 0.0, "skewed": 0.7}
 BACKLOG_S: Final = 60.0
 """The backlog is so many seconds of work for the pods that will read it, if they share it evenly."""
 
+TOLD_AFTER_S: Final = 5.0
+"""groupwatch has no number of a group that it has not known for so long, and then no forecast in its API."""
+
 INFLOW: Final = 0.2
 """So much of what the pods can read keeps coming."""
 
@@ -163,7 +166,7 @@ def age_s(kit: World, group: str) -> float:
 def run(drains: Sequence[Drain], folder: Path, at_once: int, *, with_job: bool = True) -> list[Drained]:
     """Play them, some at once."""
     with (
-        world(folder, [scale_row("drain-.*", PARTITIONS)], with_job=with_job) as kit,
+        world(folder, [scale_row("drain-.*", PARTITIONS, down_after_s=TOLD_AFTER_S)], with_job=with_job) as kit,
         ThreadPoolExecutor(at_once) as players,
     ):
         return list(players.map(lambda each: _printed(play(kit, each)), drains))

@@ -23,7 +23,7 @@ from tests.autoscaling.loads import LOADS, MINUTES, PARTITIONS, POISONED_PARTITI
 from tests.autoscaling.loop import Loop, Variant, variant_of
 from tests.autoscaling.outcome import Sample, compared, cost
 from tests.autoscaling.sources import GroupwatchApi, KedaLag, MetricSource
-from tests.autoscaling.times import CAPACITY, FASTER, TARGET_S
+from tests.autoscaling.times import CAPACITY, DOWN_AFTER_S, FASTER, TARGET_S
 from tests.autoscaling.workers import Worker
 from tests.autoscaling.world import CLUSTER, World, scale_row, world
 from tests.support.job_process import eventually
@@ -83,10 +83,13 @@ class Incidents(Worker):
             self._world.job.start()
 
 
-def play(load: Load, variants: Sequence[Variant], duration_s: float, folder: Path) -> dict[str, Any]:
-    """The load on all variants at once; what is written to the file."""
+def play(
+    load: Load, variants: Sequence[Variant], duration_s: float, folder: Path, down_after_s: float = DOWN_AFTER_S
+) -> dict[str, Any]:
+    """The load on all variants at once; what is written to the file. ``down_after_s`` is that of groupwatch's entry."""
     with_job = any(each.trigger is None for each in variants)
-    with world(folder, [scale_row(f"{load.name}-.*", PARTITIONS)], with_job=with_job) as kit:
+    row = scale_row(f"{load.name}-.*", PARTITIONS, down_after_s=down_after_s)
+    with world(folder, [row], with_job=with_job) as kit:
         loops = [loop_of(kit, load, each) for each in variants]
         for each in loops:
             each.deployment.await_owners(each.deployment.replicas)
@@ -112,6 +115,7 @@ def prime(kit: World, loops: Sequence[Loop]) -> None:
     threading.Event().wait(PRIMED_S)
     for each in loops:
         eventually(lambda group=each.deployment.group: kit.lag(group) < CAUGHT_UP, "no lag of before", 120)
+        eventually(lambda source=each.source: source.signal().metric is not None, "a number", 2 * DOWN_AFTER_S + 60)
 
 
 def loop_of(kit: World, load: Load, variant: Variant) -> Loop:

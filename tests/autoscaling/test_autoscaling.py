@@ -17,7 +17,7 @@ DURATION_S = 75.0
 def step(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """The step in 75 s: from two pods to six after 11 s, and back after 41 s."""
     variants = [variant_of(name) for name in ("keda-500", "groupwatch")]
-    return play(LOADS["step"], variants, DURATION_S, tmp_path_factory.mktemp("step"))
+    return play(LOADS["step"], variants, DURATION_S, tmp_path_factory.mktemp("step"), down_after_s=20.0)
 
 
 @pytest.mark.broker
