@@ -55,6 +55,7 @@ FINDINGS: Final = {
     "subscription": "subscribed topics that do not exist",
     "config_behind": "Connect workers behind on configurations",
     "skipped": "records passed without being read, or perhaps so",
+    "capacity": "partitions with too much for one member",
     "expectation": "groups not as their teams expect",
 }
 """All kinds of findings, as they are called here."""

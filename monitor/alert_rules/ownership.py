@@ -84,6 +84,15 @@ def _owners(pace: Pace) -> tuple[AlertRule, ...]:
                 "optimal assignment, or members have nothing to do."
             ),
         ),
+        row_rule(
+            alerts.TOO_MUCH_FOR_ONE,
+            pace,
+            summary=f"{WHICH} has had a partition with too many records for one member for {AGE}",
+            description=(
+                f"More records come into a partition of group {GROUP} of cluster {CLUSTER} than one member reads. Its "
+                "lag grows, and more members do not help."
+            ),
+        ),
     )
 
 

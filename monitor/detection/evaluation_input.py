@@ -25,7 +25,8 @@ class GroupInputs(Value):
 
     ``catalog`` may have more topics than concern the group; see :func:`only_concerned`. ``unjudged`` is the group as it
     is listed if it cannot be evaluated (None: it can): no new verdict is given then (monitor.detection.unjudged).
-    ``expected`` are the findings that a job has by its file of expectations: no rule makes them from the rest.
+    ``expected`` are the findings that a job has by its file of expectations or its memory: no rule makes them from the
+    rest.
     ``ended`` are its findings that ended lately; None: not known, as of the past. No verdict depends on it.
     ``state_ms`` is of the past: when the recorded state was stored that all later records were added to (0: there was
     none before). None: the inputs are of a job's newest evaluation.

@@ -127,6 +127,7 @@ UNEVEN: Final = FindingAlert(
     age_s=3600,
     hold_s=300,
 )
+TOO_MUCH_FOR_ONE: Final = FindingAlert("GroupwatchPartitionTooBusy", "capacity", "one_partition", age_s=600)
 MEMBER_DEAD: Final = FindingAlert("GroupwatchMemberDead", "dead_member", ".+", hold_s=300)
 WITHOUT_MEMBERS: Final = FindingAlert("GroupwatchGroupWithoutMembers", "unattended", "no_members", age_s=900)
 TOPIC_ABANDONED: Final = FindingAlert("GroupwatchTopicAbandoned", "abandoned", "unsubscribed", age_s=3600)
@@ -217,6 +218,7 @@ GROUP_ALERTS: Final[tuple[GroupAlert, ...]] = (
     DOUBLE_OWNED,
     DRIFTED,
     UNEVEN,
+    TOO_MUCH_FOR_ONE,
     MEMBER_DEAD,
     WITHOUT_MEMBERS,
     TOPIC_ABANDONED,

@@ -7,6 +7,7 @@ from typing import Final
 
 from monitor.findings import (
     balance,
+    capacity,
     connect,
     double_owned,
     drift,
@@ -42,6 +43,7 @@ FAMILIES: Final[tuple[tuple[FindingSpec, ...], ...]] = (
     rebalances.ROWS,
     drift.ROWS,
     balance.ROWS,
+    capacity.ROWS,
     streams.ROWS,
     connect.ROWS,
     share.ROWS,

@@ -27,6 +27,7 @@ KIND_WORDS: Final = {
     FindingKind.UNREADABLE_MEMBERS: "Unreadable members",
     FindingKind.SUBSCRIPTION: "Subscription",
     FindingKind.CONFIG_BEHIND: "Configuration behind",
+    FindingKind.CAPACITY: "Capacity",
     FindingKind.EXPECTATION: "Not as expected",
 }
 

@@ -47,6 +47,8 @@ class FindingKind(StrEnum):
     """Members subscribe to topics that do not exist, or to one topic with different expressions."""
     CONFIG_BEHIND = "config_behind"
     """A worker of Connect has read less of the configurations than its leader."""
+    CAPACITY = "capacity"
+    """A partition brings more than one member reads, so that no number of members is enough."""
     EXPECTATION = "expectation"
     """The group is not as the file of expectations says; the reason is the severity that the file has chosen."""
 

@@ -71,6 +71,7 @@ class ScaleMemory(Value):
     ``since_ms`` is from when on it was looked at without a gap. ``rates`` are the newest that were measured, oldest
     first. ``enough`` are numbers of members that were enough in the last minutes, falling. ``latest`` is the latest
     number of members that it needed, None: none so far; it is unknown since ``unknown_ms`` (0: it is known).
+    ``crowded_ms`` is since when a partition has brought more than one member reads (0: none does).
     """
 
     since_ms: int = 0
@@ -78,6 +79,7 @@ class ScaleMemory(Value):
     enough: tuple[EnoughMembers, ...] = ()
     latest: int | None = None
     unknown_ms: int = 0
+    crowded_ms: int = 0
 
 
 class Scaling(Value):

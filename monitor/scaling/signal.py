@@ -38,6 +38,8 @@ from monitor.scaling.shares import ShareTable
 
 RENEWED_MS: Final = 30_000
 """A number is made again after this time: the rates that it is made of change while nothing happens."""
+CROWDED_FOR_MS: Final = 300_000
+"""As long as incoming records are averaged."""
 LATEST_FOR_MS: Final = 300_000
 """After so long without a number, the latest one counts no more: the group may have got another one since."""
 _MOTION: Final = frozenset({ScaleHold.REBALANCE, ScaleHold.SETTLING})
@@ -71,6 +73,8 @@ class Signal(Value):
     scaling: Scaling
     memory: ScaleMemory
     until_ms: int | None
+    crowded: tuple[TopicPartition, ...] = ()
+    """The partitions that bring more than one member reads, and have done so for CROWDED_FOR_MS."""
 
 
 class Measured(NamedTuple):
@@ -83,6 +87,17 @@ class Measured(NamedTuple):
 def judge_scaling(case: ScaleCase, memory: ScaleMemory) -> Signal:
     """How many members the group needs. ``memory`` is that of its last signal; empty: there was none."""
     measured, memory = measure(case, memory)
+    if measured.loads is None or measured.capacity is None:
+        return _judge_measured(case, memory, measured)
+    crowded = Situation(case.target, measured.loads, measured.capacity).crowded_partitions()
+    memory = replace(memory, crowded_ms=(memory.crowded_ms or case.now_ms) if crowded else 0)
+    found = _judge_measured(case, memory, measured)
+    if not crowded or memory.crowded_ms + CROWDED_FOR_MS > case.now_ms:
+        return found
+    return replace(found, crowded=tuple(sorted([each.place for each in crowded])))
+
+
+def _judge_measured(case: ScaleCase, memory: ScaleMemory, measured: Measured) -> Signal:
     shown = _describe(case, measured)
     unknown = next(why_unknown(case.verdict), None)
     if unknown is None and measured.loads is None:
@@ -195,7 +210,7 @@ def _unknown(case: ScaleCase, memory: ScaleMemory, shown: Scaling, reason: str) 
     return Signal(replace(shown, sentence=reason), forgotten, case.now_ms + RENEWED_MS)
 
 
-def _awaited(case: ScaleCase, memory: ScaleMemory, shown: Scaling, enough: tuple[EnoughMembers, ...]) -> Signal:
+def _await_number(case: ScaleCase, memory: ScaleMemory, shown: Scaling, enough: tuple[EnoughMembers, ...]) -> Signal:
     """No number yet: the members that there are may be fewer than there are to be, and nothing was known before."""
     kept = replace(memory, since_ms=memory.since_ms or case.now_ms, enough=enough, unknown_ms=0)
     wait = age(case.target.down_after_ms)
@@ -209,7 +224,7 @@ def _hold_number(case: ScaleCase, memory: ScaleMemory, shown: Scaling, held: Hel
     wanted = memory.latest or 0 if is_moving else max(memory.latest or 0, len(case.group.members))
     enough = memory.enough if is_moving else _with_enough(memory.enough, case, wanted)
     if memory.latest is None and not _is_known_for_long(case, memory):
-        return _awaited(case, memory, replace(shown, hold=None), enough)
+        return _await_number(case, memory, replace(shown, hold=None), enough)
     if not wanted:
         return _unknown(case, memory, shown, held.sentence)
     told = _within_limits(case, wanted)
@@ -235,7 +250,7 @@ def _calculate_number(case: ScaleCase, memory: ScaleMemory, shown: Scaling, situ
     if wanted < baseline and not _is_known_for_long(case, memory):
         wanted = baseline
     if memory.latest is None and wanted <= baseline and not _is_known_for_long(case, memory):
-        return _awaited(case, memory, shown, enough)
+        return _await_number(case, memory, shown, enough)
     told = _within_limits(case, wanted)
     kept = replace(memory, since_ms=memory.since_ms or case.now_ms, enough=enough, latest=told, unknown_ms=0)
     sentence = _why(needed, told, case, situation)

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 
-from monitor.detection.evaluate import Judged
+from monitor.detection.evaluate import AGES_HOLD_MS, Judged
 from monitor.detection.evaluation_input import GroupInputs
 from monitor.detection.ownership.assignment_view import AssignmentView
 from monitor.detection.ownership.catalog_view import Topics
+from monitor.findings.capacity import TooMuchForOne
+from monitor.findings.observation import Observation
+from monitor.findings.sentences import sentence_of
+from monitor.findings.table import rank
 from monitor.messages.names import shown
-from monitor.model import GroupState
+from monitor.model import Finding, FindingKind, GroupState, GroupVerdict
 from monitor.model.scaling import ScaleMemory, ScaleTarget, Scaling
 from monitor.scaling.shares import ShareTable
 from monitor.scaling.signal import ScaleCase, Signal, judge_scaling
@@ -75,8 +79,14 @@ class Scaler:
             known.memory = signal.memory
             self._changed.add(group.group)
         due = [each for each in (judged.until_ms, signal.until_ms) if each is not None]
-        verdict = replace(judged.verdict, scaling=signal.scaling)
-        return replace(judged, verdict=verdict, until_ms=min(due, default=None))
+        verdict = _with_finding(replace(judged.verdict, scaling=signal.scaling), signal, group)
+        hold_ms = judged.ages_hold_ms
+        return replace(
+            judged,
+            verdict=verdict,
+            until_ms=min(due, default=None),
+            ages_hold_ms=AGES_HOLD_MS if hold_ms is None and verdict.findings else hold_ms,
+        )
 
 
 def _signal(case: ScaleCase, memory: ScaleMemory) -> Signal:
@@ -86,3 +96,34 @@ def _signal(case: ScaleCase, memory: ScaleMemory) -> Signal:
     except Exception as error:  # the number is an addition: findings do not depend on it
         sentence = f"The number cannot be calculated ({type(error).__name__}: {shown(str(error))})."
         return Signal(Scaling(case.target.target_ms, sentence, members=len(case.group.members)), memory, None)
+
+
+def _with_finding(verdict: GroupVerdict, signal: Signal, group: GroupState) -> GroupVerdict:
+    """The verdict with a finding about partitions that no number of members is enough for."""
+    if not signal.crowded:
+        return verdict
+    found = Observation(
+        kind=FindingKind.CAPACITY,
+        reason="one_partition",
+        since_ms=signal.memory.crowded_ms,
+        evidence=TooMuchForOne(),
+        partitions=signal.crowded,
+    )
+    made = Finding(
+        kind=found.kind,
+        reason=found.reason,
+        since_ms=found.since_ms,
+        sentence=sentence_of(found, group),
+        partitions=found.partitions,
+    )
+    return replace(verdict, findings=in_order((*verdict.findings, made)))
+
+
+def scale_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Those of these findings that depend on what is remembered of a group."""
+    return tuple([each for each in findings if each.kind is FindingKind.CAPACITY])
+
+
+def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Findings, worst first."""
+    return tuple(sorted(findings, key=lambda each: rank(each.kind, each.reason)))

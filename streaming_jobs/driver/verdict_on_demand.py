@@ -18,7 +18,7 @@ from monitor.expectations.expectation import Expectations
 from monitor.expectations.verdicts import expectation_findings, expected_verdict
 from monitor.kinds.offset_expiry import is_shown
 from monitor.model import Catalog, GroupState, GroupSummary, GroupUse, GroupVerdict
-from monitor.model.scaling import Scaling
+from monitor.scaling.verdicts import in_order, scale_findings
 from streaming_jobs.buckets.batch_context import BatchContext
 from streaming_jobs.driver.cluster_view import ClusterView
 from streaming_jobs.driver.group_uses import GroupUseCache
@@ -88,14 +88,17 @@ class VerdictsOnDemand:
         verdict = judge(state, self.topics, self.views.of(state, self.topics), self._instant_of(group), settings)
         if self.expectations is not None:
             verdict = expected_verdict(verdict, self.expectations, state, settings.alert_ages)
-        if self._listed_scaling(group) is not None:
-            verdict = replace(verdict, scaling=self._listed_scaling(group))
+        if settings.scale is not None:
+            verdict = self._with_scaling(verdict)
         return verdict if listed is None else unjudged_verdict(verdict, listed)
 
-    def _listed_scaling(self, group: str) -> Scaling | None:
-        """How many members it needed in the newest evaluation: that depends on what is remembered of the group."""
-        listed = self.view.summary(group)
-        return None if listed is None else listed.scaling
+    def _with_scaling(self, verdict: GroupVerdict) -> GroupVerdict:
+        """The verdict with how many members it needed in the newest evaluation: that depends on what is remembered."""
+        listed = self.view.summary(verdict.group)
+        if listed is None:
+            return verdict
+        findings = in_order((*verdict.findings, *scale_findings(listed.findings)))
+        return replace(verdict, scaling=listed.scaling, findings=findings)
 
     def inputs(self, group: str) -> GroupInputs | None:
         """What the verdict on it is made of, with the whole catalog; None if there is no such group."""
@@ -110,7 +113,7 @@ class VerdictsOnDemand:
             self._instant_of(group),
             settings,
             self._unjudged_summary(group),
-            () if listed is None else expectation_findings(listed.findings),
+            () if listed is None else (*expectation_findings(listed.findings), *scale_findings(listed.findings)),
             scale_memory=self.view.scale_memory(group),
         )
 

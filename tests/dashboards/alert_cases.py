@@ -228,6 +228,16 @@ CASES = (
         summary="orders of c has been imbalanced for 1h 6m 0s (imbalance: lag)",
         labels=GROUP | {"kind": "imbalance", "reason": "lag"},
     ),
+    # Older than 600 s at minute 11, held for one.
+    Case(
+        "GroupwatchPartitionTooBusy",
+        "info",
+        aged("capacity", "one_partition"),
+        fires=12,
+        gone=26,
+        summary="orders of c has had a partition with too many records for one member for 12m 0s",
+        labels=GROUP | {"kind": "capacity", "reason": "one_partition"},
+    ),
     # There from minute 0 to 10.
     Case(
         "GroupwatchMemberDead",

@@ -45,6 +45,7 @@ from monitor.model import Source as KnownFrom
 from monitor.model.cluster_findings import ClusterFinding, ClusterFindingKind
 from monitor.model.expectations import ExpectationsHealth, GroupExpectations, Met
 from monitor.model.findings import Severity
+from monitor.model.scaling import ScaleHold, Scaling
 from tests.support.answering import Answer, answering
 from tests.web.examples import (
     connect,
@@ -88,7 +89,9 @@ def exposed(tick: int, label: str = "cluster") -> bytes:
         _shared(tick),
         *_summed(tick),
     )
-    verdicts = (msgspec.structs.replace(verdicts[0], expectations=GroupExpectations(Met.YES, team="a")), *verdicts[1:])
+    scaling = Scaling(60_000, "It is enough.", 6, 3, ScaleHold.SETTLING, drain_ms=1_500)
+    first = msgspec.structs.replace(verdicts[0], expectations=GroupExpectations(Met.YES, team="a"), scaling=scaling)
+    verdicts = (first, *verdicts[1:])
     rules = msgspec.structs.replace(RULES, cluster_label=label)
     summaries = [summary_of(verdict) for verdict in (*verdicts, newer_broker("newer"))]
     summaries[0] = msgspec.structs.replace(summaries[0], unjudged="broker 2 does not answer")

@@ -55,6 +55,7 @@ from monitor.metrics.specs import (
     RECORDING_EVALUATED_TIMESTAMP_SECONDS,
     RECORDING_FAILED_GROUPS,
     RECORDING_UNREAD_ROWS,
+    SCALE_FAMILIES,
     TOPIC_INCOMING_SKEW_RATIO,
     TOPIC_TRUNCATED_RECORDS,
 )
@@ -74,6 +75,10 @@ ON_NO_DASHBOARD: Final = (
     | dict.fromkeys(
         (BATCH_DURATION_SECONDS.name, COLLECTOR_PASS_DURATION_SECONDS.name),
         "deprecated: the boards have the histogram of the same",
+    )
+    | dict.fromkeys(
+        (*SCALE_FAMILIES,),
+        "for autoscalers, of groups that [[scale]] names; the page of the group has the number with its reason",
     )
     | {
         RECORDED_TIMESTAMP_SECONDS.name: "an alert watches its age; the board shows whether the recording is written",

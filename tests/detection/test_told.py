@@ -18,7 +18,7 @@ from rich.console import Console
 
 from monitor.cli.render_answer import explanation_shown
 from monitor.detection import evaluate
-from monitor.detection.evaluate import facts_of
+from monitor.detection.evaluate import facts_of, judge_until
 from monitor.detection.evaluation_input import GroupInputs
 from monitor.detection.ownership.assignment_view import view_assignment
 from monitor.detection.ownership.catalog_view import Topics
@@ -30,6 +30,8 @@ from monitor.findings.notification import finding_text
 from monitor.findings.table import FINDINGS
 from monitor.messages.names import LISTED
 from monitor.model import CONNECT, Finding, GroupVerdict, traits_of
+from monitor.model.scaling import ScaleMemory, ScaleTarget
+from monitor.scaling.verdicts import Scaler, scale_findings
 from monitor.web.page.group import group_page
 from monitor.web.page.options import PageOptions
 from monitor.web.page.render import Pages
@@ -50,8 +52,19 @@ def title(example: Example) -> str:
     return f"{example.kind.value}/{example.reason}: {example.title}"
 
 
+def scaled(example: Example, memory: ScaleMemory, target: ScaleTarget) -> GroupVerdict:
+    """The verdict with the number of members that the group needs."""
+    scaler, topics = Scaler(), Topics(example.catalog)
+    scaler.begin_again({example.group.group: memory})
+    view = view_assignment(example.group, example.catalog)
+    judged = judge_until(example.group, topics, view, NOW, example.settings)
+    return scaler.with_scaling(judged, example.group, topics, view, target).verdict
+
+
 @cache
 def verdict_on(example: Example) -> GroupVerdict:
+    if example.memory is not None and example.settings.scale is not None:
+        return scaled(example, example.memory, example.settings.scale)
     verdict = evaluate(example.group, example.catalog, NOW, example.settings)
     return verdict if example.expectations is None else expected_verdict(verdict, example.expectations, example.group)
 
@@ -175,7 +188,10 @@ def explained(example: Example) -> list[str]:
         catalog=example.catalog,
         now_ms=NOW,
         settings=example.settings,
-        expected=expectation_findings(verdict_on(example).findings),
+        expected=(
+            *expectation_findings(verdict_on(example).findings),
+            *scale_findings(verdict_on(example).findings),
+        ),
     )
     plain = Console(width=WIDE, color_system=None, highlight=False, markup=False, emoji=False)
     with plain.capture() as captured:

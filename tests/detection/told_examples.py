@@ -87,6 +87,7 @@ from monitor.model.rocketmq import (
     RocketMQGroupState,
     UnreadableQueue,
 )
+from monitor.model.scaling import MemberRate, ScaleMemory, ScaleTarget
 from monitor.model.static_ids import StaticIdRun
 from tests.assignors.kafka_client.sticky.written import user_data
 from tests.support.builders import JAVA, as_java_joins
@@ -127,6 +128,8 @@ class Example:
     catalog: Catalog
     settings: DetectionSettings = field(default_factory=DetectionSettings)
     expectations: Expectations | None = None
+    memory: ScaleMemory | None = None
+    """What a job remembers of it, if an entry ``[[scale]]`` names it."""
 
 
 class World:
@@ -295,6 +298,7 @@ def examples(suffix: str = "") -> tuple[Example, ...]:
         *_task_balance(w),
         *_connect(w),
         *_expectations(w),
+        *_capacity(w),
     )
 
 
@@ -2247,4 +2251,24 @@ def _expectations(w: World) -> Iterator[Example]:
         healthy,
         w.topics(orders=2),
         expectations=Expectations((Expectation("(?s)checkout.*", exists=False),), Severity.INFO),
+    )
+
+
+def _capacity(w: World) -> Iterator[Example]:
+    """Members read 200 records a second, and 300 come into partition 0; into the other one come 10."""
+    rates = tuple([MemberRate(at("02:40:00"), w.name("checkout-1-5d0c"), "", 200.0) for _ in range(5)])
+    yield Example(
+        "one partition brings more than one member reads",
+        Kind.CAPACITY,
+        "one_partition",
+        "02:50:00",
+        (w.name("orders"), "1 partition", "more records than one member reads"),
+        w.group(
+            w.member(1, has=[0]),
+            w.member(2, has=[1]),
+            offsets=(w.commit(0, 1_000_000, "02:59:58"), w.commit(1, 1_000_000, "02:59:58")),
+        ),
+        w.catalog(w.topic("orders", loaded(0, 60_000, 180_000), loaded(1, 0, 6_000))),
+        settings=DetectionSettings(scale=ScaleTarget()),
+        memory=ScaleMemory(since_ms=at("02:00:00"), rates=rates, latest=2, crowded_ms=at("02:50:00")),
     )

@@ -94,6 +94,7 @@ INFO = (
     ("offsets", "removed"),
     ("imbalance", "lag"),
     ("imbalance", "partitions"),
+    ("capacity", "one_partition"),
     ("imbalance", "tasks"),
     ("imbalance", "workers"),
     ("orphaned", "delay"),
@@ -245,7 +246,7 @@ def test_the_page_counts_kinds_in_the_order_of_the_worst_of_each():
         "retention", "skipped", "subscription", "double_owned", "orphaned", "lag", "poison", "unattended",
         "dead_member", "transactions", "expectation", "uncommitted", "offsets", "rebalance",
         "config_behind", "unreadable_members",
-        "drift", "imbalance", "idle_members", "abandoned",
+        "drift", "imbalance", "capacity", "idle_members", "abandoned",
     ]  # fmt: skip
     assert [count.kind.value for count in Listing(in_trouble()).found(Wish()).kinds] == kinds
     assert [kind.value for kind in FINDING_KINDS] == kinds

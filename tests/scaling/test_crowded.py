@@ -1,0 +1,61 @@
+"""The finding about partitions that no number of members is enough for, as a job has it."""
+
+from msgspec.structs import replace
+
+from monitor.detection.evaluate import Judged, judge_until
+from monitor.detection.ownership.assignment_view import view_assignment
+from monitor.detection.ownership.catalog_view import Topics
+from monitor.detection.thresholds.thresholds import DetectionSettings
+from monitor.model import FindingKind
+from monitor.model.scaling import ScaleTarget
+from monitor.scaling.verdicts import Scaler
+from tests.scaling.fleet import Fleet
+from tests.scaling.test_signal import known
+
+TARGET = ScaleTarget()
+
+
+def judged(scaler: Scaler, fleet: Fleet) -> Judged:
+    inputs = fleet.inputs()
+    topics, view = Topics(inputs.catalog), view_assignment(inputs.group, inputs.catalog)
+    found = judge_until(inputs.group, topics, view, inputs.now_ms, DetectionSettings())
+    return scaler.with_scaling(found, inputs.group, topics, view, TARGET)
+
+
+def crowded(found: Judged) -> list[tuple[int, tuple[int, ...]]]:
+    """When it began, and the partitions."""
+    own = [each for each in found.verdict.findings if each.kind is FindingKind.CAPACITY]
+    return [(each.since_ms, tuple([place.partition for place in each.partitions])) for each in own]
+
+
+def test_it_begins_once_it_has_been_so_for_five_minutes_and_ends_with_it():
+    """300 records a second come into partition 0 for ten minutes, and a member reads 200; then 50 come."""
+    fleet = Fleet(lambda second: [300.0 if second < 700 else 50.0, *[10.0] * 5], [200.0] * 3).run(100)
+    scaler = Scaler()
+    scaler.begin_again({"g": known(fleet)})
+    told = {}
+    for _ in range(40):
+        fleet.run(30)
+        told[fleet.second] = crowded(judged(scaler, fleet))
+    first_ms = fleet.now_ms - 1000 * (fleet.second - 130)
+    assert {second: found for second, found in told.items() if second < 430} == {at: [] for at in range(130, 430, 30)}
+    assert {second: found for second, found in told.items() if 430 <= second <= 700} == {
+        at: [(first_ms, (0,))] for at in range(430, 701, 30)
+    }
+    assert [found for second, found in told.items() if second > 1_010] == [[]] * sum(at > 1_010 for at in told)
+
+
+def test_a_group_whose_capacity_is_unknown_has_none():
+    fleet = Fleet(lambda _: [300.0, *[10.0] * 5], [400.0] * 3).run(100)
+    scaler = Scaler()
+    scaler.begin_again({"g": replace(known(fleet), rates=())})
+    assert [crowded(judged(scaler, fleet.run(30))) for _ in range(20)] == [[]] * 20
+
+
+def test_its_age_is_shown_where_the_group_has_no_other():
+    fleet = Fleet(lambda _: [300.0, *[10.0] * 5], [400.0] * 3).run(100)
+    scaler = Scaler()
+    scaler.begin_again({"g": replace(known(fleet), crowded_ms=fleet.now_ms - 600_000)})
+    found = judged(scaler, fleet.run(20))
+    assert [each.kind for each in found.verdict.findings] == [FindingKind.CAPACITY]
+    assert found.ages_hold_ms is not None
