@@ -74,6 +74,12 @@ class OwnedProgress(Value):
     jumped_ms: int = 0
 
 
+def is_behind_for_long(progress: Progress) -> bool:
+    """Whether a partition has had lag for long enough to measure its owner."""
+    until_ms = _last_known_ms((progress,))
+    return until_ms - _lagging_since_ms(progress, until_ms) >= SHORTEST_MS
+
+
 def saturated_rates(members: Iterable[OwnedProgress]) -> Iterator[MemberRate]:
     """The rates of those members that have had lag for long enough, until the newest poll of the ends."""
     for member in members:

@@ -6,14 +6,15 @@ another number would not help, the latest number stays, and no less than the mem
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from math import ceil
 from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
 from monitor.detection.evaluation_input import QuestionError
-from monitor.detection.lag.throughput import progress_of
+from monitor.detection.lag.throughput import Progress, progress_of
 from monitor.detection.ownership.catalog_view import Topics
 from monitor.detection.ownership.context import Owners
 from monitor.detection.ownership.current import began_ms
@@ -23,14 +24,21 @@ from monitor.model import (
     GroupState,
     GroupVerdict,
     Member,
-    PartitionState,
     PartitionVerdict,
     TopicPartition,
     Value,
 )
 from monitor.model.commit_history import columns_of
 from monitor.model.scaling import EnoughMembers, ScaleHold, ScaleMemory, ScaleTarget, Scaling
-from monitor.scaling.capacity import Capacity, OwnedProgress, capacity_of, saturated_rates, with_rates
+from monitor.scaling.capacity import (
+    APART_MS,
+    Capacity,
+    OwnedProgress,
+    capacity_of,
+    is_behind_for_long,
+    saturated_rates,
+    with_rates,
+)
 from monitor.scaling.holds import UNMEASURED, Held, crowded_hold, find_hold, why_unknown
 from monitor.scaling.loads import Loads, partition_loads
 from monitor.scaling.plan import MOST_PARTITIONS, Situation, enough_members, plan_row
@@ -123,7 +131,9 @@ def _judge_measured(case: ScaleCase, memory: ScaleMemory, measured: Measured) ->
 def measure(case: ScaleCase, memory: ScaleMemory) -> tuple[Measured, ScaleMemory]:
     """What the partitions bring and what members read, with a memory that has the rates that are measured now."""
     commits = {TopicPartition(each.topic, each.partition): each for each in case.group.offsets}
-    rates = with_rates(memory.rates, saturated_rates(_owned_progress(case, commits)), case.now_ms)
+    last = {each.member_id: each.at_ms for each in memory.rates}
+    owned = _owned_progress(case, commits, {name for name, at_ms in last.items() if at_ms + APART_MS > case.now_ms})
+    rates = with_rates(memory.rates, saturated_rates(owned), case.now_ms)
     loads = partition_loads(_read_rows(case), case.topics, commits, case.now_ms)
     return Measured(loads, capacity_of(rates)), replace(memory, rates=rates)
 
@@ -133,33 +143,42 @@ def _read_rows(case: ScaleCase) -> Sequence[PartitionVerdict]:
     return [row for row in case.verdict.partitions if row.owners or row.orphan is not None]
 
 
-def _owned_progress(case: ScaleCase, commits: _Commits) -> list[OwnedProgress]:
-    """The members that have lag, each with the partitions that it alone owns."""
-    lagging = {row.owners[0] for row in case.verdict.partitions if row.lag and len(row.owners) == 1}
-    own: dict[str, list[TopicPartition]] = {member_id: [] for member_id in lagging}
-    for place, ids in case.owners.items():
-        if len(ids) == 1 and ids[0] in own:
-            own[ids[0]].append(place)
-    members = [member for member in case.group.members if member.member_id in own]
-    return [_progress(case, member, own[member.member_id], commits) for member in members]
+def _owned_progress(case: ScaleCase, commits: _Commits, left_out: AbstractSet[str]) -> Iterator[OwnedProgress]:
+    """The members that have had lag for long, each with the partitions that it alone owns.
+
+    Those of ``left_out`` were measured a moment ago.
+    """
+    lagging: dict[str, list[TopicPartition]] = {}
+    for row in case.verdict.partitions:
+        if row.lag and len(row.owners) == 1 and row.owners[0] not in left_out:
+            lagging.setdefault(row.owners[0], []).append(TopicPartition(row.topic, row.partition))
+    for member in case.group.members:
+        behind = lagging.get(member.member_id, ())
+        if any(is_behind_for_long(progress) for place in behind if (progress := _progress(case, place, commits))):
+            yield _member_progress(case, member, commits)
 
 
-def _progress(case: ScaleCase, member: Member, places: Sequence[TopicPartition], commits: _Commits) -> OwnedProgress:
-    found, jumped_ms = [], 0
-    for place in places:
-        commit, state = commits.get(place), case.topics.places(place.topic).get(place)
-        if commit is not None and state is not None:
-            found.append(progress_of(commit, state))
-            jumped_ms = max(jumped_ms, _jumped_ms(commit, state))
-    since_ms = began_ms(case.group, member)
-    return OwnedProgress(member.member_id, member.host, since_ms, tuple(found), jumped_ms)
+def _member_progress(case: ScaleCase, member: Member, commits: _Commits) -> OwnedProgress:
+    own = [place for place, ids in case.owners.items() if ids == (member.member_id,)]
+    found = [progress for place in own if (progress := _progress(case, place, commits))]
+    jumped_ms = max([_jumped_ms(case, place, commits) for place in own], default=0)
+    return OwnedProgress(member.member_id, member.host, began_ms(case.group, member), tuple(found), jumped_ms)
 
 
-def _jumped_ms(commit: CommittedOffset, state: PartitionState) -> int:
+def _progress(case: ScaleCase, place: TopicPartition, commits: _Commits) -> Progress | None:
+    """How a partition went on; None: it has no commit, or no poll has seen it."""
+    commit, state = commits.get(place), case.topics.places(place.topic).get(place)
+    return None if commit is None or state is None else progress_of(commit, state)
+
+
+def _jumped_ms(case: ScaleCase, place: TopicPartition, commits: _Commits) -> int:
     """When the commits of a partition last passed offsets that nobody read (ms); 0: they did not, as far as is known.
 
     A commit from before what is retained is as old: retention may have moved its reader on.
     """
+    commit, state = commits.get(place), case.topics.places(place.topic).get(place)
+    if commit is None or state is None:
+        return 0
     times, offsets = columns_of(commit.history)
     cut = [at_ms for at_ms, offset in zip(times, offsets, strict=True) if offset < (state.earliest or 0)]
     jump = commit.jump

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -21,14 +22,31 @@ from monitor.model.scaling import ScaleMemory, ScaleTarget, Scaling
 from monitor.scaling.shares import ShareTable
 from monitor.scaling.signal import ScaleCase, Signal, judge_scaling
 
+LOOKED_MS: Final = 5_000
+"""A busy group is evaluated each second, and autoscalers ask each 15 s: so long a number is not made again."""
+
+_Look = tuple[object, ...]
+"""What makes a number be made again at once."""
+
 
 @dataclass(slots=True)
 class _Remembered:
-    """What is remembered of a group; the shares are those of ``view``."""
+    """What is remembered of a group; the shares are those of ``view``, and the signal is of ``looked_ms``."""
 
     memory: ScaleMemory
     view: AssignmentView | None = None
     table: ShareTable | None = None
+    looked_ms: int = 0
+    look: _Look = ()
+    signal: Signal | None = None
+
+    def newest_signal(self, look: _Look, now_ms: int) -> Signal | None:
+        """The signal of a moment ago, with until when it holds; None: it has to be made again."""
+        again_ms = self.looked_ms + LOOKED_MS
+        if self.signal is None or look != self.look or not self.looked_ms <= now_ms < again_ms:
+            return None
+        due_ms = self.signal.until_ms
+        return replace(self.signal, until_ms=again_ms if due_ms is None else min(due_ms, again_ms))
 
 
 @dataclass(slots=True)
@@ -72,9 +90,13 @@ class Scaler:
         if known.table is None or known.view is not view:
             known.view = view
             inputs = GroupInputs(group, topics.catalog, judged.verdict.evaluated_ms)
-            known.table = ShareTable(inputs, view.ownership.owners)
-        case = ScaleCase(view.named(group), judged.verdict, topics, view.ownership.owners, known.table, target)
-        signal = _signal(case, known.memory)
+            known.table, known.signal = ShareTable(inputs, view.ownership.owners), None
+        look, now_ms = _look_of(judged.verdict, target), judged.verdict.evaluated_ms
+        signal = known.newest_signal(look, now_ms)
+        if signal is None:
+            case = ScaleCase(view.named(group), judged.verdict, topics, view.ownership.owners, known.table, target)
+            signal = known.signal = _signal(case, known.memory)
+            known.look, known.looked_ms = look, now_ms
         if signal.memory != known.memory:
             known.memory = signal.memory
             self._changed.add(group.group)
@@ -87,6 +109,12 @@ class Scaler:
             until_ms=min(due, default=None),
             ages_hold_ms=AGES_HOLD_MS if hold_ms is None and verdict.findings else hold_ms,
         )
+
+
+def _look_of(verdict: GroupVerdict, target: ScaleTarget) -> _Look:
+    found = tuple([(each.kind, each.reason) for each in verdict.findings])
+    away = verdict.missed_brokers, verdict.topics_without_leader
+    return target, found, verdict.rebalancing_since_ms, verdict.lag is None, len(verdict.members), away
 
 
 def _signal(case: ScaleCase, memory: ScaleMemory) -> Signal:

@@ -3,11 +3,11 @@
 from msgspec.structs import replace
 
 from monitor.detection.evaluate import Judged, judge_until
-from monitor.detection.ownership.assignment_view import view_assignment
+from monitor.detection.ownership.assignment_view import AssignmentViews, view_assignment
 from monitor.detection.ownership.catalog_view import Topics
 from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.model import FindingKind
-from monitor.model.scaling import ScaleTarget
+from monitor.model.scaling import ScaleHold, ScaleTarget
 from monitor.scaling.verdicts import Scaler
 from tests.scaling.fleet import Fleet
 from tests.scaling.test_signal import known
@@ -15,9 +15,10 @@ from tests.scaling.test_signal import known
 TARGET = ScaleTarget()
 
 
-def judged(scaler: Scaler, fleet: Fleet) -> Judged:
+def judged(scaler: Scaler, fleet: Fleet, views: AssignmentViews | None = None) -> Judged:
     inputs = fleet.inputs()
-    topics, view = Topics(inputs.catalog), view_assignment(inputs.group, inputs.catalog)
+    topics = Topics(inputs.catalog)
+    view = (views or AssignmentViews()).of(inputs.group, topics)
     found = judge_until(inputs.group, topics, view, inputs.now_ms, DetectionSettings())
     return scaler.with_scaling(found, inputs.group, topics, view, TARGET)
 
@@ -59,3 +60,22 @@ def test_its_age_is_shown_where_the_group_has_no_other():
     found = judged(scaler, fleet.run(20))
     assert [each.kind for each in found.verdict.findings] == [FindingKind.CAPACITY]
     assert found.ages_hold_ms is not None
+
+
+def test_a_number_is_made_again_after_five_seconds_or_once_the_group_rebalances():
+    fleet = Fleet(lambda _: [60.0] * 6, [400.0] * 3).run(300)
+    scaler, views = Scaler(), AssignmentViews()
+    scaler.begin_again({"g": known(fleet)})
+    first = judged(scaler, fleet, views)
+    fleet.rates = lambda _: [3_000.0] * 6
+    soon = judged(scaler, fleet.run(4), views)
+    assert soon.verdict.scaling == first.verdict.scaling
+    assert soon.until_ms == fleet.now_ms + 1_000
+    assert judged(scaler, fleet.run(36), views).verdict.scaling != first.verdict.scaling
+    held = fleet.inputs()
+    topics, view = Topics(held.catalog), view_assignment(held.group, held.catalog)
+    verdict = replace(judge_until(held.group, topics, view, held.now_ms, DetectionSettings()).verdict)
+    calm = scaler.with_scaling(Judged(verdict, None, None), held.group, topics, view, TARGET).verdict.scaling
+    moving = replace(verdict, rebalancing_since_ms=1)
+    found = scaler.with_scaling(Judged(moving, None, None), held.group, topics, view, TARGET).verdict.scaling
+    assert (calm is not None, found is not None and found.hold) == (True, ScaleHold.REBALANCE)
