@@ -226,7 +226,9 @@ def _unknown(case: ScaleCase, memory: ScaleMemory, shown: Scaling, reason: str) 
     since_ms = memory.unknown_ms or case.now_ms
     latest = memory.latest if case.now_ms - since_ms <= LATEST_FOR_MS else None
     forgotten = replace(memory, since_ms=0, enough=(), latest=latest, unknown_ms=since_ms)
-    return Signal(replace(shown, sentence=reason), forgotten, case.now_ms + RENEWED_MS)
+    forgets_ms = None if latest is None else since_ms + LATEST_FOR_MS + 1
+    due_ms = case.now_ms + RENEWED_MS if case.verdict.members else forgets_ms
+    return Signal(replace(shown, sentence=reason), forgotten, due_ms)
 
 
 def _await_number(case: ScaleCase, memory: ScaleMemory, shown: Scaling, enough: tuple[EnoughMembers, ...]) -> Signal:
@@ -234,7 +236,8 @@ def _await_number(case: ScaleCase, memory: ScaleMemory, shown: Scaling, enough: 
     kept = replace(memory, since_ms=memory.since_ms or case.now_ms, enough=enough, unknown_ms=0)
     wait = age(case.target.down_after_ms)
     sentence = f"groupwatch has not known the group for {wait}, so its members may be fewer than usual."
-    return Signal(replace(shown, sentence=sentence), kept, case.now_ms + RENEWED_MS)
+    known_ms = kept.since_ms + case.target.down_after_ms
+    return Signal(replace(shown, sentence=sentence), kept, min(known_ms, _renewed_ms(case, shown) or known_ms))
 
 
 def _hold_number(case: ScaleCase, memory: ScaleMemory, shown: Scaling, held: Held) -> Signal:
@@ -250,7 +253,13 @@ def _hold_number(case: ScaleCase, memory: ScaleMemory, shown: Scaling, held: Hel
     since_ms = memory.since_ms or case.now_ms
     kept = replace(memory, since_ms=since_ms, enough=enough, latest=told, unknown_ms=0)
     scaling = replace(_wanting(shown, told), sentence=held.sentence, hold=held.reason)
-    return Signal(scaling, kept, min(held.until_ms or case.now_ms + RENEWED_MS, case.now_ms + RENEWED_MS))
+    return Signal(scaling, kept, held.until_ms or _renewed_ms(case, shown))
+
+
+def _renewed_ms(case: ScaleCase, shown: Scaling) -> int | None:
+    """When the number is made again though nothing happens; None: nothing comes in or waits, so no rate changes."""
+    is_quiet = shown.incoming_per_s == 0 and shown.waiting == 0
+    return None if is_quiet else case.now_ms + RENEWED_MS
 
 
 def _is_known_for_long(case: ScaleCase, memory: ScaleMemory) -> bool:
@@ -278,8 +287,8 @@ def _calculate_number(case: ScaleCase, memory: ScaleMemory, shown: Scaling, situ
 
 def _due_ms(case: ScaleCase, memory: ScaleMemory, shown: Scaling, needed: int) -> int | None:
     """When the number may become another one if nothing happens: where nothing comes in, only once it may fall."""
-    if shown.incoming_per_s or shown.waiting:
-        return case.now_ms + RENEWED_MS
+    if (renewed_ms := _renewed_ms(case, shown)) is not None:
+        return renewed_ms
     if memory.latest == _within_limits(case, needed):
         return None
     falls_ms = memory.since_ms if len(memory.enough) == 1 else memory.enough[0].until_ms + RENEWED_MS + 1

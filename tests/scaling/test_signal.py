@@ -343,3 +343,19 @@ def test_a_group_with_very_many_partitions_has_no_number():
         None,
         "groupwatch has numbers for groups of at most 500 partitions.",
     )
+
+
+def test_a_quiet_group_is_not_looked_at_again_and_again():
+    """Two thousand of them would keep a core busy. What is unknown may become known with the next poll."""
+    quiet = Fleet(lambda second: [60.0 if second < 60 else 0.0] * 6, [400.0] * 3).run(900)
+    case = case_of(quiet.inputs(), TARGET)
+    assert judge_scaling(case, replace(known(quiet), rates=())).until_ms is None
+    assert judge_scaling(case, replace(known(quiet), latest=1)).until_ms is None
+    waits = judge_scaling(case, replace(MEASURED, since_ms=0, latest=None))
+    assert waits.until_ms == quiet.now_ms + 10 * MINUTE
+    gone = judge_scaling(without_members(case), replace(known(quiet), latest=3))
+    assert gone.until_ms == quiet.now_ms + 5 * MINUTE + 1
+    assert judge_scaling(without_members(case), replace(gone.memory, latest=None)).until_ms is None
+    assert judge_scaling(without_polls(case), known(quiet)).until_ms == quiet.now_ms + RENEWED_MS
+    busy = Fleet(even(6, 10.0), [400.0] * 3).run(900)
+    assert signal_of(busy, replace(known(busy), rates=())).until_ms == busy.now_ms + RENEWED_MS
