@@ -122,10 +122,14 @@ def scale_plan(inputs: GroupInputs, target: ScaleTarget) -> ScalePlan:
 
 
 def _memory_for(inputs: GroupInputs, target: ScaleTarget) -> ScaleMemory:
-    """What the job remembers of the group; for another target than its own, only how fast members read."""
-    memory = inputs.scale_memory or ScaleMemory()
-    if target == inputs.settings.scale:
+    """What the job remembers of the group; for another target than its own, only how fast members read.
+
+    Where no job remembers anything, as in a recording, the group counts as known.
+    """
+    memory = inputs.scale_memory
+    if memory is not None and target == inputs.settings.scale:
         return memory
+    memory = memory or ScaleMemory()
     return ScaleMemory(since_ms=1, rates=memory.rates, latest=len(inputs.group.members) or None)
 
 

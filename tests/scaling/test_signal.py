@@ -359,3 +359,12 @@ def test_a_quiet_group_is_not_looked_at_again_and_again():
     assert judge_scaling(without_polls(case), known(quiet)).until_ms == quiet.now_ms + RENEWED_MS
     busy = Fleet(even(6, 10.0), [400.0] * 3).run(900)
     assert signal_of(busy, replace(known(busy), rates=())).until_ms == busy.now_ms + RENEWED_MS
+
+
+def test_a_group_of_which_no_job_remembers_anything_is_answered_by_what_it_shows_now():
+    """From a recording, a snapshot of a group without an entry, or one look of the doctor."""
+    lagging = Fleet(even(6, 90.0), [200.0, 200.0]).run(200)
+    for target in (None, TARGET):
+        assert scale_plan(lagging.inputs(target), TARGET).scaling.wanted_members == 6
+    calm = scale_plan(Fleet(even(6, 10.0), [200.0, 200.0]).run(200).inputs(), TARGET).scaling
+    assert (calm.wanted_members, calm.hold) == (2, ScaleHold.CAPACITY)
