@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from monitor.model import (
     KINDS,
+    STATIC_LEAVE_EPOCH,
     CurrentRemoved,
     CurrentStored,
     EpochStored,
@@ -171,13 +172,18 @@ class ModernDraft:
                 self._aim(event)
                 self._stand(self._state.phase_ms)  # it has no time of its own, and moves only a group just found
             case CurrentStored():
+                if event.current.epoch == STATIC_LEAVE_EPOCH:
+                    self._note_leaver(event.member_id, event.current.since_ms)
                 self._reconcile(event.member_id, event.current)
                 self._reach(event.current.epoch)
                 self._stand(event.current.since_ms)
             case CurrentRemoved():
-                self._left.extend(leavers_of(self._members.complete.get(event.member_id), event.removed_ms))
+                self._note_leaver(event.member_id, event.removed_ms)
                 self._reconcile(event.member_id, Reconciliation())
                 self._stand(self._state.phase_ms)  # nor has this; the member's own tombstone follows
+
+    def _note_leaver(self, member_id: str, left_ms: int) -> None:
+        self._left.extend(leavers_of(self._members.complete.get(member_id), left_ms))
 
     def _raise_epoch(self, event: EpochStored) -> None:
         state = self._state

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from monitor.model import GroupState, Member, PartitionId, Value
+from monitor.model import STATIC_LEAVE_EPOCH, GroupState, Member, PartitionId, Value
 from monitor.model.departures import longest_standing_ms
 from monitor.protocol.offsets_topic import topic_key_of
 
@@ -35,11 +35,14 @@ def leavers_between(before: GroupState, after: GroupState, left_ms: int) -> list
     ]
 
 
-def leavers_of(member: Member | None, removed_ms: int) -> list[Leaver]:
-    """A member of a KIP-848 group whose record of what it owns was deleted; none if it is not known what and when."""
+def leavers_of(member: Member | None, left_ms: int) -> list[Leaver]:
+    """A member of a KIP-848 group that left, or whose record of what it owns was deleted; none if not known what.
+
+    A static member may only go away (STATIC_LEAVE_EPOCH). The time from then until its session is over does not count.
+    """
     reconciliation = None if member is None else member.reconciliation
-    if member is None or reconciliation is None or not removed_ms:
+    if member is None or reconciliation is None or reconciliation.epoch == STATIC_LEAVE_EPOCH or not left_ms:
         return []
     owned = (*reconciliation.assigned, *reconciliation.revoking)
     partitions = [(topic_key_of(each.id), number) for each in owned for number in each.partitions]
-    return [Leaver(reconciliation.since_ms, removed_ms, longest_standing_ms(member), tuple(partitions))]
+    return [Leaver(reconciliation.since_ms, left_ms, longest_standing_ms(member), tuple(partitions))]

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from monitor.detection import DetectionSettings, evaluate
 from monitor.model import (
+    STATIC_LEAVE_EPOCH,
     STREAM,
     CurrentRemoved,
     CurrentStored,
@@ -211,6 +212,10 @@ def test_the_other_partitions_of_the_dying_owner_stand_with_it_until_somebody_el
     assert told(fold(others, UP_TO_100, both, until_s=301), 301)[STUCK] == [0]
 
 
+TOPIC_KEY = topic_key_of(TOPIC_ID)
+OTHERS = [event for number in (1, 2, 3) for event in commits(number, 0, 400, topic_key=TOPIC_KEY)]
+
+
 def modern(member_id: str, at_s: int, epoch: int, *numbers: int):
     """A member of a KIP-848 group comes, and has what it is to have."""
     given = (IdPartitions(TOPIC_ID, numbers),)
@@ -230,14 +235,29 @@ def removed(member_id: str, at_s: int):
 
 
 def test_members_of_a_kip_848_group():
-    key = topic_key_of(TOPIC_ID)
-    others = [event for number in (1, 2, 3) for event in commits(number, 0, 400, topic_key=key)]
     lives = [*modern("C", 0, 1, 1, 2, 3), *modern("A", 0, 2, 0), *removed("A", 145)]
     lives += [*modern("B", 146, 3, 0), *removed("B", 191), *modern("D", 192, 4, 0), *removed("D", 237)]
     lives += modern("E", 238, 5, 0)
-    pieces = others, commits(0, 0, 100, topic_key=key), lives
+    pieces = OTHERS, commits(0, 0, 100, topic_key=TOPIC_KEY), lives
     assert STUCK not in told(fold(*pieces, until_s=230), 230)
     assert told(fold(*pieces, until_s=240), 240)[STUCK] == [0]
+
+
+def away(member_id: str, at_s: int, *numbers: int):
+    """A static member of a KIP-848 group leaves; its partitions are kept for it until its session is over."""
+    given = (IdPartitions(TOPIC_ID, numbers),)
+    current = Reconciliation(STATIC_LEAVE_EPOCH, assigned=given, since_ms=at_s * S)
+    return [CurrentStored("g", GroupKind.CONSUMER, member_id, current)]
+
+
+@pytest.mark.parametrize(("stood_s", "is_told"), [(44, True), (1, False)])
+def test_a_static_member_of_a_kip_848_group_stands_until_it_goes_away(stood_s, is_told):
+    """Each is removed 45 s after it came; the first of them go away right before that, the others soon after coming."""
+    lives = [*modern("C", 0, 1, 1, 2, 3), *modern("A", 0, 2, 0), *away("A", 101, 0), *removed("A", 145)]
+    for epoch, (name, came_s) in enumerate([("B", 146), ("D", 192), ("E", 238)], start=3):
+        lives += [*modern(name, came_s, epoch, 0), *away(name, came_s + stood_s, 0), *removed(name, came_s + 45)]
+    state = fold(OTHERS, commits(0, 0, 100, topic_key=TOPIC_KEY), lives, until_s=283)
+    assert told(state, 283).get(STUCK) == ([0] if is_told else None)
 
 
 @given(st.integers(1, 40), st.integers(0, 7))
