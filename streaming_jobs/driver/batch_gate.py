@@ -95,6 +95,8 @@ class BatchGate:
         polled_ms: int | None = None
         while not self.is_open and (left_ms := self._left_ms(earliest_ms, due_ms, polled_ms)) > 0:
             unread = self.news.await_beyond(position, min(left_ms, SLICE_MS))
+            if unread is None and polled_ms is not None:  # only now: commits may have come before the poll
+                self.confirm(polled_ms)
             if unread is Unread.EVENTS and not is_urgent:
                 self._rest_until(monotonic_ms() + JOIN_MS)
             beyond = self._beyond_unchanged_polls(position) if polls_may_wait else position
@@ -102,7 +104,6 @@ class BatchGate:
                 break
             if beyond is not position:
                 position, polled_ms = beyond, monotonic_ms()
-                self.confirm(polled_ms)
         self.held_ms, self.is_holding = monotonic_ms() - began_ms, False
 
     def _left_ms(self, earliest_ms: int, due_ms: int | None, polled_ms: int | None) -> int:

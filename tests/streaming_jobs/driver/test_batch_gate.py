@@ -194,3 +194,16 @@ def test_a_wait_proves_nothing_and_a_poll_that_found_nothing_new_confirms_the_ev
     one.gate.open()
     assert one.ends()
     assert began_ms <= confirmed[0] <= monotonic_ms()
+
+
+def test_a_poll_that_found_nothing_new_confirms_nothing_while_commits_are_unread():
+    """After a stall both wait. The verdicts are as old as the commits then, and the next micro-batch reads them."""
+
+    class Both(Log):
+        def await_beyond(self, position: LogPosition, limit_ms: int) -> Unread | None:
+            return Unread.EVENTS if position.events_read[0] == 10 else Unread.GROUPS
+
+    confirmed: list[int] = []
+    one = held(Both(), unchanged=polls(10, 14), confirmed=confirmed)
+    assert one.ends()
+    assert confirmed == []
