@@ -287,7 +287,7 @@ class MicroBatchPublisher:
             catalog_ms=self._catalog.pass_ms if self._catalog else None,
             clock_behind_ms=self.clock.behind_ms,
             problem=self.problem(),
-            stalled=before.stalled and judged_by is None,
+            stalled=before.stalled if judged_by is None else self.stall.has_stalled(monotonic_ms()),
             age_limits=AgeLimits(late_ms, max(late_ms, self.stall.limit_ms + LONGEST_QUIET_MS)),
             tells_findings=self.findings.is_on,
             findings_problem=self.findings.problem,

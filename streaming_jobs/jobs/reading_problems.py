@@ -121,11 +121,15 @@ class ReadingProblems:
         return f"no micro-batch has ended since {since}{'' if doing is None else f': {doing}'}."
 
     def _note_batches(self) -> None:
-        """A micro-batch that has ended is the proof that the cluster is read, and an evaluation ends a stall."""
+        """A micro-batch that has ended is the proof that the cluster is read, and an evaluation ends a stall.
+
+        But not one of a micro-batch that hung itself: it is as old as that.
+        """
         if self.stall.ended != self._batches:
             self._batches = self.stall.ended
             self._was_away, self.of_query = False, None
-        if self.stall.newest_ms != self._stalled_since_ms:
+        is_newer = self.stall.newest_ms != self._stalled_since_ms
+        if is_newer and not (self.stall.ended_ms is not None and self.stall.has_stalled(self.stall.ended_ms)):
             self._stalled = None
 
 

@@ -287,6 +287,21 @@ def test_the_next_evaluation_ends_a_stall_at_once():
     assert not problems.has_stalled
 
 
+def test_the_evaluation_of_the_micro_batch_that_hung_does_not_end_the_stall():
+    """What is served then is as old as the time for which it hung."""
+    watch = watched()
+    problems, _ = problems_of(watch)
+    watch.begin(6_000)
+    look(problems, 6_001 + LEAST_MS)
+    before = problems.sentence
+    watch.end(46_000)
+    watch.evaluate(6_000)
+    assert before is not None
+    assert problems.sentence == before
+    batch(watch, 46_500, 47_000)
+    assert problems.sentence is None
+
+
 def test_batches_that_evaluate_nothing_are_told_apart_from_none():
     watch = watched()
     problems, _ = problems_of(watch)
