@@ -163,11 +163,13 @@ class _TableWriter:
         self._version = 0
 
     def append(self, recorded_ms: int, rows: dict[str, Any]) -> None:
-        """One file with these columns beside the place."""
+        """One file with these columns beside the place; the others are null, as in a recording of an older job."""
         count = len(next(iter(rows.values())))
         day = day_of(recorded_ms - 1)  # the portion of the last minute belongs to its day here
         columns = {"recorded_ms": np.full(count, recorded_ms), **rows}
-        data = pa.table([pa.array(columns[each.name], each.type) for each in self._columns], pa.schema(self._columns))
+        nulls = [None] * count
+        arrays = [pa.array(columns.get(each.name, nulls), each.type) for each in self._columns]
+        data = pa.table(arrays, pa.schema(self._columns))
         self._version += 1
         place = f"cluster={CLUSTER}/day={day}/part-{self._version:05}.parquet"
         file = self._path / place
@@ -210,7 +212,7 @@ def _statistics(data: pa.Table) -> dict[str, Any]:
         "numRecords": len(data),
         "minValues": {name: found["min"] for name, found in bounds.items()},
         "maxValues": {name: found["max"] for name, found in bounds.items()},
-        "nullCount": dict.fromkeys(data.column_names, 0),
+        "nullCount": {name: data.column(name).null_count for name in data.column_names},
     }
 
 
@@ -434,7 +436,7 @@ class _Folded:
     def _topic_states(self) -> Iterator[tuple[str, str, bytes]]:
         for number, name in enumerate(self.fleet.topic_names):
             like = self.fleet.topic_names[number % ASKED]
-            encoded = encode_state(self._catalog.topics[like])
+            encoded = encode_state(self._catalog.states[Entity.TOPIC, like])
             yield "topic", name, _moved_ends(encoded, number - number % ASKED).replace(like.encode(), name.encode())
 
 
