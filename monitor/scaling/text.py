@@ -27,12 +27,14 @@ class PlanLine(NamedTuple):
 
 
 def plan_heading(plan: ScalePlan) -> str:
-    """Whose number it is, and the number."""
+    """Whose number it is, and the number. While it is held, it is not known that so many are needed."""
     name = f"{shown_group(plan.group)} of cluster {shown(plan.cluster)}"
     wanted = plan.scaling.wanted_members
     has = f"{name} has {counted(plan.scaling.members, 'member')}"
     if wanted is None:
         return f"{has}. How many it needs is unknown. {plan.scaling.sentence}"
+    if plan.scaling.hold is not None:
+        return f"{has}, and the number stays at {wanted:,}. {plan.scaling.sentence}"
     return f"{has} and needs {wanted:,}. {plan.scaling.sentence}"
 
 
@@ -49,9 +51,8 @@ def measured_text(scaling: Scaling) -> str:
 
 def plan_line(row: PlanRow, scaling: Scaling) -> PlanLine:
     """A number of members as a line of a table."""
-    remarks = [
-        word for number, word in ((scaling.members, "now"), (scaling.wanted_members, "needed")) if row.members == number
-    ]
+    needed = scaling.wanted_members if scaling.hold is None else None
+    remarks = [word for number, word in ((scaling.members, "now"), (needed, "needed")) if row.members == number]
     return PlanLine(
         members=f"{row.members:,}",
         partitions=f"{row.partitions:,}",

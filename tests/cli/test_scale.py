@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from monitor.snapshot_file import group_lines
 from tests.cli.test_commands import ask
@@ -36,6 +37,18 @@ def test_the_number_comes_with_the_numbers_that_help(saved):
         ["6", "1", "30%", "0", "s", "5"],
     ]
     assert rows[4] == "The busiest member reads within 1 min what is 100% or less."
+
+
+def test_a_number_that_is_held_is_not_said_to_be_needed(tmp_path):
+    """Nobody knows it: as long as no member had lag, how fast they read is not known."""
+    file = tmp_path / "saved.jsonl"
+    unmeasured = replace(MEASURED, rates=())
+    file.write_bytes(group_lines(Fleet(even(6, 60.0), [400.0, 400.0]).run(300).inputs(memory=unmeasured)))
+    shown = ask("scale", "c", "g", "--snapshot", str(file)).stdout
+    assert shown.startswith(
+        "g of cluster c has 2 members, and the number stays at 2. How fast a member reads is not known"
+    )
+    assert "needed" not in shown
 
 
 def test_the_target_and_the_largest_number_can_be_asked_for(saved):
