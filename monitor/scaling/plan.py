@@ -155,7 +155,7 @@ def rising_numbers(first: int, most: int, partitions: int) -> Iterator[int]:
     """Numbers from one to another, both included: one by one at first, then in larger steps.
 
     >>> list(rising_numbers(3, 6, 12)), len(list(rising_numbers(1, 500, 500)))
-    ([3, 4, 5, 6], 22)
+    ([3, 4, 5, 6], 28)
     """
     members, one_by_one = first, ONE_BY_ONE if partitions <= MANY_PARTITIONS else FEW
     while members < most:
