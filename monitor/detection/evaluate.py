@@ -10,7 +10,7 @@ from typing import Final
 from msgspec.structs import asdict, replace
 
 from monitor.detection.brokers import missed_brokers, topics_without_leader
-from monitor.detection.even_ages import grow_evenly
+from monitor.detection.even_ages import begins_now, grow_evenly
 from monitor.detection.explanations import explanations
 from monitor.detection.hidden_topics import HiddenTopics, hidden_topics, still_true, unlisted_topics
 from monitor.detection.lag.deliveries import commits_of, configs_of, read_deliveries, totals_of, with_lag
@@ -54,7 +54,7 @@ from monitor.detection.unknown_versions import unknown_versions
 from monitor.findings.alerts import changed_age_s
 from monitor.findings.observation import Observation
 from monitor.findings.sentences import sentence_of
-from monitor.findings.table import rank
+from monitor.findings.table import by_rank, rank
 from monitor.kinds.offset_expiry import known_kind
 from monitor.kinds.short_lives import has_siblings, short_life
 from monitor.model import (
@@ -120,6 +120,20 @@ class Judged(Value):
     def has_ages(self) -> bool:
         """Whether it has an age, or may change with the next poll alone."""
         return self.ages_hold_ms is not None
+
+    def with_addition(self, verdict: GroupVerdict, due_ms: int | None) -> Judged:
+        """The same for its verdict with something added, which holds until ``due_ms``; None: for as long as the rest.
+
+        A finding that is added has an age.
+        """
+        hold_ms = self.ages_hold_ms
+        return replace(
+            self,
+            verdict=verdict,
+            until_ms=min([each for each in (self.until_ms, due_ms) if each is not None], default=None),
+            ages_hold_ms=AGES_HOLD_MS if hold_ms is None and verdict.findings else hold_ms,
+            grows_evenly=self.grows_evenly and not begins_now(verdict),
+        )
 
 
 def judge(
@@ -311,7 +325,7 @@ def _with_findings_of(hidden: HiddenTopics, facts: Facts, own: tuple[Finding, ..
     group, then = facts.group, hidden.catalog
     before = facts_of(group, Topics(then), view_assignment(group, then), hidden.seen_ms, facts.settings)
     kept = still_true(findings_of(before, applicable_rules(before)), hidden, group)
-    return tuple(sorted([*own, *_besides(own, kept)], key=lambda each: rank(each.kind, each.reason)))
+    return by_rank([*own, *_besides(own, kept)])
 
 
 def subordinate_findings(

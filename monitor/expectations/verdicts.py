@@ -8,8 +8,7 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
-from monitor.detection.evaluate import AGES_HOLD_MS, Judged
-from monitor.detection.even_ages import begins_now
+from monitor.detection.evaluate import Judged
 from monitor.expectations.checks import CHECKS, NOT_THERE, check_group, lag_limit_ms, least_lag_ms
 from monitor.expectations.expectation import Expectation, Expectations
 from monitor.expectations.outcome import Check
@@ -17,7 +16,7 @@ from monitor.findings.alerts import changed_age_s
 from monitor.findings.expectation import NotAsExpected
 from monitor.findings.observation import Observation
 from monitor.findings.sentences import sentence_of
-from monitor.findings.table import rank
+from monitor.findings.table import by_rank
 from monitor.messages.formatting import age
 from monitor.model import Finding, FindingKind, GroupState, GroupVerdict
 from monitor.model.alert_ages import AlertAges
@@ -68,20 +67,7 @@ def with_expectations(judged: Judged, expectations: Expectations, group: GroupSt
         ages: the ages that a deployment has chosen for its alerts.
     """
     case = _case(judged.verdict, expectations, group)
-    if case is None:
-        return judged
-    due_ms = _late_ms(case)
-    if due_ms is None or (judged.until_ms is not None and judged.until_ms < due_ms):
-        due_ms = judged.until_ms
-    verdict = _expected_verdict(case, ages)
-    hold_ms = judged.ages_hold_ms
-    return replace(
-        judged,
-        verdict=verdict,
-        until_ms=due_ms,
-        ages_hold_ms=AGES_HOLD_MS if hold_ms is None and verdict.findings else hold_ms,
-        grows_evenly=judged.grows_evenly and not begins_now(verdict),
-    )
+    return judged if case is None else judged.with_addition(_expected_verdict(case, ages), _late_ms(case))
 
 
 def expected_verdict(
@@ -119,9 +105,8 @@ def _expected_verdict(case: _Case, ages: AlertAges) -> GroupVerdict:
     own = [each for each in unmet if _makes_finding(each, case.verdict)]
     if not own:
         return replace(case.verdict, expectations=became)
-    found = [*case.verdict.findings, _finding(case, own, ages)]
-    in_order = tuple(sorted(found, key=lambda each: rank(each.kind, each.reason)))
-    return replace(case.verdict, expectations=became, findings=in_order)
+    found = by_rank([*case.verdict.findings, _finding(case, own, ages)])
+    return replace(case.verdict, expectations=became, findings=found)
 
 
 def _makes_finding(unmet: Check, verdict: GroupVerdict) -> bool:

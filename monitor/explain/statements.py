@@ -14,7 +14,7 @@ from monitor.detection.evaluation_input import GroupInputs
 from monitor.detection.ownership.assignment_view import AssignmentView, view_assignment
 from monitor.detection.ownership.catalog_view import Topics
 from monitor.findings.alerts import settling_until_ms, worst_first
-from monitor.findings.table import rank, spec_of
+from monitor.findings.table import by_rank, spec_of
 from monitor.messages.formatting import age, counted, lasted
 from monitor.messages.names import era, shown
 from monitor.messages.notification import utc
@@ -90,8 +90,7 @@ def judged(inputs: GroupInputs) -> Judged:
     topics, view = Topics(inputs.catalog), view_assignment(inputs.group, inputs.catalog)
     verdict = judge(inputs.group, topics, view, inputs.now_ms, inputs.settings)
     if inputs.expected:
-        found = sorted([*verdict.findings, *inputs.expected], key=lambda each: rank(each.kind, each.reason))
-        verdict = replace(verdict, findings=tuple(found))
+        verdict = replace(verdict, findings=by_rank([*verdict.findings, *inputs.expected]))
     return Judged(verdict=verdict, view=view, group=view.named(inputs.group), catalog=inputs.catalog)
 
 

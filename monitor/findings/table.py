@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from monitor.findings import (
@@ -27,7 +27,7 @@ from monitor.findings import (
     uncommitted,
 )
 from monitor.findings.spec import FindingSpec
-from monitor.model import FindingKind
+from monitor.model import Finding, FindingKind
 
 FAMILIES: Final[tuple[tuple[FindingSpec, ...], ...]] = (
     retention.ROWS,
@@ -87,3 +87,8 @@ def rank(kind: str, reason: str) -> int:
         KeyError: the table has no such finding.
     """
     return _RANKS[kind, reason]
+
+
+def by_rank(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Findings, worst first; those of one rank as they come."""
+    return tuple(sorted(findings, key=lambda each: rank(each.kind, each.reason)))

@@ -8,14 +8,14 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from monitor.detection.evaluate import AGES_HOLD_MS, Judged
+from monitor.detection.evaluate import Judged
 from monitor.detection.evaluation_input import GroupInputs
 from monitor.detection.ownership.assignment_view import AssignmentView
 from monitor.detection.ownership.catalog_view import Topics
 from monitor.findings.capacity import TooMuchForOne
 from monitor.findings.observation import Observation
 from monitor.findings.sentences import sentence_of
-from monitor.findings.table import rank
+from monitor.findings.table import by_rank
 from monitor.messages.names import shown
 from monitor.model import Finding, FindingKind, GroupState, GroupVerdict
 from monitor.model.scaling import ScaleMemory, ScaleTarget, Scaling
@@ -100,15 +100,8 @@ class Scaler:
         if signal.memory != known.memory:
             known.memory = signal.memory
             self._changed.add(group.group)
-        due = [each for each in (judged.until_ms, signal.until_ms) if each is not None]
         verdict = _with_finding(replace(judged.verdict, scaling=signal.scaling), signal, group)
-        hold_ms = judged.ages_hold_ms
-        return replace(
-            judged,
-            verdict=verdict,
-            until_ms=min(due, default=None),
-            ages_hold_ms=AGES_HOLD_MS if hold_ms is None and verdict.findings else hold_ms,
-        )
+        return judged.with_addition(verdict, signal.until_ms)
 
 
 def _look_of(verdict: GroupVerdict, target: ScaleTarget) -> _Look:
@@ -144,14 +137,9 @@ def _with_finding(verdict: GroupVerdict, signal: Signal, group: GroupState) -> G
         sentence=sentence_of(found, group),
         partitions=found.partitions,
     )
-    return replace(verdict, findings=in_order((*verdict.findings, made)))
+    return replace(verdict, findings=by_rank((*verdict.findings, made)))
 
 
 def scale_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Those of these findings that depend on what is remembered of a group."""
     return tuple([each for each in findings if each.kind is FindingKind.CAPACITY])
-
-
-def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Findings, worst first."""
-    return tuple(sorted(findings, key=lambda each: rank(each.kind, each.reason)))

@@ -16,9 +16,10 @@ from monitor.detection.thresholds.overrides import DetectionRules
 from monitor.detection.unjudged import unjudged_verdict, unknown_verdict
 from monitor.expectations.expectation import Expectations
 from monitor.expectations.verdicts import expectation_findings, expected_verdict
+from monitor.findings.table import by_rank
 from monitor.kinds.offset_expiry import is_shown
 from monitor.model import Catalog, GroupState, GroupSummary, GroupUse, GroupVerdict
-from monitor.scaling.verdicts import in_order, scale_findings
+from monitor.scaling.verdicts import scale_findings
 from streaming_jobs.buckets.batch_context import BatchContext
 from streaming_jobs.driver.cluster_view import ClusterView
 from streaming_jobs.driver.group_uses import GroupUseCache
@@ -97,7 +98,7 @@ class VerdictsOnDemand:
         listed = self.view.summary(verdict.group)
         if listed is None:
             return verdict
-        findings = in_order((*verdict.findings, *scale_findings(listed.findings)))
+        findings = by_rank((*verdict.findings, *scale_findings(listed.findings)))
         return replace(verdict, scaling=listed.scaling, findings=findings)
 
     def inputs(self, group: str) -> GroupInputs | None:
