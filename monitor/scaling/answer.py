@@ -20,7 +20,7 @@ from monitor.model.scaling import ScaleMemory, ScaleTarget, Scaling
 from monitor.scaling.capacity import Capacity
 from monitor.scaling.plan import MANY_PARTITIONS, PlanRow, Situation, plan_row, rising_numbers
 from monitor.scaling.shares import ShareTable
-from monitor.scaling.signal import ScaleCase, judge_scaling, measure
+from monitor.scaling.signal import ScaleCase, judge_measured, measure
 from monitor.scaling.skew import PartitionSkew, skews_of
 
 _DURATION: Final = re.compile(r"(\d{1,7})(ms|s|m|h)?")
@@ -99,23 +99,23 @@ def scale_plan(inputs: GroupInputs, target: ScaleTarget) -> ScalePlan:
     case, memory = case_of(inputs, target), _memory_for(inputs, target)
     if not case.group.members:
         raise QuestionError(f"Group {shown_group(inputs.group.group)} has no members.")
-    (loads, capacity), _ = measure(case, memory)
+    measured, memory = measure(case, memory)
+    situation = measured.situation(target)
     plan = ScalePlan(
         cluster=inputs.group.cluster,
         group=inputs.group.group,
         evaluated_ms=inputs.now_ms,
-        scaling=judge_scaling(case, memory).scaling,
+        scaling=judge_measured(case, measured, memory).scaling,
         pause_ms=measured_pause(inputs.group, len(case.owners)),
     )
-    if loads is None or capacity is None:
+    if situation is None:
         return plan
-    situation = Situation(target, loads, capacity)
     rows = tuple(_rows(case.table, situation, plan.scaling.wanted_members))
     others = [row.members for row in rows if row.members != case.table.present]
     return replace(
         plan,
         rows=rows,
-        hosts=_hosts(capacity),
+        hosts=_hosts(situation.capacity),
         skews=skews_of(situation),
         assumptions=(*_assumptions(), *(case.table.of(others[-1]).assumptions if others else ())),
     )

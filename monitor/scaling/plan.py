@@ -130,7 +130,7 @@ def enough_members(table: ShareTable, situation: Situation) -> int:
     """
     left_out = frozenset([each.place for each in situation.crowded_partitions()])
     best: list[tuple[float, int]] = []
-    for members in candidates(table, situation):
+    for members in _candidates(table, situation, left_out):
         found = busiest(table.of(members), situation, left_out)
         if found <= 1:
             return members
@@ -139,13 +139,12 @@ def enough_members(table: ShareTable, situation: Situation) -> int:
     return next(members for found, members in best if found <= AS_GOOD * least)
 
 
-def candidates(table: ShareTable, situation: Situation) -> Iterator[int]:
+def _candidates(table: ShareTable, situation: Situation, left_out: frozenset[TopicPartition]) -> Iterator[int]:
     """The numbers of members to try, ascending: from what would be enough if all were even, to one a partition."""
     target = situation.target
     most = max(target.least, min(table.partitions or 1, target.most or table.partitions or 1))
-    crowded = {each.place for each in situation.crowded_partitions()}
     required = sum(
-        load.required_per_s(target.target_ms) for place, load in situation.loads.items() if place not in crowded
+        load.required_per_s(target.target_ms) for place, load in situation.loads.items() if place not in left_out
     )
     first = min(most, max(target.least, ceil(required / situation.fastest_per_s)))
     yield from rising_numbers(first, most, table.partitions)

@@ -91,22 +91,33 @@ class Measured(NamedTuple):
     loads: Loads | None
     capacity: Capacity | None
 
+    def situation(self, target: ScaleTarget) -> Situation | None:
+        """All that a plan is made of; None: something of it is unknown."""
+        if self.loads is None or self.capacity is None:
+            return None
+        return Situation(target, self.loads, self.capacity)
+
 
 def judge_scaling(case: ScaleCase, memory: ScaleMemory) -> Signal:
     """How many members the group needs. ``memory`` is that of its last signal; empty: there was none."""
-    measured, memory = measure(case, memory)
-    if measured.loads is None or measured.capacity is None:
-        return _judge_measured(case, memory, measured)
-    crowded = Situation(case.target, measured.loads, measured.capacity).crowded_partitions()
+    return judge_measured(case, *measure(case, memory))
+
+
+def judge_measured(case: ScaleCase, measured: Measured, memory: ScaleMemory) -> Signal:
+    """As :func:`judge_scaling`, by what was measured and the memory with it."""
+    situation = measured.situation(case.target)
+    if situation is None:
+        return _judge_situation(case, memory, measured, None)
+    crowded = situation.crowded_partitions()
     memory = replace(memory, crowded_ms=(memory.crowded_ms or case.now_ms) if crowded else 0)
-    found = _judge_measured(case, memory, measured)
+    found = _judge_situation(case, memory, measured, situation)
     if not crowded or memory.crowded_ms + CROWDED_FOR_MS > case.now_ms:
         return found
     return replace(found, crowded=tuple(sorted([each.place for each in crowded])))
 
 
-def _judge_measured(case: ScaleCase, memory: ScaleMemory, measured: Measured) -> Signal:
-    shown = _describe(case, measured)
+def _judge_situation(case: ScaleCase, memory: ScaleMemory, measured: Measured, situation: Situation | None) -> Signal:
+    shown = _describe(case, measured, situation)
     unknown = next(why_unknown(case.verdict), None)
     if unknown is None and measured.loads is None:
         unknown = "What comes into its partitions is unknown: polls have begun less than a minute ago, or have stopped."
@@ -117,10 +128,10 @@ def _judge_measured(case: ScaleCase, memory: ScaleMemory, measured: Measured) ->
     held = find_hold(case.group, case.verdict)
     if held is not None:
         return _hold_number(case, memory, shown, held)
-    if measured.loads is None or measured.capacity is None:
+    if situation is None:
         return _hold_number(case, memory, shown, UNMEASURED)
     try:
-        return _calculate_number(case, memory, shown, Situation(case.target, measured.loads, measured.capacity))
+        return _calculate_number(case, memory, shown, situation)
     except QuestionError as error:
         return _unknown(case, memory, shown, str(error))
 
@@ -197,14 +208,14 @@ def members_per_replica(members: Sequence[Member], target: ScaleTarget) -> int |
     return 1 if members and len(hosts) == len(members) else None
 
 
-def _describe(case: ScaleCase, measured: Measured) -> Scaling:
+def _describe(case: ScaleCase, measured: Measured, situation: Situation | None) -> Scaling:
     """All but the number: what is known of the group as it is."""
     loads, capacity = measured
     brought = None if loads is None else list(loads.values())
     members = case.group.members
     drain_ms = None
-    if loads is not None and capacity is not None and members:
-        drain_ms = plan_row(len(members), case.table.of(len(members)), Situation(case.target, loads, capacity)).drain_ms
+    if situation is not None and members:
+        drain_ms = plan_row(len(members), case.table.of(len(members)), situation).drain_ms
     return Scaling(
         target_ms=case.target.target_ms,
         sentence="",
