@@ -5,9 +5,9 @@ No rule lives here: events are folded by monitor.tracking, groups judged by moni
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 import msgspec
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor
@@ -31,6 +31,27 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.stateful_processor import StatefulProcessorHandle, TimerValues
 
 
+Content = TypeVar("Content")
+
+
+@dataclass(slots=True)
+class _Newest(Generic[Content]):
+    """What the driver offered last of one kind, decoded once; ``build`` makes it from the bytes."""
+
+    build: Callable[[bytes], Content]
+    _known: tuple[str, Content] | None = None
+
+    def fetch(self, shelf: CatalogAddress, key: str) -> Content:
+        """What has this key."""
+        if self._known is None or self._known[0] != key:
+            self._known = key, self.build(shelf.fetch(key))
+        return self._known[1]
+
+
+def _topics(data: bytes) -> Topics:
+    return Topics(msgspec.msgpack.decode(data, type=Catalog))
+
+
 @dataclass(slots=True)
 class _WorkerCache:
     """What this Python worker remembers of one run of one cluster's query. It may be lost at any time."""
@@ -38,12 +59,13 @@ class _WorkerCache:
     run: str
     buckets: dict[int, CachedBucket] = field(default_factory=dict)
     judges: dict[int, BucketEvaluator] = field(default_factory=dict)
-    catalog: str = ""
-    topics: Topics | None = None
-    expectations_key: str | None = None
-    expectations: Expectations | None = None
-    scale_key: str | None = None
-    scale: dict[str, ScaleMemory] = field(default_factory=dict)
+    topics: _Newest[Topics] = field(default_factory=lambda: _Newest(_topics))
+    expectations: _Newest[Expectations] = field(
+        default_factory=lambda: _Newest(msgspec.msgpack.Decoder(Expectations).decode)
+    )
+    scale: _Newest[dict[str, ScaleMemory]] = field(
+        default_factory=lambda: _Newest(msgspec.msgpack.Decoder(dict[str, ScaleMemory]).decode)
+    )
 
 
 GROUP_ENTITIES: Final = frozenset({Entity.GROUP, Entity.OFFSETS})
@@ -97,31 +119,12 @@ class BucketProcessor(StatefulProcessor):
         """Fails if the catalog cannot be fetched: groups that were not judged must not look as if they were."""
         if context.catalog is not None:
             if context.expectations is not None or judge.expectations is not None:
-                judge.expect(self._expectations(memory, context.expectations))
+                key = context.expectations
+                judge.expect(None if key is None else memory.expectations.fetch(self._shelf, key))
             if context.scale is not None and not judge.follows(context):
-                judge.scaler.begin_again(self._scale_memories(memory, context.scale))
-            yield from judge.rows(kept.bucket.groups(context.now_ms), self._topics(memory, context.catalog), context)
-
-    def _topics(self, memory: _WorkerCache, key: str) -> Topics:
-        if memory.topics is None or memory.catalog != key:
-            memory.topics = Topics(msgspec.msgpack.decode(self._shelf.fetch(key), type=Catalog))
-            memory.catalog = key
-        return memory.topics
-
-    def _expectations(self, memory: _WorkerCache, key: str | None) -> Expectations | None:
-        if memory.expectations_key != key:
-            memory.expectations = (
-                None if key is None else msgspec.msgpack.decode(self._shelf.fetch(key), type=Expectations)
-            )
-            memory.expectations_key = key
-        return memory.expectations
-
-    def _scale_memories(self, memory: _WorkerCache, key: str) -> Mapping[str, ScaleMemory]:
-        """What the driver remembers of groups since the micro-batch before."""
-        if memory.scale_key != key:
-            memory.scale = msgspec.msgpack.decode(self._shelf.fetch(key), type=dict[str, ScaleMemory])
-            memory.scale_key = key
-        return memory.scale
+                judge.scaler.begin_again(memory.scale.fetch(self._shelf, context.scale))
+            topics = memory.topics.fetch(self._shelf, context.catalog)
+            yield from judge.rows(kept.bucket.groups(context.now_ms), topics, context)
 
     def close(self) -> None:
         """Nothing is held open between micro-batches."""
