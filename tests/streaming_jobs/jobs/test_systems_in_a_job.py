@@ -151,9 +151,9 @@ def test_groups_of_a_kafka_are_read_from_answers_and_checkpoints_where_there_is_
 
 
 def test_the_collectors_tell_how_they_go(job: SystemJob):
-    samples = job.metrics()
     of_orders = {"cluster": "orders", "collector": "rocketmq", "name": "orders"}
-    assert samples.value("groupwatch_collector_up", **of_orders) == 1
+    job.await_metric("groupwatch_collector_up", 1, cluster="kafka", collector="spark", name="etl")
+    samples = job.await_metric("groupwatch_collector_up", 1, **of_orders)
     assert (samples.value("groupwatch_collector_passes_total", result="complete", **of_orders) or 0) > 0
     assert samples.value("groupwatch_collector_pass_duration_seconds", **of_orders) is not None
     known = {
@@ -168,7 +168,8 @@ def test_the_collectors_tell_how_they_go(job: SystemJob):
 
 
 def test_what_is_read_elsewhere_is_awaited(job: SystemJob, bootstrap: str, tmp_path: Path):
-    assert "\nfar: " in job.get("/readyz")  # the others do not wait for it
+    eventually(lambda: job.status("/readyz") == 200, "that the others do not wait for it")
+    assert "\nfar: " in job.get("/readyz")
     assert job.metrics().value("groupwatch_ready", cluster="far") == 0
     tell(tmp_path, "far", of_rocketmq("far", "distant", 1, 2, 3))
     collect_far(bootstrap, tmp_path, lambda: bool(lags(job.metrics(), cluster="far")), "what another process reads")
@@ -192,6 +193,8 @@ def test_an_event_that_is_none_of_the_clusters_is_counted_and_the_others_are_rea
 
 
 def test_a_system_that_is_away_is_told_and_its_groups_grow_stale_until_it_is_back(job: SystemJob):
+    tell(job.folder, "orders", of_rocketmq("orders", "payers", 71, 100, 0))
+    job.await_metric(LAG, 29, cluster="orders", group="payers", partition="broker-a-0")
     tell(job.folder, "orders", None)
     job.await_metric(UP, 0, cluster="orders")
     # a little later: a pass that has failed ends when its connections are closed
@@ -218,7 +221,7 @@ def test_a_group_that_is_no_longer_listed_disappears_with_its_series(job: System
     def is_gone() -> Samples | None:
         samples = job.metrics()
         left = {s.labels["group"] for s in samples.all("groupwatch_group_state")}
-        return samples if left == {"managed", "distant"} else None
+        return samples if left - {"distant"} == {"managed"} else None
 
     samples = eventually(is_gone, "the end of two groups")
     assert lags(samples, cluster="orders") == {}
