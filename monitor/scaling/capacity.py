@@ -1,29 +1,35 @@
-"""How fast a member reads: measured while one of its partitions had lag all the time, as then nothing else held it up.
+"""How fast a member reads: measured while records waited for it all the time, as then nothing else held it up.
 
-A member that has read all there is waits for producers, and its rate is theirs. So a rate counts from the first of the
-commits on since when the end was beyond each of them, in one partition that moved on. That is the end as the poll
-before a commit saw it: with bursts, an end between two polls would be a guess. Offsets that are passed unread do not
-count.
+A member that has read all there is waits for producers, and its rate is theirs. So a rate counts from the first instant
+on since when more waited for the member, at each instant, than it read until the next one. That is a lower bound: the
+end as the poll before an instant saw it, less what was committed next after it, in the partitions that moved on. With
+bursts, an end or an offset in between would be a guess. A client reads what it has fetched of one partition before that
+of the next, so what counts is what waits in all of them. Offsets that are passed unread do not count.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from statistics import median
 from typing import Final
 
-from monitor.detection.lag.throughput import Progress, read_between
+from monitor.detection.lag.throughput import Progress, position_at, read_between
 from monitor.model import EndOffsetAt, Value
+from monitor.model.jumps import Jump
 from monitor.model.scaling import MemberRate
 
 WINDOW_MS: Final = 60_000
 """A rate is that of the last minute."""
 SHORTEST_MS: Final = 30_000
 """Of half a minute at least: commits are 5 s apart by default, and polls of ends 20 s."""
+STEP_MS: Final = 5_000
+"""So far apart are the instants at which something must wait: as commits are by default."""
 APART_MS: Final = 30_000
 """So far apart are two rates of one member."""
+MOST_AHEAD: Final = 2
+"""One commit passes at most so many times what a member reads from one commit to the next."""
 MOST_RATES: Final = 60
 """So many of the newest rates of a group are kept."""
 USUAL: Final = 0.9
@@ -64,41 +70,51 @@ class Capacity(Value):
 class OwnedProgress(Value):
     """A member with the partitions that are its alone: how it went on in each, and since when it has had them (ms).
 
-    ``jumped_ms`` is when one of them passed offsets last that it cannot have read (0: it has not).
+    ``removed_ms`` is when one of them had last committed less than what retention has left (0: none has). ``jumps`` are
+    the commits that passed much more than the one before them in their partition.
     """
 
     member_id: str
     host: str
     since_ms: int
     progress: tuple[Progress, ...]
-    jumped_ms: int = 0
-
-
-def is_behind_for_long(progress: Progress) -> bool:
-    """Whether a partition has had lag for long enough to measure its owner."""
-    until_ms = _last_known_ms((progress,))
-    return until_ms - _lagging_since_ms(progress, until_ms) >= SHORTEST_MS
+    removed_ms: int = 0
+    jumps: tuple[Jump, ...] = ()
 
 
 def saturated_rates(members: Iterable[OwnedProgress]) -> Iterator[MemberRate]:
-    """The rates of those members that have had lag for long enough, until the newest poll of the ends."""
+    """The rates of those members that have been busy for long enough, until the newest poll of the ends."""
     for member in members:
         until_ms = _last_known_ms(member.progress)
-        since_ms = max(until_ms - WINDOW_MS, member.since_ms, _busy_since_ms(member.progress, until_ms))
-        if until_ms - since_ms >= SHORTEST_MS and member.jumped_ms < since_ms:
-            per_s = _steady_rate(member.progress, since_ms, until_ms)
+        since_ms = _busy_since_ms(member, until_ms)
+        if until_ms - since_ms >= SHORTEST_MS and member.removed_ms < since_ms:
+            per_s = _steady_rate(member, since_ms, until_ms)
             if per_s:
                 yield MemberRate(until_ms, member.member_id, member.host, round(per_s, 3))
 
 
-def _steady_rate(progress: Sequence[Progress], since_ms: int, until_ms: int) -> float:
-    """Records a second; 0 if one half of the time had less than half of the other: the member stood still in it."""
+def _steady_rate(member: OwnedProgress, since_ms: int, until_ms: int) -> float:
+    """Records a second; 0 if the member stood still, as one half of the time had less than half of the other.
+
+    Also if it left out records. A client reads what it has fetched of one partition before that of the next, so a jump
+    in one of them is none of the member. It is one if the member, by its slower half, takes MOST_AHEAD longer for it.
+    """
     middle_ms = (since_ms + until_ms) // 2
     halves = [
-        sum([read_between(each, begin_ms, end_ms) for each in progress])
+        sum([read_between(each, begin_ms, end_ms) for each in member.progress])
         for begin_ms, end_ms in ((since_ms, middle_ms), (middle_ms, until_ms))
     ]
-    return 1000 * sum(halves) / (until_ms - since_ms) if 2 * min(halves) >= max(halves) else 0.0
+    slower_per_ms = 2 * min(halves) / (until_ms - since_ms)
+    lately = [jump for jump in member.jumps if jump.at_ms >= since_ms]
+    if 2 * min(halves) < max(halves) or any(_is_left_out(jump, slower_per_ms) for jump in lately):
+        return 0.0
+    return 1000 * sum(halves) / (until_ms - since_ms)
+
+
+def _is_left_out(jump: Jump, per_ms: float) -> bool:
+    """Whether a jump passes more than a member can have read by then, at this rate (records a ms)."""
+    gap_ms = jump.at_ms - (jump.began_ms if jump.before_ms is None else jump.before_ms)
+    return jump.distance > MOST_AHEAD * per_ms * max(gap_ms, STEP_MS)
 
 
 def _last_known_ms(progress: Sequence[Progress]) -> int:
@@ -108,27 +124,39 @@ def _last_known_ms(progress: Sequence[Progress]) -> int:
     return min(max(commits), *ends) if commits and ends else 0
 
 
-def _busy_since_ms(progress: Sequence[Progress], until_ms: int) -> int:
-    """Since when one partition has had lag at each of its commits and moved on; ``until_ms``: none has."""
-    return min([_lagging_since_ms(each, until_ms) for each in progress], default=until_ms)
-
-
-def _lagging_since_ms(progress: Progress, until_ms: int) -> int:
-    """Since when a partition has had lag at each of its commits; ``until_ms``: it has not, or it does not move on."""
-    since_ms, first, last = until_ms, 0, None
-    for at_ms, offset in zip(reversed(progress.committed_ms), reversed(progress.committed), strict=True):
-        if at_ms > until_ms:
-            continue
-        if until_ms - at_ms > 2 * WINDOW_MS or not _is_behind(progress.ends, at_ms, offset):
+def _busy_since_ms(member: OwnedProgress, until_ms: int) -> int:
+    """Since when more has waited for a member, at each instant, than it read until the next; else ``until_ms``."""
+    earliest_ms = max(until_ms - WINDOW_MS, member.since_ms)
+    moved = [each for each in member.progress if position_at(each, until_ms) > position_at(each, earliest_ms)]
+    earliest_ms = max([earliest_ms, *[each.committed_ms[0] for each in moved]])
+    since_ms, position = until_ms, _position(moved, until_ms)
+    while moved and since_ms > earliest_ms:
+        begin_ms = max(since_ms - STEP_MS, earliest_ms)
+        began = _position(moved, begin_ms)
+        if _waiting(moved, begin_ms) <= position - began:
             break
-        since_ms, first, last = at_ms, offset, offset if last is None else last
-    return since_ms if last is not None and last > first else until_ms
+        since_ms, position = begin_ms, began
+    return since_ms
 
 
-def _is_behind(ends: Sequence[EndOffsetAt], at_ms: int, offset: int) -> bool:
-    """Whether a commit is behind the end as the poll before it saw it. What came since may have come just now."""
+def _position(progress: Iterable[Progress], at_ms: int) -> float:
+    return sum([position_at(each, at_ms) for each in progress])
+
+
+def _waiting(progress: Iterable[Progress], at_ms: int) -> int:
+    """How many records waited at an instant, at least."""
+    return sum([max(0, _end_by(each.ends, at_ms) - _committed_after(each, at_ms)) for each in progress])
+
+
+def _end_by(ends: Sequence[EndOffsetAt], at_ms: int) -> int:
+    """The end as the newest poll by then saw it; 0: none had seen it."""
     after = bisect_right(ends, at_ms, key=_SEEN)
-    return after > 0 and offset < ends[after - 1].offset
+    return ends[after - 1].offset if after else 0
+
+
+def _committed_after(progress: Progress, at_ms: int) -> int:
+    """The offset of the first commit from then on: nobody had read further at that instant."""
+    return progress.committed[min(bisect_left(progress.committed_ms, at_ms), len(progress.committed) - 1)]
 
 
 def with_rates(known: tuple[MemberRate, ...], found: Iterable[MemberRate], now_ms: int) -> tuple[MemberRate, ...]:

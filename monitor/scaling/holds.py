@@ -6,15 +6,16 @@ from collections.abc import Iterator
 from statistics import median
 from typing import Final, NamedTuple
 
+from monitor.detection.ownership.catalog_view import Topics
 from monitor.messages.names import partition
-from monitor.model import GroupState, GroupVerdict, Value
+from monitor.model import GroupState, GroupVerdict, TopicPartition, Value
 from monitor.model.scaling import ScaleHold
 from monitor.scaling.plan import Crowded
 
-LEAST_SETTLING_MS: Final = 15_000
-"""For so long after a rebalance nothing counts: members commit every 5 s, and ends are polled every 20 s."""
 USUAL_TIMES: Final = 2
-"""For so many times the length of a usual rebalance, if that is longer."""
+"""For so many times the length of a usual rebalance nothing counts after one."""
+LONGEST_UNSEEN_MS: Final = 15_000
+"""Nor until commits and polls have come after it, but for no longer: members commit every 5 s by default."""
 
 
 class Held(Value):
@@ -67,9 +68,9 @@ UNMEASURED: Final = Held(
 )
 
 
-def find_hold(group: GroupState, verdict: GroupVerdict) -> Held | None:
+def find_hold(group: GroupState, verdict: GroupVerdict, topics: Topics) -> Held | None:
     """Why the number of members stays as it is, whatever it comes to; None: another one may be better."""
-    return _rebalance(group, verdict) or _settling(group, verdict) or _finding(verdict)
+    return _rebalance(group, verdict) or _settling(group, verdict, topics) or _finding(verdict)
 
 
 def _rebalance(group: GroupState, verdict: GroupVerdict) -> Held | None:
@@ -78,11 +79,27 @@ def _rebalance(group: GroupState, verdict: GroupVerdict) -> Held | None:
     return Held(ScaleHold.REBALANCE, "The group is rebalancing.")
 
 
-def _settling(group: GroupState, verdict: GroupVerdict) -> Held | None:
-    until_ms = group.generation_ms + max(LEAST_SETTLING_MS, USUAL_TIMES * usual_rebalance_ms(group))
-    if not group.generation_ms or until_ms <= verdict.evaluated_ms:
+def _settling(group: GroupState, verdict: GroupVerdict, topics: Topics) -> Held | None:
+    ended_ms, now_ms = group.generation_ms, verdict.evaluated_ms
+    usual_ms = ended_ms + USUAL_TIMES * usual_rebalance_ms(group)
+    unseen_ms = max(usual_ms, ended_ms + LONGEST_UNSEEN_MS)
+    if not ended_ms or unseen_ms <= now_ms:
         return None
-    return Held(ScaleHold.SETTLING, "A rebalance has just ended.", until_ms)
+    if usual_ms <= now_ms and _is_seen_since(ended_ms, group, verdict, topics):
+        return None
+    return Held(ScaleHold.SETTLING, "A rebalance has just ended.", usual_ms if now_ms < usual_ms else unseen_ms)
+
+
+def _is_seen_since(ended_ms: int, group: GroupState, verdict: GroupVerdict, topics: Topics) -> bool:
+    """Whether each partition with lag has been committed and polled after a rebalance: what waits now is known."""
+    committed = {TopicPartition(each.topic, each.partition): each.committed_ms for each in group.offsets}
+    for row in verdict.partitions:
+        place = TopicPartition(row.topic, row.partition)
+        state = topics.places(row.topic).get(place)
+        polled_ms = state.ends[-1].at_ms if state is not None and state.ends else 0
+        if row.lag and min(committed.get(place, 0), polled_ms) <= ended_ms:
+            return False
+    return True
 
 
 def usual_rebalance_ms(group: GroupState) -> int:

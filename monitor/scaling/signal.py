@@ -35,7 +35,6 @@ from monitor.scaling.capacity import (
     Capacity,
     OwnedProgress,
     capacity_of,
-    is_behind_for_long,
     saturated_rates,
     with_rates,
 )
@@ -125,7 +124,7 @@ def _judge_situation(case: ScaleCase, memory: ScaleMemory, measured: Measured, s
         unknown = f"groupwatch has numbers for groups of at most {MOST_PARTITIONS} partitions."
     if unknown is not None:
         return _unknown(case, memory, shown, unknown)
-    held = find_hold(case.group, case.verdict)
+    held = find_hold(case.group, case.verdict, case.topics)
     if held is not None:
         return _hold_number(case, memory, shown, held)
     if situation is None:
@@ -155,25 +154,25 @@ def _read_rows(case: ScaleCase) -> Sequence[PartitionVerdict]:
 
 
 def _owned_progress(case: ScaleCase, commits: _Commits, left_out: AbstractSet[str]) -> Iterator[OwnedProgress]:
-    """The members that have had lag for long, each with the partitions that it alone owns.
+    """The members for which records wait, each with the partitions that it alone owns.
 
     Those of ``left_out`` were measured a moment ago.
     """
-    lagging: dict[str, list[TopicPartition]] = {}
-    for row in case.verdict.partitions:
-        if row.lag and len(row.owners) == 1 and row.owners[0] not in left_out:
-            lagging.setdefault(row.owners[0], []).append(TopicPartition(row.topic, row.partition))
+    lagging = {row.owners[0] for row in case.verdict.partitions if row.lag and len(row.owners) == 1}
     for member in case.group.members:
-        behind = lagging.get(member.member_id, ())
-        if any(is_behind_for_long(progress) for place in behind if (progress := _progress(case, place, commits))):
+        if member.member_id in lagging and member.member_id not in left_out:
             yield _member_progress(case, member, commits)
 
 
 def _member_progress(case: ScaleCase, member: Member, commits: _Commits) -> OwnedProgress:
     own = [place for place, ids in case.owners.items() if ids == (member.member_id,)]
     found = [progress for place in own if (progress := _progress(case, place, commits))]
-    jumped_ms = max([_jumped_ms(case, place, commits) for place in own], default=0)
-    return OwnedProgress(member.member_id, member.host, began_ms(case.group, member), tuple(found), jumped_ms)
+    removed_ms = max([_removed_ms(case, place, commits) for place in own], default=0)
+    known = [commit.jump for place in own if (commit := commits.get(place)) is not None and commit.jump is not None]
+    jumps = tuple([jump for each in known for jump in each.both])
+    return OwnedProgress(
+        member.member_id, member.host, began_ms(case.group, member), tuple(found), removed_ms=removed_ms, jumps=jumps
+    )
 
 
 def _progress(case: ScaleCase, place: TopicPartition, commits: _Commits) -> Progress | None:
@@ -182,19 +181,17 @@ def _progress(case: ScaleCase, place: TopicPartition, commits: _Commits) -> Prog
     return None if commit is None or state is None else progress_of(commit, state)
 
 
-def _jumped_ms(case: ScaleCase, place: TopicPartition, commits: _Commits) -> int:
-    """When the commits of a partition last passed offsets that nobody read (ms); 0: they did not, as far as is known.
+def _removed_ms(case: ScaleCase, place: TopicPartition, commits: _Commits) -> int:
+    """When a partition last committed an offset before those that are retained (ms); 0: never, as far as is known.
 
-    A commit from before what is retained is as old: retention may have moved its reader on.
+    Retention may have moved its reader on from there.
     """
     commit, state = commits.get(place), case.topics.places(place.topic).get(place)
     if commit is None or state is None:
         return 0
     times, offsets = columns_of(commit.history)
     cut = [at_ms for at_ms, offset in zip(times, offsets, strict=True) if offset < (state.earliest or 0)]
-    jump = commit.jump
-    newest = max(jump.at_ms, jump.other.at_ms if jump.other else 0) if jump is not None else 0
-    return max([newest, *cut])
+    return max(cut, default=0)
 
 
 def members_per_replica(members: Sequence[Member], target: ScaleTarget) -> int | None:

@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -32,8 +33,8 @@ DEFAULT_VARIANTS: Final = ("groupwatch", "keda-100", "keda-500", "keda-2000", "k
 WARM_UP_S: Final = 20.0
 """How long the first rates last before the run begins: whoever measures a throughput has one then."""
 
-PRIMED_S: Final = 60.0
-"""For so long the pods have lag before a run."""
+PRIMED_S: Final = 90.0
+"""For so long the pods of groupwatch read what waits before a run."""
 CAUGHT_UP: Final = 1_000
 FIRST_LOAD: Final = 0.8
 """The pods of the beginning are so busy."""
@@ -93,7 +94,7 @@ def play(
         loops = [loop_of(kit, load, each) for each in variants]
         for each in loops:
             each.deployment.await_owners(each.deployment.replicas)
-        prime(kit, loops)
+        prime(kit, load, loops)
         threading.Event().wait(WARM_UP_S)
         started_s = time.monotonic()
         for each in loops:
@@ -106,16 +107,31 @@ def play(
     return report(load, samples, duration_s) | {"failures": failures}
 
 
-def prime(kit: World, loops: Sequence[Loop]) -> None:
-    """Let the pods of the beginning lag for a while: a group that has run for a day has done so, and is known."""
-    for each in loops:
-        spare = each.deployment.replicas * CAPACITY * (1 - FIRST_LOAD)
-        kit.writer.burst(each.deployment.topic, [int(PRIMED_S * spare / PARTITIONS)] * PARTITIONS)
+def prime(kit: World, load: Load, loops: Sequence[Loop]) -> None:
+    """Let the pods of groupwatch read what waits: a group that has run for a day has done so, and is known."""
+    primed = [each for each in loops if each.variant.trigger is None]
+    for each in primed:
+        kit.writer.change(each.deployment.topic, lambda _: [0.0] * PARTITIONS)
+        kit.writer.burst(
+            each.deployment.topic, [int(PRIMED_S * CAPACITY * each.deployment.replicas / PARTITIONS)] * PARTITIONS
+        )
     kit.writer.flush()
-    threading.Event().wait(PRIMED_S)
-    for each in loops:
-        eventually(lambda group=each.deployment.group: kit.lag(group) < CAUGHT_UP, "no lag of before", 120)
-        eventually(lambda source=each.source: source.signal().metric is not None, "a number", 2 * DOWN_AFTER_S + 60)
+    for each in primed:
+        eventually(partial(has_caught_up, kit, each), "no lag of before", 2 * PRIMED_S)
+        kit.writer.change(each.deployment.topic, lambda _: load.rates(0.0))
+    for each in primed:
+        eventually(partial(is_known, each), "a number for the first load", 2 * DOWN_AFTER_S + 60)
+
+
+def has_caught_up(kit: World, loop: Loop) -> bool:
+    """Whether its pods have read nearly all there is."""
+    return kit.lag(loop.deployment.group) < CAUGHT_UP
+
+
+def is_known(loop: Loop) -> bool:
+    """Whether groupwatch has a number for the pods as they are, and holds none."""
+    signal = loop.source.signal()
+    return signal.metric == loop.deployment.replicas and not signal.hold
 
 
 def loop_of(kit: World, load: Load, variant: Variant) -> Loop:

@@ -36,7 +36,6 @@ def test_real_consumers_follow_keda_s_formula(step: dict[str, Any]) -> None:
 @pytest.mark.broker
 @pytest.mark.jobs
 @pytest.mark.timeout(400)
-@pytest.mark.xfail(reason="a known fault: the number may stay at 2 in so short a step (0102)", strict=False)
 def test_real_consumers_follow_the_number_of_groupwatch(step: dict[str, Any]) -> None:
     samples = step["samples"]["groupwatch"]
     assert {each["status"] for each in samples if each["wanted"] is not None} == {200}

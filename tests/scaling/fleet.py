@@ -1,4 +1,7 @@
-"""A group that reads as fast as its members can, second by second: commits each 5 s, ends polled each 20 s."""
+"""A group that reads as fast as its members can, second by second: commits each 5 s, ends polled each 20 s.
+
+Members read a share of all that waits, or batches, a partition after the other, as clients do.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,10 @@ from msgspec.structs import replace
 
 from monitor.detection.evaluation_input import GroupInputs
 from monitor.detection.thresholds.thresholds import DetectionSettings
-from monitor.model import Catalog, CommittedOffset, EndOffsetAt, GroupState, PartitionState, TopicState
+from monitor.model import Catalog, CommittedOffset, EndOffsetAt, GroupState, PartitionState, Phase, TopicState
 from monitor.model.commit_history import with_commit
 from monitor.model.scaling import ScaleMemory, ScaleTarget
+from monitor.tracking.offsets.jumps import JumpsDraft, Readers
 from monitor.tracking.topic import add_end
 from tests.support.builders import ASSIGNED, CREATED, catalog, group, range_by_hand
 
@@ -35,16 +39,23 @@ class Fleet:
     hosts: Sequence[str] = ()
     stuck: frozenset[int] = frozenset()
     """Partitions that nobody gets further in."""
+    batch: int = 0
+    """Each member reads so many records of one partition before those of the next; 0: of all at once."""
+    commit_s: int = COMMIT_S
+    poll_s: int = POLL_S
     second: int = 0
     ends: list[float] = field(init=False)
     read: list[float] = field(init=False)
-    _histories: list[bytes] = field(init=False)
+    _commits: list[CommittedOffset] = field(init=False)
+    _left: dict[int, tuple[int, float]] = field(default_factory=dict)
+    """By member: the partition whose batch it reads, and how much of the batch is left."""
     _polls: list[tuple[EndOffsetAt, ...]] = field(init=False)
 
     def __post_init__(self) -> None:
         partitions = len(self.rates(0))
         self.ends, self.read = [0.0] * partitions, [0.0] * partitions
-        self._histories, self._polls = [b""] * partitions, [(EndOffsetAt(CREATED, 0),)] * partitions
+        self._commits = [CommittedOffset(TOPIC, place, 0, CREATED) for place in range(partitions)]
+        self._polls = [(EndOffsetAt(CREATED, 0),)] * partitions
 
     @property
     def now_ms(self) -> int:
@@ -62,11 +73,14 @@ class Fleet:
             self.second += 1
             for place, rate in enumerate(self.rates(self.second)):
                 self.ends[place] += rate
-            for own, speed in zip(owned, self.speeds, strict=True):
-                self._read([place for place in own if place not in self.stuck], speed)
-            if self.second % POLL_S == 0:
+            for member, (own, speed) in enumerate(zip(owned, self.speeds, strict=True)):
+                if self.batch:
+                    self._read_batches(member, own, speed)
+                else:
+                    self._read([place for place in own if place not in self.stuck], speed)
+            if self.second % self.poll_s == 0:
                 self._poll()
-            if self.second % COMMIT_S == 0:
+            if self.second % self.commit_s == 0:
                 self._commit()
         return self
 
@@ -77,13 +91,33 @@ class Fleet:
         for place, each in zip(own, waiting, strict=True):
             self.read[place] += each * share
 
+    def _read_batches(self, member: int, own: list[int], speed: float) -> None:
+        """As much as the speed of the batch that was begun, then of those of the next partitions in which it waits."""
+        place, left = self._left.get(member, (own[-1], 0.0))
+        for _ in range(2 * len(own)):
+            read = min(left, speed, self.ends[place] - self.read[place])
+            self.read[place] += read
+            left, speed = left - read, speed - read
+            if speed <= 0:
+                break
+            place, left = own[(own.index(place) + 1) % len(own)], float(self.batch)
+        self._left[member] = place, left
+
     def _poll(self) -> None:
         for place, end in enumerate(self.ends):
             self._polls[place] = add_end(self._polls[place], EndOffsetAt(self.now_ms, int(end)))
 
     def _commit(self) -> None:
-        for place, read in enumerate(self.read):
-            self._histories[place] = with_commit(self._histories[place], self.now_ms, int(read))
+        jumps = JumpsDraft()
+        jumps.readers = Readers((), Phase.STABLE)
+        for place, (before, read) in enumerate(zip(self._commits, self.read, strict=True)):
+            self._commits[place] = replace(
+                before,
+                offset=int(read),
+                committed_ms=self.now_ms,
+                history=with_commit(before.history, self.now_ms, int(read)),
+                jump=jumps.after_commit(before, int(read), self.now_ms),
+            )
 
     @property
     def catalog(self) -> Catalog:
@@ -105,18 +139,9 @@ class Fleet:
         names = {f"m{number:02}": (TOPIC,) for number in range(len(self.speeds))}
         members = range_by_hand(names, {TOPIC: len(self.ends)})
         hosts = self.hosts or [f"/10.0.0.{number + 1}" for number in range(len(members))]
-        committed_ms = ASSIGNED + 1000 * (self.second // COMMIT_S * COMMIT_S)
-        offsets = [
-            CommittedOffset(TOPIC, place, _newest(history), committed_ms, history=history)
-            for place, history in enumerate(self._histories)
-        ]
         joined = [replace(each, host=host) for each, host in zip(members, hosts, strict=True)]
-        return group(*joined, offsets=offsets)
+        return group(*joined, offsets=self._commits)
 
     def inputs(self, target: ScaleTarget | None = None, memory: ScaleMemory | None = None) -> GroupInputs:
         settings = DetectionSettings(scale=target)
         return GroupInputs(self.state, self.catalog, self.now_ms, settings, scale_memory=memory)
-
-
-def _newest(history: bytes) -> int:
-    return int.from_bytes(history[-8:], "little")

@@ -120,3 +120,26 @@ def test_offsets_that_retention_removed_are_no_reading():
     whole, trimmed = (case_of(replace(inputs, catalog=each), TARGET) for each in (inputs.catalog, catalog))
     assert max(each.per_s for each in measure(whole, ScaleMemory())[1].rates) > 150
     assert measure(trimmed, ScaleMemory())[1].rates == ()
+
+
+@pytest.mark.parametrize("batch", [100, 500, 2_000])
+def test_a_member_that_reads_one_partition_after_the_other_is_measured(batch: int):
+    """A commit passes nothing in most partitions and much in one: that is no jump of the member."""
+    found = rates_of(Fleet(even(6, 100.0), [200.0], batch=batch).run(200))
+    assert [each.per_s for each in found] == [pytest.approx(200, rel=0.1)]
+
+
+def test_a_seek_while_a_member_reads_is_no_reading():
+    """The application leaves out 8,000 records once, which its member reads in 80 s."""
+    fleet = Fleet(even(1, 400.0), [100.0]).run(200)
+    fleet.read[0] += 8_000
+    for _ in range(12):
+        assert max([each.per_s for each in rates_of(fleet.run(5))], default=0.0) < 125
+
+
+def test_a_burst_is_measured_from_when_a_poll_saw_it():
+    """Before it, little came in, and before the first commits nobody knows what was read."""
+    fleet = Fleet(lambda second: [10_000.0 if second == 30 else 5.0] * 2, [200.0], batch=500).run(10)
+    found = [each.per_s for _ in range(20) for each in rates_of(fleet.run(5))]
+    assert found
+    assert found == pytest.approx([200] * len(found), rel=0.05)

@@ -195,6 +195,24 @@ def test_a_rebalance_holds_the_number_and_twice_its_usual_length_after_it():
     assert judge_scaling(going_on, replace(MEASURED, latest=4)).scaling.hold is ScaleHold.REBALANCE
 
 
+@pytest.mark.parametrize(
+    ("commit_s", "poll_s", "is_held"),
+    [(1, 2, False), (60, 2, True), (1, 60, True)],
+    ids=["both", "no commit", "no poll"],
+)
+def test_after_a_rebalance_commits_and_polls_are_awaited_but_not_for_long(commit_s: int, poll_s: int, is_held: bool):
+    fleet = Fleet(even(6, 90.0), [100.0, 100.0], commit_s=1, poll_s=10).run(200)
+    fleet.commit_s, fleet.poll_s = commit_s, poll_s
+    ended_ms = fleet.now_ms
+    case = case_of(fleet.run(8).inputs(), TARGET)
+    case = case._replace(group=replace(case.group, generation_ms=ended_ms))
+    held = judge_scaling(case, replace(MEASURED, latest=2))
+    assert held.scaling.hold is (ScaleHold.SETTLING if is_held else None)
+    assert (held.until_ms == ended_ms + 15_000) is is_held
+    late = case._replace(verdict=replace(case.verdict, evaluated_ms=ended_ms + 15_000))
+    assert judge_scaling(late, replace(MEASURED, latest=2)).scaling.hold is None
+
+
 def test_the_members_of_a_group_in_motion_are_no_number():
     """A job that starts during a rollout sees fewer members than there are to be."""
     fleet = Fleet(even(6, 90.0), [400.0, 400.0]).run(300)

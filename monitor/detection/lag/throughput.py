@@ -233,6 +233,16 @@ def committed_by(progress: Progress, instant_ms: int) -> int:
     return progress.committed[max(0, bisect_right(progress.committed_ms, instant_ms) - 1)]
 
 
+def position_at(progress: Progress, instant_ms: int) -> float:
+    """The offset at an instant, between two commits by the time that has passed.
+
+    >>> position_at(Progress((10, 30), (100, 200), ()), 20)
+    150.0
+    """
+    times = progress.committed_ms
+    return _at(times, progress.committed, instant_ms, bisect_right(times, instant_ms))
+
+
 def _at(times_ms: Sequence[int], offsets: Sequence[int], instant_ms: int, after: int) -> float:
     """The offset at an instant, which lies before the point ``after`` and not before the one in front of it."""
     if after == 0:
