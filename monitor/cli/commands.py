@@ -54,14 +54,14 @@ def explain(
     """Show the owners of a group and why, its findings, and the remedies."""
     from monitor.cli.names import with_cluster  # noqa: PLC0415 -- --help must be quick
     from monitor.cli.render_answer import explanation_shown  # noqa: PLC0415 -- --help must be quick
-    from monitor.explain.query import explained  # noqa: PLC0415 -- as above
+    from monitor.scaling.explanation import fully_explained  # noqa: PLC0415 -- as above
     from monitor.web.views.addresses import GroupAddress  # noqa: PLC0415 -- as above
 
     source = options.group_source
     cluster, group, *place = with_cluster(source, names, 4)
     inputs = wait_for(lambda: source.inputs(GroupAddress(cluster, group), options.at_instant), options.source_name)
     topic, partition = place or (None, None)
-    found = explained(inputs, topic, partition)
+    found = fully_explained(inputs, topic, partition)
     clock_ms = None if options.at is None and options.snapshot is None else now_ms()
     tell_answer(
         found, options.as_json, lambda: explanation_shown(found, source.page_url(cluster, group), now_ms=clock_ms)

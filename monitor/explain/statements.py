@@ -33,6 +33,8 @@ class About(StrEnum):
     CLIENTS = "clients"
     REBALANCE = "rebalance"
     LAG = "lag"
+    NEEDED = "needed"
+    """How many members the group needs."""
     PARTITION = "partition"
     OWNER = "owner"
     RULE = "rule"

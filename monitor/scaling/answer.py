@@ -20,7 +20,7 @@ from monitor.model.scaling import ScaleMemory, ScaleTarget, Scaling
 from monitor.scaling.capacity import Capacity
 from monitor.scaling.plan import MANY_PARTITIONS, PlanRow, Situation, plan_row, rising_numbers
 from monitor.scaling.shares import ShareTable
-from monitor.scaling.signal import ScaleCase, judge_measured, measure
+from monitor.scaling.signal import ScaleCase, judge_measured, judge_scaling, measure
 from monitor.scaling.skew import PartitionSkew, skews_of
 
 _DURATION: Final = re.compile(r"(\d{1,7})(ms|s|m|h)?")
@@ -119,6 +119,11 @@ def scale_plan(inputs: GroupInputs, target: ScaleTarget) -> ScalePlan:
         skews=skews_of(situation),
         assumptions=(*_assumptions(), *(case.table.of(others[-1]).assumptions if others else ())),
     )
+
+
+def scaling_now(inputs: GroupInputs, target: ScaleTarget) -> Scaling:
+    """The number of the group now, by what is known of it and by what its job remembers."""
+    return judge_scaling(case_of(inputs, target), _memory_for(inputs, target)).scaling
 
 
 def _memory_for(inputs: GroupInputs, target: ScaleTarget) -> ScaleMemory:

@@ -29,13 +29,21 @@ class PlanLine(NamedTuple):
 def plan_heading(plan: ScalePlan) -> str:
     """Whose number it is, and the number. While it is held, it is not known that so many are needed."""
     name = f"{shown_group(plan.group)} of cluster {shown(plan.cluster)}"
-    wanted = plan.scaling.wanted_members
-    has = f"{name} has {counted(plan.scaling.members, 'member')}"
+    return f"{name} {needed_text(plan.scaling)}"
+
+
+def needed_text(scaling: Scaling) -> str:
+    """What a group has and needs, behind its name.
+
+    >>> needed_text(Scaling(60_000, "3 members are enough.", members=2, wanted_members=3))
+    'has 2 members and needs 3. 3 members are enough.'
+    """
+    wanted, has = scaling.wanted_members, f"has {counted(scaling.members, 'member')}"
     if wanted is None:
-        return f"{has}. How many it needs is unknown. {plan.scaling.sentence}"
-    if plan.scaling.hold is not None:
-        return f"{has}, and the number stays at {wanted:,}. {plan.scaling.sentence}"
-    return f"{has} and needs {wanted:,}. {plan.scaling.sentence}"
+        return f"{has}. How many it needs is unknown. {scaling.sentence}"
+    if scaling.hold is not None:
+        return f"{has}, and the number stays at {wanted:,}. {scaling.sentence}"
+    return f"{has} and needs {wanted:,}. {scaling.sentence}"
 
 
 def measured_text(scaling: Scaling) -> str:

@@ -18,6 +18,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -62,6 +63,15 @@ class Trouble(StrEnum):
     COLLECTOR = "the poll of the topics stands still"
 
 
+HOLDS: Final[dict[Trouble, frozenset[str]]] = {
+    Trouble.HOT_KEY: frozenset({"partition"}),
+    Trouble.POISON: frozenset({"record", "owner", "rebalance", "settling"}),
+    Trouble.BROKER: frozenset(),
+    Trouble.COLLECTOR: frozenset(),
+}
+"""What has to hold the number. The reader of a poisoned record dies, and is started again and again."""
+
+
 @dataclass(frozen=True)
 class Number:
     """What the API said at a moment after the trouble began; ``wanted`` None: no number."""
@@ -90,15 +100,14 @@ class Held:
 
     @property
     def held_s(self) -> float | None:
-        """When the first hold came; None: never."""
-        return next((each.at_s for each in self.numbers if each.hold), None)
+        """When the first hold came that the trouble is for; None: never."""
+        return next((each.at_s for each in self.numbers if each.hold in HOLDS[self.trouble]), None)
 
     @property
     def is_right(self) -> bool:
         """No number is lower than before, and a hot key or poison is held in time."""
         is_lower = self.lowest is not None and self.lowest < self.before
-        needs_hold = self.trouble in (Trouble.HOT_KEY, Trouble.POISON)
-        return not is_lower and (not needs_hold or self.held_s is not None)
+        return not is_lower and (not HOLDS[self.trouble] or self.held_s is not None)
 
 
 @dataclass(frozen=True)
@@ -121,6 +130,7 @@ def staged(kit: World, group: str) -> Scene:
     rates = even_rates()
     deployment = kit.deploy(group, PARTITIONS, PODS, lambda _: rates)
     deployment.await_owners(PODS)
+    kit.show_capacity([deployment], lambda _: rates)
     return Scene(kit, deployment, GroupwatchApi(kit.job.url, CLUSTER, group))
 
 
@@ -167,15 +177,15 @@ def held(kit: World, number: int, trouble: Trouble) -> Held:
     try:
         before = steady_number(scene)
         BEGIN[trouble](scene)
-        return Held(number, scene.group, trouble, before, watched(scene, is_held_for_long))
+        return Held(number, scene.group, trouble, before, watched(scene, partial(is_held_for_long, HOLDS[trouble])))
     finally:
         kit.fleet.cure(scene.group)
         kit.retire(scene.deployment)
 
 
-def is_held_for_long(numbers: list[Number]) -> bool:
-    """Whether there was a hold some seconds ago, or the time for one is over."""
-    first_s = next((each.at_s for each in numbers if each.hold), HOLD_LIMIT_S)
+def is_held_for_long(holds: frozenset[str], numbers: list[Number]) -> bool:
+    """Whether there was one of these holds some seconds ago, or the time for one is over."""
+    first_s = next((each.at_s for each in numbers if each.hold in holds), HOLD_LIMIT_S)
     return numbers[-1].at_s > first_s + STEADY_S
 
 

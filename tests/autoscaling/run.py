@@ -33,9 +33,6 @@ DEFAULT_VARIANTS: Final = ("groupwatch", "keda-100", "keda-500", "keda-2000", "k
 WARM_UP_S: Final = 20.0
 """How long the first rates last before the run begins: whoever measures a throughput has one then."""
 
-PRIMED_S: Final = 90.0
-"""For so long the pods of groupwatch read what waits before a run."""
-CAUGHT_UP: Final = 1_000
 FIRST_LOAD: Final = 0.8
 """The pods of the beginning are so busy."""
 
@@ -108,24 +105,11 @@ def play(
 
 
 def prime(kit: World, load: Load, loops: Sequence[Loop]) -> None:
-    """Let the pods of groupwatch read what waits: a group that has run for a day has done so, and is known."""
+    """Have groupwatch see how fast the pods read: of a group that has run for a day, it has."""
     primed = [each for each in loops if each.variant.trigger is None]
-    for each in primed:
-        kit.writer.change(each.deployment.topic, lambda _: [0.0] * PARTITIONS)
-        kit.writer.burst(
-            each.deployment.topic, [int(PRIMED_S * CAPACITY * each.deployment.replicas / PARTITIONS)] * PARTITIONS
-        )
-    kit.writer.flush()
-    for each in primed:
-        eventually(partial(has_caught_up, kit, each), "no lag of before", 2 * PRIMED_S)
-        kit.writer.change(each.deployment.topic, lambda _: load.rates(0.0))
+    kit.show_capacity([each.deployment for each in primed], lambda _: load.rates(0.0))
     for each in primed:
         eventually(partial(is_known, each), "a number for the first load", 2 * DOWN_AFTER_S + 60)
-
-
-def has_caught_up(kit: World, loop: Loop) -> bool:
-    """Whether its pods have read nearly all there is."""
-    return kit.lag(loop.deployment.group) < CAUGHT_UP
 
 
 def is_known(loop: Loop) -> bool:

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,16 +17,18 @@ from monitor.demo.servers.settings import BrokerSettings
 from tests.autoscaling.consumers import Assignor, Deployment, Fleet
 from tests.autoscaling.offsets import OffsetsReader
 from tests.autoscaling.records import Rates, Writer
-from tests.autoscaling.times import DOWN_AFTER_S, TARGET_S
+from tests.autoscaling.times import CAPACITY, DOWN_AFTER_S, TARGET_S
 from tests.support.brokers import SOON_BACK
 from tests.support.clients import commit, create_topic
-from tests.support.job_process import JobProcess
+from tests.support.job_process import JobProcess, eventually
 from tests.support.without_spark import JobWithoutSpark
 
 CLUSTER: Final = "main"
 """Whether this groupwatch has ``[[scale]]``. Before it has, a job is started without it, and the API answers 404."""
 
 
+BUSY_S: Final = 75.0
+"""Pods are measured that read for half a minute while as much waits as they read in another one (decision 0102)."""
 DRAIN_TARGETS: Final = 3
 HEADROOM: Final = 0.9
 """The entry of a run, chosen as the thresholds of KEDA are: by trying some."""
@@ -66,6 +69,20 @@ class World:
         deployment = Deployment(self.fleet, group, group, assignor)
         deployment.scale(replicas)
         return deployment
+
+    def show_capacity(self, deployments: Sequence[Deployment], rates: Rates) -> None:
+        """Let their pods read what waits for BUSY_S, and nothing else; then these rates go on."""
+        for each in deployments:
+            partitions = self.writer.ledgers[each.topic].partitions
+            self.writer.change(each.topic, lambda _, count=partitions: [0.0] * count)  # type: ignore[misc]
+            self.writer.burst(each.topic, [int(BUSY_S * CAPACITY * each.replicas / partitions)] * partitions)
+        self.writer.flush()
+        for each in deployments:
+            eventually(partial(self._has_caught_up, each.group), f"no lag of {each.group}", 3 * BUSY_S)
+            self.writer.change(each.topic, rates)
+
+    def _has_caught_up(self, group: str) -> bool:
+        return self.lag(group) == 0
 
     def retire(self, deployment: Deployment) -> None:
         """Its pods stop, and its topic gets nothing more."""

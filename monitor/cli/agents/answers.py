@@ -15,11 +15,11 @@ from monitor.cli.sources.job import Job
 from monitor.cli.sources.job_api import CLUSTERS_API, FINDINGS_API, JobApi, JobList, Row
 from monitor.cli.sources.source import Span
 from monitor.doctor.diagnosis import Diagnosis
-from monitor.explain.query import explained
 from monitor.explain.rollout_cost import RolloutQuestion, forecast
 from monitor.explain.what_if import Change, what_if
 from monitor.model import FindingKind, GroupSummary, LibraryUse
 from monitor.scaling.answer import asked_target, scale_plan
+from monitor.scaling.explanation import fully_explained
 from monitor.topics.unused import Unused
 from monitor.web.api.types import ClusterCondition, OpenFinding
 from monitor.web.views.addresses import API, LIBRARIES_API, TOPICS_API, UNUSED_API, GroupAddress, query_text
@@ -97,7 +97,7 @@ class JobAnswers:
         self, address: GroupAddress, topic: str | None, partition: str | None, at: str | None
     ) -> dict[str, Any]:
         """The owners of a group, or of one partition, with reasons, and its findings with what to do."""
-        return self._linked(address, explained(self._job.inputs(address, at), topic, partition))
+        return self._linked(address, fully_explained(self._job.inputs(address, at), topic, partition))
 
     def simulation(self, address: GroupAddress, change: Change, at: str | None) -> dict[str, Any]:
         """The assignment of a group after a change."""

@@ -16,7 +16,7 @@ from starlette.routing import Route
 
 from monitor.detection.ended_findings import ended_in_cluster, in_group
 from monitor.detection.evaluation_input import GroupInputs, QuestionError, only_concerned
-from monitor.explain.query import counts_typed, explained
+from monitor.explain.query import counts_typed
 from monitor.explain.rollout_cost import RolloutForecast, RolloutQuestion, forecast
 from monitor.explain.rollout_plan import DEFAULT, rollout_typed
 from monitor.explain.what_if import Change, what_if
@@ -24,6 +24,7 @@ from monitor.history.story import story_of
 from monitor.messages.formatting import visible
 from monitor.metrics.version import installed_version
 from monitor.model import GroupKind, Phase, Snapshot
+from monitor.scaling.explanation import fully_explained
 from monitor.snapshot_file import Evaluated, all_lines, group_lines
 from monitor.web.api.cache import KeptLists, Listed
 from monitor.web.api.chosen_clusters import chosen_clusters
@@ -241,7 +242,7 @@ class _OfGroups:
     def _explained(self, request: Request, query: Query) -> Response:
         topic, partition = query.text("topic"), query.text("partition")
         inputs = only_concerned(self._inputs(request, query, EXPLAIN))
-        return _asked(inputs, lambda: explained(inputs, topic, partition)).to(request)
+        return _asked(inputs, lambda: fully_explained(inputs, topic, partition)).to(request)
 
     def _what_if(self, request: Request, query: Query) -> Response:
         change = _change(query)

@@ -8,10 +8,10 @@ from typing import TypeVar
 from starlette.datastructures import QueryParams
 
 from monitor.detection.evaluation_input import GroupInputs, QuestionError
-from monitor.explain.query import explained
 from monitor.explain.statements import Explanation
 from monitor.messages.notification import utc
 from monitor.model import GroupVerdict, Value
+from monitor.scaling.explanation import fully_explained
 from monitor.web.page.member_labels import Holders
 from monitor.web.page.options import PageOptions
 from monitor.web.page.past import PastPart
@@ -67,7 +67,9 @@ def answered(inputs: Callable[[], GroupInputs], verdict: GroupVerdict, options: 
     if not (options.explain or form.is_asked or rollout.is_asked or scale.is_asked):
         return Asked(form=form, rollout=rollout, scale=scale)
     found = inputs()
-    explanation = _tried(options.explain, lambda: explained(found, options.topic or None, options.partition or None))
+    explanation = _tried(
+        options.explain, lambda: fully_explained(found, options.topic or None, options.partition or None)
+    )
     answer = _tried(form.is_asked, lambda: what_if_answer(found, form, Holders(verdict.members)))
     forecast = _tried(rollout.is_asked, lambda: rollout_answer(found, rollout))
     plan = _tried(scale.is_asked, lambda: scale_answer(found, scale))
