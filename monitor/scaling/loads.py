@@ -11,6 +11,8 @@ from monitor.detection.lag.inflow import partition_inflow
 from monitor.detection.ownership.catalog_view import Topics
 from monitor.model import CommittedOffset, EndOffsetAt, PartitionState, PartitionVerdict, TopicPartition, Value
 
+USUAL_MS: Final = 120_000
+"""What comes in is that of the last two minutes: the number itself falls late, so a gap in it makes it no lower."""
 LATE_MS: Final = 60_000
 LATE_POLLS: Final = 3
 """After this time, or after so many times the time between two polls, the ends of a partition say nothing of now."""
@@ -69,13 +71,12 @@ def _is_current(ends: Sequence[EndOffsetAt], now_ms: int) -> bool:
 
 
 def incoming_per_s(partition: PartitionState, lag: int = 0) -> float | None:
-    """How much comes in, in records a second: over five minutes, or of late if that is more and lasts.
+    """How much comes in, in records a second: over USUAL_MS, or of late if that is more and lasts.
 
     Of late is between two polls, if what came then waits; else also between the two before: what comes in bursts, once
-    a minute, is no higher load. A load that falls counts late: too few members cost more than too many. None: it is not
-    known yet.
+    a minute, is no higher load. None: it is not known yet.
     """
-    usual = partition_inflow(partition)
+    usual = partition_inflow(partition, USUAL_MS)
     return None if usual is None else max(usual, _lately_per_s(partition.ends, lag))
 
 

@@ -30,9 +30,6 @@ from tests.autoscaling.world import CLUSTER, World, scale_row, world
 from tests.support.job_process import eventually
 
 DEFAULT_VARIANTS: Final = ("groupwatch", "keda-100", "keda-500", "keda-2000", "keda-500-even", "keda-500-withlag")
-WARM_UP_S: Final = 20.0
-"""How long the first rates last before the run begins: whoever measures a throughput has one then."""
-
 FIRST_LOAD: Final = 0.8
 """The pods of the beginning are so busy."""
 
@@ -92,7 +89,6 @@ def play(
         for each in loops:
             each.deployment.await_owners(each.deployment.replicas)
         prime(kit, load, loops)
-        threading.Event().wait(WARM_UP_S)
         started_s = time.monotonic()
         for each in loops:
             kit.writer.change(each.deployment.topic, lambda now_s: load.rates((now_s - started_s) / duration_s))

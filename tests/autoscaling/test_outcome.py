@@ -131,8 +131,10 @@ def _numbers(*wanted: float | None, hold: str = "") -> tuple[Number, ...]:
         pytest.param(Trouble.BROKER, _numbers(3.0, 2.0, 3.0), False, id="once a lower number"),
         pytest.param(Trouble.BROKER, _numbers(None, None), True, id="no number at all"),
         pytest.param(Trouble.HOT_KEY, _numbers(3.0, 3.0), False, id="a hot key without a hold"),
-        pytest.param(Trouble.HOT_KEY, _numbers(3.0, 3.0, hold="hot"), True, id="a hot key with one"),
-        pytest.param(Trouble.POISON, _numbers(3.0, 2.0, hold="poison"), False, id="a hold that lets the number fall"),
+        pytest.param(Trouble.HOT_KEY, _numbers(3.0, 3.0, hold="partition"), True, id="a hot key with one"),
+        pytest.param(Trouble.HOT_KEY, _numbers(3.0, 3.0, hold="capacity"), False, id="a hot key with another"),
+        pytest.param(Trouble.POISON, _numbers(3.0, 3.0, hold="owner"), True, id="poison with a hold"),
+        pytest.param(Trouble.POISON, _numbers(3.0, 2.0, hold="owner"), False, id="a hold that lets the number fall"),
     ],
 )
 def test_a_run_is_right_if_no_number_is_lower_and_a_hold_comes_where_it_should(

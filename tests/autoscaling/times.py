@@ -1,19 +1,21 @@
 """The times of the loop, and by how much a run is faster than a cluster.
 
-Every time of the loop is divided by one factor: a load of 50 minutes takes ten. What belongs to clients and brokers
-keeps its time: 5 ms for a record, a commit each second, the time until a new member has joined. So the numbers of
-records per second and for each pod are those of a cluster, and a lag of N records here stands for one of 5 N there.
+Every time of the loop is divided by one factor (GROUPWATCH_FASTER, 5): a load of 50 minutes takes ten. What belongs to
+clients and brokers keeps its time: 5 ms for a record, a commit each second, the time until a new member has joined. As
+do groupwatch's own times: the 20 s between two ends that it keeps, the two minutes of a rate. So the numbers
+of records per second and for each pod are those of a cluster, and a lag of N records here stands for one of 5 N there.
 """
 
 from __future__ import annotations
 
+import os
 from typing import Final
 
 from tests.autoscaling.hpa import SYNC_S
 from tests.autoscaling.keda import POLLING_S
 
-FASTER: Final = 5.0
-"""So many seconds of a cluster are one of a run."""
+FASTER: Final = float(os.environ.get("GROUPWATCH_FASTER", "5"))
+"""So many seconds of a cluster are one of a run. Polls, commits and rebalances take as long as in a cluster."""
 
 WORK_MS: Final = 5
 """What a record takes."""
@@ -28,6 +30,9 @@ TARGET_S: Final = 60.0 / FASTER
 
 DOWN_AFTER_S: Final = 600.0 / FASTER
 """``down_after_s`` of groupwatch: ten minutes of a cluster, its default."""
+
+COLLECT_S: Final = 20.0 / FASTER
+"""``collect_interval_s`` of groupwatch, its default in a cluster."""
 
 BACKOFF_S: Final = 10.0 / FASTER
 BACKOFF_LIMIT_S: Final = 300.0 / FASTER

@@ -17,7 +17,7 @@ from monitor.demo.servers.settings import BrokerSettings
 from tests.autoscaling.consumers import Assignor, Deployment, Fleet
 from tests.autoscaling.offsets import OffsetsReader
 from tests.autoscaling.records import Rates, Writer
-from tests.autoscaling.times import CAPACITY, DOWN_AFTER_S, TARGET_S
+from tests.autoscaling.times import CAPACITY, COLLECT_S, DOWN_AFTER_S, TARGET_S
 from tests.support.brokers import SOON_BACK
 from tests.support.clients import commit, create_topic
 from tests.support.job_process import JobProcess, eventually
@@ -29,8 +29,8 @@ CLUSTER: Final = "main"
 
 BUSY_S: Final = 75.0
 """Pods are measured that read for half a minute while as much waits as they read in another one (decision 0102)."""
-DRAIN_TARGETS: Final = 3
-HEADROOM: Final = 0.9
+DRAIN_TARGETS: Final = 8
+HEADROOM: Final = 0.95
 """The entry of a run, chosen as the thresholds of KEDA are: by trying some."""
 
 
@@ -134,7 +134,7 @@ def world(
 
 
 def new_job(folder: Path, bootstrap: str, scale: Sequence[dict[str, Any]], *, collect: bool) -> JobProcess:
-    """A job that is not started. Its collectors, if it has any, read each second."""
+    """A job that is not started. Its collectors, if it has any, poll each COLLECT_S."""
     rows: Any = {"scale": list(scale)}
     return JobWithoutSpark(folder, _clusters(bootstrap) if collect else _clusters(bootstrap, collect=False), **rows)
 
@@ -146,7 +146,7 @@ def new_collector(folder: Path, bootstrap: str) -> JobProcess:
 
 
 def _clusters(bootstrap: str, **more: Any) -> dict[str, dict[str, Any]]:
-    return {CLUSTER: {"bootstrap_servers": bootstrap, "collect_interval_s": 1.0, **more}}
+    return {CLUSTER: {"bootstrap_servers": bootstrap, "collect_interval_s": COLLECT_S, **more}}
 
 
 def pause(processes: Sequence[int]) -> None:

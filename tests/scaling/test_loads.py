@@ -29,6 +29,7 @@ def partition(*points: tuple[int, int]) -> PartitionState:
         (((0, 0), (60, 600), (80, 800), (100, 2_800)), 28.0),  # or the beginning of more
         (((0, 0), (98, 980), (99, 2_000), (100, 3_000)), 30.0),  # polls a second apart show no rate
         (((0, 0), (60, 600), (80, 500), (100, 400)), 4.0),  # an end that goes back
+        (((0, 0), (80, 8_000), (120, 8_000), (200, 8_000)), 0.0),  # two minutes count
     ],
 )
 def test_what_comes_in(points, per_s):

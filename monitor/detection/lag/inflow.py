@@ -29,8 +29,10 @@ class Inflow(Value):
     unpolled: int = 0
 
 
-def partition_inflow(partition: PartitionState) -> float | None:
+def partition_inflow(partition: PartitionState, over_ms: int = PACE_MS) -> float | None:
     """How much comes into a partition in a second, over about the last five minutes; None if that is not known.
+
+    ``over_ms`` is another time than that.
 
     An end that went back counts as nothing.
     """
@@ -38,7 +40,7 @@ def partition_inflow(partition: PartitionState) -> float | None:
     if not ends:
         return None
     newest = ends[-1]
-    began = ends[max(0, bisect_right(ends, newest.at_ms - PACE_MS, key=_SEEN) - 1)]
+    began = ends[max(0, bisect_right(ends, newest.at_ms - over_ms, key=_SEEN) - 1)]
     span_ms = newest.at_ms - began.at_ms
     if span_ms < SHORTEST_MS:
         return None
