@@ -1,10 +1,14 @@
 """How fast a member reads: measured while records waited for it all the time, as then nothing else held it up.
 
-A member that has read all there is waits for producers, and its rate is theirs. So a rate counts from the first instant
-on since when more waited for the member, at each instant, than it read until the next one. That is a lower bound: the
-end as the poll before an instant saw it, less what was committed next after it, in the partitions that moved on. With
-bursts, an end or an offset in between would be a guess. A client reads what it has fetched of one partition before that
-of the next, so what counts is what waits in all of them. Offsets that are passed unread do not count.
+A member that has read all there is waits for producers, and its rate is theirs. So a rate counts only if more waited
+for the member, at each instant, than it read until the next one. What waits is a lower bound: the end as the poll
+before an instant saw it, less what was committed next after it, in the partitions that moved on. With bursts, an end or
+an offset in between would be a guess. A client reads what it has fetched of one partition before that of the next, so
+what counts is what waits in all of them. Offsets that are passed unread do not count.
+
+A rate begins where it is known what was committed by then: within the newest commits, of which all are known, or at the
+turn of a minute, as a history keeps the last commit of each. Between two other commits nobody knows when a partition
+stood, and when it moved on.
 """
 
 from __future__ import annotations
@@ -15,15 +19,18 @@ from operator import attrgetter
 from statistics import median
 from typing import Final
 
-from monitor.detection.lag.throughput import Progress, position_at, read_between
+from monitor.detection.lag.throughput import Progress, committed_by, position_at, read_between
 from monitor.model import EndOffsetAt, Value
+from monitor.model.commit_history import RECENT, SLOT_MS
 from monitor.model.jumps import Jump
 from monitor.model.scaling import MemberRate
 
-WINDOW_MS: Final = 60_000
-"""A rate is that of the last minute."""
 SHORTEST_MS: Final = 30_000
-"""Of half a minute at least: commits are 5 s apart by default, and polls of ends 20 s."""
+"""A rate is that of about half a minute, or more: commits are 5 s apart by default, and polls of ends 20 s."""
+LEAST_MS: Final = 20_000
+"""The commits that it lies between may be so close together."""
+LONGEST_MS: Final = 120_000
+"""And of two minutes at most, where commits are far apart."""
 STEP_MS: Final = 5_000
 """So far apart are the instants at which something must wait: as commits are by default."""
 APART_MS: Final = 30_000
@@ -85,30 +92,52 @@ class OwnedProgress(Value):
 def saturated_rates(members: Iterable[OwnedProgress]) -> Iterator[MemberRate]:
     """The rates of those members that have been busy for long enough, until the newest poll of the ends."""
     for member in members:
-        until_ms = _last_known_ms(member.progress)
-        since_ms = _busy_since_ms(member, until_ms)
-        if until_ms - since_ms >= SHORTEST_MS and member.removed_ms < since_ms:
-            per_s = _steady_rate(member, since_ms, until_ms)
+        begin_ms, end_ms = _span(member.progress)
+        is_known = max(member.since_ms, member.removed_ms + 1) <= begin_ms and _is_committed(member.progress, begin_ms)
+        if is_known and LEAST_MS <= end_ms - begin_ms <= LONGEST_MS and _is_busy(member.progress, begin_ms, end_ms):
+            per_s = _steady_rate(member, begin_ms, end_ms)
             if per_s:
-                yield MemberRate(until_ms, member.member_id, member.host, round(per_s, 3))
+                yield MemberRate(end_ms, member.member_id, member.host, round(per_s, 3))
 
 
-def _steady_rate(member: OwnedProgress, since_ms: int, until_ms: int) -> float:
+def _span(progress: Sequence[Progress]) -> tuple[int, int]:
+    """From a commit to the newest one of which the ends are known: half a minute, or more from the turn of a minute."""
+    ends = [each.ends[-1].at_ms for each in progress if each.ends]
+    known_ms = min(ends, default=0)
+    begin_ms = known_ms - SHORTEST_MS
+    if any(each.committed_ms[-RECENT:][0] > begin_ms for each in progress if len(each.committed_ms) > RECENT):
+        begin_ms = begin_ms // SLOT_MS * SLOT_MS - 1
+    return _newest_commit_ms(progress, begin_ms), _newest_commit_ms(progress, known_ms)
+
+
+def _newest_commit_ms(progress: Iterable[Progress], by_ms: int) -> int:
+    """When a member last committed anything by then; 0: never, as far as is known."""
+    after = [(each, bisect_right(each.committed_ms, by_ms)) for each in progress]
+    return max([each.committed_ms[index - 1] for each, index in after if index], default=0)
+
+
+def _is_committed(progress: Iterable[Progress], by_ms: int) -> bool:
+    """Whether each partition had a commit by then: else nobody knows how much was read of it since."""
+    return all(each.committed_ms[0] <= by_ms for each in progress)
+
+
+def _steady_rate(member: OwnedProgress, begin_ms: int, end_ms: int) -> float:
     """Records a second; 0 if the member stood still, as one half of the time had less than half of the other.
 
     Also if it left out records. A client reads what it has fetched of one partition before that of the next, so a jump
     in one of them is none of the member. It is one if the member, by its slower half, takes MOST_AHEAD longer for it.
     """
-    middle_ms = (since_ms + until_ms) // 2
+    middle_ms = (begin_ms + end_ms) // 2
     halves = [
-        sum([read_between(each, begin_ms, end_ms) for each in member.progress])
-        for begin_ms, end_ms in ((since_ms, middle_ms), (middle_ms, until_ms))
+        sum([read_between(each, since_ms, until_ms) for each in member.progress])
+        for since_ms, until_ms in ((begin_ms, middle_ms), (middle_ms, end_ms))
     ]
-    slower_per_ms = 2 * min(halves) / (until_ms - since_ms)
-    lately = [jump for jump in member.jumps if jump.at_ms >= since_ms]
+    slower_per_ms = 2 * min(halves) / (end_ms - begin_ms)
+    lately = [jump for jump in member.jumps if jump.at_ms >= begin_ms]
     if 2 * min(halves) < max(halves) or any(_is_left_out(jump, slower_per_ms) for jump in lately):
         return 0.0
-    return 1000 * sum(halves) / (until_ms - since_ms)
+    read = sum([committed_by(each, end_ms) - committed_by(each, begin_ms) for each in member.progress])
+    return max(0.0, 1000 * read / (end_ms - begin_ms))
 
 
 def _is_left_out(jump: Jump, per_ms: float) -> bool:
@@ -117,26 +146,17 @@ def _is_left_out(jump: Jump, per_ms: float) -> bool:
     return jump.distance > MOST_AHEAD * per_ms * max(gap_ms, STEP_MS)
 
 
-def _last_known_ms(progress: Sequence[Progress]) -> int:
-    """Until when commits and ends are known of a member; 0: they are not."""
-    commits = [each.committed_ms[-1] for each in progress]
-    ends = [each.ends[-1].at_ms for each in progress if each.ends]
-    return min(max(commits), *ends) if commits and ends else 0
-
-
-def _busy_since_ms(member: OwnedProgress, until_ms: int) -> int:
-    """Since when more has waited for a member, at each instant, than it read until the next; else ``until_ms``."""
-    earliest_ms = max(until_ms - WINDOW_MS, member.since_ms)
-    moved = [each for each in member.progress if position_at(each, until_ms) > position_at(each, earliest_ms)]
-    earliest_ms = max([earliest_ms, *[each.committed_ms[0] for each in moved]])
-    since_ms, position = until_ms, _position(moved, until_ms)
-    while moved and since_ms > earliest_ms:
-        begin_ms = max(since_ms - STEP_MS, earliest_ms)
-        began = _position(moved, begin_ms)
-        if _waiting(moved, begin_ms) <= position - began:
-            break
-        since_ms, position = begin_ms, began
-    return since_ms
+def _is_busy(progress: Iterable[Progress], begin_ms: int, end_ms: int) -> bool:
+    """Whether more waited for a member, at each instant, than it read until the next."""
+    moved = [each for each in progress if position_at(each, end_ms) > position_at(each, begin_ms)]
+    until_ms, position = end_ms, _position(moved, end_ms)
+    while until_ms > begin_ms:
+        since_ms = max(until_ms - STEP_MS, begin_ms)
+        began = _position(moved, since_ms)
+        if _waiting(moved, since_ms) <= position - began:
+            return False
+        until_ms, position = since_ms, began
+    return True
 
 
 def _position(progress: Iterable[Progress], at_ms: int) -> float:

@@ -22,7 +22,7 @@ def step(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 @pytest.mark.broker
 @pytest.mark.jobs
-@pytest.mark.timeout(400)
+@pytest.mark.timeout(700)
 def test_real_consumers_follow_keda_s_formula(step: dict[str, Any]) -> None:
     samples = step["samples"]["keda-500"]
     assert step["failures"] == []
@@ -35,7 +35,7 @@ def test_real_consumers_follow_keda_s_formula(step: dict[str, Any]) -> None:
 
 @pytest.mark.broker
 @pytest.mark.jobs
-@pytest.mark.timeout(400)
+@pytest.mark.timeout(700)
 def test_real_consumers_follow_the_number_of_groupwatch(step: dict[str, Any]) -> None:
     samples = step["samples"]["groupwatch"]
     assert {each["status"] for each in samples if each["wanted"] is not None} == {200}

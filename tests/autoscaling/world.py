@@ -27,8 +27,9 @@ CLUSTER: Final = "main"
 """Whether this groupwatch has ``[[scale]]``. Before it has, a job is started without it, and the API answers 404."""
 
 
-BUSY_S: Final = 75.0
-"""Pods are measured that read for half a minute while as much waits as they read in another one (decision 0102)."""
+BUSY_S: Final = 100.0
+"""Pods are measured that read for half a minute while as much waits as they read in another one. Of commits that are a
+second apart, only one in each full minute is known besides the last ten (decision 0102)."""
 DRAIN_TARGETS: Final = 8
 HEADROOM: Final = 0.95
 """The entry of a run, chosen as the thresholds of KEDA are: by trying some."""
@@ -60,12 +61,26 @@ class World:
     """The job's own, unless the world is made with one apart."""
 
     def deploy(
-        self, group: str, partitions: int, replicas: int, rates: Rates, assignor: Assignor = Assignor.STICKY
+        self,
+        group: str,
+        partitions: int,
+        replicas: int,
+        rates: Rates,
+        assignor: Assignor = Assignor.STICKY,
+        *,
+        backlog_s: float = 0.0,
     ) -> Deployment:
-        """A new topic that is called like its group, which gets records from now on, and its pods."""
+        """A new topic that is called like its group, which gets records from now on, and its pods.
+
+        Before them, it gets what these pods read in ``backlog_s``. The group has committed before, as any but a new one:
+        a client first commits a partition once it has read of it, and reads one after the other.
+        """
         create_topic(self.kafka.bootstrap_servers, group, partitions)
+        commit(self.kafka.bootstrap_servers, group, group, dict.fromkeys(range(partitions), 0))
         self.offsets.add(group, group, partitions)
         self.writer.add(group, partitions, rates)
+        self.writer.burst(group, [int(backlog_s * CAPACITY * replicas / partitions)] * partitions)
+        self.writer.flush()
         deployment = Deployment(self.fleet, group, group, assignor)
         deployment.scale(replicas)
         return deployment
@@ -74,12 +89,22 @@ class World:
         """Let their pods read what waits for BUSY_S, and nothing else; then these rates go on."""
         for each in deployments:
             partitions = self.writer.ledgers[each.topic].partitions
-            self.writer.change(each.topic, lambda _, count=partitions: [0.0] * count)  # type: ignore[misc]
+            self.writer.change(each.topic, nothing)
             self.writer.burst(each.topic, [int(BUSY_S * CAPACITY * each.replicas / partitions)] * partitions)
         self.writer.flush()
+        self.go_on(deployments, rates)
+
+    def go_on(self, deployments: Sequence[Deployment], rates: Rates) -> None:
+        """Await that their pods have read all there is; then these rates come."""
         for each in deployments:
             eventually(partial(self._has_caught_up, each.group), f"no lag of {each.group}", 3 * BUSY_S)
             self.writer.change(each.topic, rates)
+
+    def start_job(self) -> None:
+        """Start it, and await that it is ready."""
+        if self.job is not None:
+            self.job.start()
+            self.job.await_ready()
 
     def _has_caught_up(self, group: str) -> bool:
         return self.lag(group) == 0
@@ -87,7 +112,7 @@ class World:
     def retire(self, deployment: Deployment) -> None:
         """Its pods stop, and its topic gets nothing more."""
         deployment.scale(0)
-        self.writer.change(deployment.topic, lambda _: ())
+        self.writer.change(deployment.topic, nothing)
 
     def check(self) -> None:
         """Raise what has ended a thread, if anything did."""
@@ -100,6 +125,11 @@ class World:
         return self.writer.ledgers[group].lag(known.committed if known else {})
 
 
+def nothing(_: float) -> tuple[float, ...]:
+    """The rates of a topic that gets no records."""
+    return ()
+
+
 class Collector(JobProcess):
     """``groupwatch collect``: the poll of topics and their ends, as a process of its own."""
 
@@ -110,7 +140,12 @@ class Collector(JobProcess):
 
 @contextmanager
 def world(
-    folder: Path, scale: Sequence[dict[str, Any]], *, with_job: bool = True, collects_apart: bool = False
+    folder: Path,
+    scale: Sequence[dict[str, Any]],
+    *,
+    with_job: bool = True,
+    collects_apart: bool = False,
+    starts_job: bool = True,
 ) -> Iterator[World]:
     """All of it, ready; the groups come later. ``scale``: the entries of the job."""
     settings = BrokerSettings(heap_mb=512, properties=SOON_BACK)
@@ -126,11 +161,13 @@ def world(
         job = new_job(folder, bootstrap, scale, collect=not collects_apart) if with_job else None
         for process in (collector, job):
             if process is not None:
-                process.start()
                 stack.callback(process.kill_all)
-        if job is not None:
-            job.await_ready()
-        yield World(kafka, fleet, writer, offsets, job, collector)
+        if collector is not None:
+            collector.start()
+        made = World(kafka, fleet, writer, offsets, job, collector)
+        if starts_job:
+            made.start_job()
+        yield made
 
 
 def new_job(folder: Path, bootstrap: str, scale: Sequence[dict[str, Any]], *, collect: bool) -> JobProcess:

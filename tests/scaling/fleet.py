@@ -111,6 +111,8 @@ class Fleet:
         jumps = JumpsDraft()
         jumps.readers = Readers((), Phase.STABLE)
         for place, (before, read) in enumerate(zip(self._commits, self.read, strict=True)):
+            if self.batch and before.history and int(read) == before.offset:
+                continue  # Java's client commits what has changed
             self._commits[place] = replace(
                 before,
                 offset=int(read),

@@ -3,6 +3,8 @@
 from itertools import pairwise
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from monitor.model.scaling import MemberRate, ScaleMemory, ScaleTarget
@@ -143,3 +145,22 @@ def test_a_burst_is_measured_from_when_a_poll_saw_it():
     found = [each.per_s for _ in range(20) for each in rates_of(fleet.run(5))]
     assert found
     assert found == pytest.approx([200] * len(found), rel=0.05)
+
+
+@example(load=3.0, batch=4_000, commit_s=1, poll_s=4, backlog=0)
+@given(
+    load=st.sampled_from([0.5, 0.8, 0.95, 1.5, 3.0]),
+    batch=st.sampled_from([0, 100, 500, 4_000]),
+    commit_s=st.sampled_from([1, 2, 5, 10, 20]),
+    poll_s=st.sampled_from([2, 4, 20, 30]),
+    backlog=st.integers(0, 20_000),
+)
+def test_no_member_is_measured_wrongly_however_it_commits_and_whenever_it_is_polled(
+    load: float, batch: int, commit_s: int, poll_s: int, backlog: int
+):
+    """A member reads 200 records a second of six partitions, which bring a part of that or more."""
+    rates: Rates = lambda second: [load * 200 / 6 + (backlog / 6 if second == 70 else 0)] * 6
+    fleet = Fleet(rates, [200.0], batch=batch, commit_s=commit_s, poll_s=poll_s).run(60)
+    for _ in range(30):
+        for each in rates_of(fleet.run(10)):
+            assert each.per_s == pytest.approx(200, rel=0.15), fleet.second
