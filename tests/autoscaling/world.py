@@ -72,8 +72,8 @@ class World:
     ) -> Deployment:
         """A new topic that is called like its group, which gets records from now on, and its pods.
 
-        Before them, it gets what these pods read in ``backlog_s``. The group has committed before, as any but a new one:
-        a client first commits a partition once it has read of it, and reads one after the other.
+        Before them, it gets what these pods read in ``backlog_s``. The group has committed before, as any but a new one
+        has: a client commits a partition once it has read of it, and reads one after the other.
         """
         create_topic(self.kafka.bootstrap_servers, group, partitions)
         commit(self.kafka.bootstrap_servers, group, group, dict.fromkeys(range(partitions), 0))

@@ -159,7 +159,10 @@ def test_no_member_is_measured_wrongly_however_it_commits_and_whenever_it_is_pol
     load: float, batch: int, commit_s: int, poll_s: int, backlog: int
 ):
     """A member reads 200 records a second of six partitions, which bring a part of that or more."""
-    rates: Rates = lambda second: [load * 200 / 6 + (backlog / 6 if second == 70 else 0)] * 6
+
+    def rates(second: int) -> list[float]:
+        return [load * 200 / 6 + (backlog / 6 if second == 70 else 0)] * 6
+
     fleet = Fleet(rates, [200.0], batch=batch, commit_s=commit_s, poll_s=poll_s).run(60)
     for _ in range(30):
         for each in rates_of(fleet.run(10)):
