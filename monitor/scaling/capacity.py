@@ -7,14 +7,15 @@ an offset in between would be a guess. A client reads what it has fetched of one
 what counts is what waits in all of them. Offsets that are passed unread do not count.
 
 A rate begins where it is known what was committed by then: within the newest commits, of which all are known, or at the
-turn of a minute, as a history keeps the last commit of each. Between two other commits nobody knows when a partition
-stood, and when it moved on.
+turn of a minute, as a history keeps the last commit of each. Between two other commits it is unknown when a partition
+stood, and when it moved on. It ends within the newest commits.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from operator import attrgetter
 from statistics import median
 from typing import Final
@@ -31,6 +32,10 @@ LEAST_MS: Final = 20_000
 """The commits that it lies between may be so close together."""
 LONGEST_MS: Final = 120_000
 """And of two minutes at most, where commits are far apart."""
+MOST_GAP_MS: Final = 15_000
+"""Commits of a partition that are further apart show how fast a member reads only if all are made at once."""
+AT_ONCE_MS: Final = 1_000
+"""Such commits are."""
 STEP_MS: Final = 5_000
 """So far apart are the instants at which something must wait: as commits are by default."""
 APART_MS: Final = 30_000
@@ -92,22 +97,33 @@ class OwnedProgress(Value):
 def saturated_rates(members: Iterable[OwnedProgress]) -> Iterator[MemberRate]:
     """The rates of those members that have been busy for long enough, until the newest poll of the ends."""
     for member in members:
-        begin_ms, end_ms = _span(member.progress)
-        is_known = max(member.since_ms, member.removed_ms + 1) <= begin_ms and _is_committed(member.progress, begin_ms)
-        if is_known and LEAST_MS <= end_ms - begin_ms <= LONGEST_MS and _is_busy(member.progress, begin_ms, end_ms):
-            per_s = _steady_rate(member, begin_ms, end_ms)
-            if per_s:
-                yield MemberRate(end_ms, member.member_id, member.host, round(per_s, 3))
+        since_ms = max(member.since_ms, member.removed_ms + 1)
+        for begin_ms, end_ms in _spans(member.progress):
+            if since_ms <= begin_ms and _can_measure(member.progress, begin_ms, end_ms):
+                per_s = _steady_rate(member, begin_ms, end_ms)
+                if per_s:
+                    yield MemberRate(end_ms, member.member_id, member.host, round(per_s, 3))
+                break
 
 
-def _span(progress: Sequence[Progress]) -> tuple[int, int]:
-    """From a commit to the newest one of which the ends are known: half a minute, or more from the turn of a minute."""
+def _spans(progress: Sequence[Progress]) -> Iterator[tuple[int, int]]:
+    """From a commit to the newest one of which the ends are known: of half a minute, and from the turn of a minute."""
     ends = [each.ends[-1].at_ms for each in progress if each.ends]
     known_ms = min(ends, default=0)
-    begin_ms = known_ms - SHORTEST_MS
-    if any(each.committed_ms[-RECENT:][0] > begin_ms for each in progress if len(each.committed_ms) > RECENT):
-        begin_ms = begin_ms // SLOT_MS * SLOT_MS - 1
-    return _newest_commit_ms(progress, begin_ms), _newest_commit_ms(progress, known_ms)
+    begin_ms, end_ms = known_ms - SHORTEST_MS, _newest_commit_ms(progress, known_ms)
+    if all(each.committed_ms[-RECENT:][0] <= begin_ms for each in progress if len(each.committed_ms) > RECENT):
+        yield _newest_commit_ms(progress, begin_ms), end_ms
+    yield _newest_commit_ms(progress, begin_ms // SLOT_MS * SLOT_MS - 1), end_ms
+
+
+def _can_measure(progress: Sequence[Progress], begin_ms: int, end_ms: int) -> bool:
+    """Whether all is known from one instant to another, and there was always something to read."""
+    return (
+        LEAST_MS <= end_ms - begin_ms <= LONGEST_MS
+        and all(_is_known(each, begin_ms, end_ms) for each in progress)
+        and _is_exact(progress, begin_ms, end_ms)
+        and _is_busy(progress, begin_ms, end_ms)
+    )
 
 
 def _newest_commit_ms(progress: Iterable[Progress], by_ms: int) -> int:
@@ -116,16 +132,46 @@ def _newest_commit_ms(progress: Iterable[Progress], by_ms: int) -> int:
     return max([each.committed_ms[index - 1] for each, index in after if index], default=0)
 
 
-def _is_committed(progress: Iterable[Progress], by_ms: int) -> bool:
-    """Whether each partition had a commit by then: else nobody knows how much was read of it since."""
-    return all(each.committed_ms[0] <= by_ms for each in progress)
+def _is_known(progress: Progress, begin_ms: int, end_ms: int) -> bool:
+    """Whether it is known what was committed by both instants, and nothing was committed again in between.
+
+    Times that go back are those of two clocks: the group has another coordinator.
+    """
+    times, offsets = progress.committed_ms, progress.committed
+    first, after = bisect_right(times, begin_ms), bisect_right(times, end_ms)
+    if not first or (len(times) > RECENT and times[-RECENT] > end_ms):
+        return False
+    within = slice(first - 1, after)
+    return all(sorted(each[within]) == list(each[within]) for each in (times, offsets))
+
+
+def _is_exact(progress: Sequence[Progress], begin_ms: int, end_ms: int) -> bool:
+    """Whether commits are close together, or those of all partitions are made at once.
+
+    Else a rate would be one of more records in one partition than in another. A client that commits all at once leaves
+    out what has not changed, which looks like one that commits each partition when it likes.
+    """
+    moved = [each for each in progress if committed_by(each, end_ms) != committed_by(each, begin_ms)]
+    if all(_least_gap_ms(each) <= MOST_GAP_MS for each in moved):
+        return True
+    return all(
+        any(abs(instant_ms - at_ms) <= AT_ONCE_MS for at_ms in each.committed_ms)
+        for each in moved
+        for instant_ms in (begin_ms, end_ms)
+    )
+
+
+def _least_gap_ms(progress: Progress) -> int:
+    """How far apart the closest of the newest commits are: a partition that stood meanwhile has longer gaps, too."""
+    newest = progress.committed_ms[-RECENT:]
+    return min([later - earlier for earlier, later in pairwise(newest)], default=LONGEST_MS)
 
 
 def _steady_rate(member: OwnedProgress, begin_ms: int, end_ms: int) -> float:
     """Records a second; 0 if the member stood still, as one half of the time had less than half of the other.
 
     Also if it left out records. A client reads what it has fetched of one partition before that of the next, so a jump
-    in one of them is none of the member. It is one if the member, by its slower half, takes MOST_AHEAD longer for it.
+    in one of them is none of the member. It is one if the member takes MOST_AHEAD times as long, by its slower half.
     """
     middle_ms = (begin_ms + end_ms) // 2
     halves = [
@@ -175,7 +221,7 @@ def _end_by(ends: Sequence[EndOffsetAt], at_ms: int) -> int:
 
 
 def _committed_after(progress: Progress, at_ms: int) -> int:
-    """The offset of the first commit from then on: nobody had read further at that instant."""
+    """The offset of the first commit from then on: no reader was further at that instant."""
     return progress.committed[min(bisect_left(progress.committed_ms, at_ms), len(progress.committed) - 1)]
 
 

@@ -64,7 +64,8 @@ _BY_FINDING: Final = (
 
 
 UNMEASURED: Final = Held(
-    ScaleHold.CAPACITY, "How fast a member reads is not known: none has had lag for half a minute since the start."
+    ScaleHold.CAPACITY,
+    "How fast a member reads is not known yet. It is measured once records wait for a member for a minute or two.",
 )
 
 

@@ -12,7 +12,7 @@ from monitor.detection.ownership.catalog_view import Topics
 from monitor.model import CommittedOffset, EndOffsetAt, PartitionState, PartitionVerdict, TopicPartition, Value
 
 USUAL_MS: Final = 120_000
-"""What comes in is that of the last two minutes: the number itself falls late, so a gap in it makes it no lower."""
+"""What comes in is that of the last two minutes. A longer gap makes the number no lower before ``down_after_s``."""
 LATE_MS: Final = 60_000
 LATE_POLLS: Final = 3
 """After this time, or after so many times the time between two polls, the ends of a partition say nothing of now."""

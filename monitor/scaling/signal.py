@@ -154,18 +154,27 @@ def _read_rows(case: ScaleCase) -> Sequence[PartitionVerdict]:
 
 
 def _owned_progress(case: ScaleCase, commits: _Commits, left_out: AbstractSet[str]) -> Iterator[OwnedProgress]:
-    """The members for which records wait, each with the partitions that it alone owns.
+    """The members for which records wait, each with its partitions. Those of ``left_out`` were measured a moment ago.
 
-    Those of ``left_out`` were measured a moment ago.
+    One that shares a partition, or that reads one of which nothing is known, is left out: it reads more than is seen.
     """
     lagging = {row.owners[0] for row in case.verdict.partitions if row.lag and len(row.owners) == 1}
     for member in case.group.members:
         if member.member_id in lagging and member.member_id not in left_out:
-            yield _member_progress(case, member, commits)
+            owned = [place for place, ids in case.owners.items() if member.member_id in ids]
+            if all(case.owners[place] == (member.member_id,) and _is_seen(case, place, commits) for place in owned):
+                yield _member_progress(case, member, owned, commits)
 
 
-def _member_progress(case: ScaleCase, member: Member, commits: _Commits) -> OwnedProgress:
-    own = [place for place, ids in case.owners.items() if ids == (member.member_id,)]
+def _is_seen(case: ScaleCase, place: TopicPartition, commits: _Commits) -> bool:
+    """Whether the progress of a partition is known. One without records has none."""
+    state = case.topics.places(place.topic).get(place)
+    return state is not None and (place in commits or state.end is None or state.end <= (state.earliest or 0))
+
+
+def _member_progress(
+    case: ScaleCase, member: Member, own: Sequence[TopicPartition], commits: _Commits
+) -> OwnedProgress:
     found = [progress for place in own if (progress := _progress(case, place, commits))]
     removed_ms = max([_removed_ms(case, place, commits) for place in own], default=0)
     known = [commit.jump for place in own if (commit := commits.get(place)) is not None and commit.jump is not None]

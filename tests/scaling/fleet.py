@@ -42,6 +42,8 @@ class Fleet:
     batch: int = 0
     """Each member reads so many records of one partition before those of the next; 0: of all at once."""
     commit_s: int = COMMIT_S
+    phases: Sequence[int] = ()
+    """So many seconds later each partition is committed: by a thread of its own; none: all at once."""
     poll_s: int = POLL_S
     second: int = 0
     ends: list[float] = field(init=False)
@@ -80,8 +82,7 @@ class Fleet:
                     self._read([place for place in own if place not in self.stuck], speed)
             if self.second % self.poll_s == 0:
                 self._poll()
-            if self.second % self.commit_s == 0:
-                self._commit()
+            self._commit()
         return self
 
     def _read(self, own: list[int], speed: float) -> None:
@@ -94,7 +95,7 @@ class Fleet:
     def _read_batches(self, member: int, own: list[int], speed: float) -> None:
         """As much as the speed of the batch that was begun, then of those of the next partitions in which it waits."""
         place, left = self._left.get(member, (own[-1], 0.0))
-        for _ in range(2 * len(own)):
+        while any(self.read[each] < self.ends[each] for each in own):
             read = min(left, speed, self.ends[place] - self.read[place])
             self.read[place] += read
             left, speed = left - read, speed - read
@@ -111,6 +112,8 @@ class Fleet:
         jumps = JumpsDraft()
         jumps.readers = Readers((), Phase.STABLE)
         for place, (before, read) in enumerate(zip(self._commits, self.read, strict=True)):
+            if (self.second - (self.phases[place] if self.phases else 0)) % self.commit_s:
+                continue
             if self.batch and before.history and int(read) == before.offset:
                 continue  # Java's client commits what has changed
             self._commits[place] = replace(

@@ -7,6 +7,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from monitor.detection.ownership.catalog_view import Topics
+from monitor.model import TopicPartition
 from monitor.model.scaling import MemberRate, ScaleMemory, ScaleTarget
 from monitor.scaling.answer import case_of
 from monitor.scaling.capacity import MOST_RATES, OLDEST_MS, capacity_of, with_rates
@@ -147,23 +149,54 @@ def test_a_burst_is_measured_from_when_a_poll_saw_it():
     assert found == pytest.approx([200] * len(found), rel=0.05)
 
 
-@example(load=3.0, batch=4_000, commit_s=1, poll_s=4, backlog=0)
+BATCHES = st.tuples(st.sampled_from([0, 100, 500, 4_000]), st.just(()))
+"""Records of one partition before those of the next, all committed at once."""
+THREADS = st.tuples(st.just(0), st.sampled_from([(0, 3, 7, 11, 16, 19), (0, 0, 1, 1, 2, 2), (5, 40, 55, 23, 17, 2)]))
+"""All partitions at the same time, each committed by a thread of its own, some seconds later than the first."""
+
+
+@example(load=3.0, reading=(4_000, ()), commit_s=1, poll_s=4, backlog=0)
 @given(
     load=st.sampled_from([0.5, 0.8, 0.95, 1.5, 3.0]),
-    batch=st.sampled_from([0, 100, 500, 4_000]),
-    commit_s=st.sampled_from([1, 2, 5, 10, 20]),
+    reading=st.one_of(BATCHES, THREADS),
+    commit_s=st.sampled_from([1, 2, 5, 10, 20, 25, 60]),
     poll_s=st.sampled_from([2, 4, 20, 30]),
     backlog=st.integers(0, 20_000),
 )
 def test_no_member_is_measured_wrongly_however_it_commits_and_whenever_it_is_polled(
-    load: float, batch: int, commit_s: int, poll_s: int, backlog: int
+    load: float, reading: tuple[int, tuple[int, ...]], commit_s: int, poll_s: int, backlog: int
 ):
     """A member reads 200 records a second of six partitions, which bring a part of that or more."""
+    batch, phases = reading
 
     def rates(second: int) -> list[float]:
         return [load * 200 / 6 + (backlog / 6 if second == 70 else 0)] * 6
 
-    fleet = Fleet(rates, [200.0], batch=batch, commit_s=commit_s, poll_s=poll_s).run(60)
-    for _ in range(30):
-        for each in rates_of(fleet.run(10)):
+    fleet = Fleet(rates, [200.0], batch=batch, commit_s=commit_s, phases=phases, poll_s=poll_s).run(60)
+    for _ in range(100):
+        for each in rates_of(fleet.run(3)):
             assert each.per_s == pytest.approx(200, rel=0.15), fleet.second
+
+
+def test_what_goes_back_is_no_reading():
+    """An application reads 3,000 records again: what it reads then, nobody knows by the commits."""
+    fleet = Fleet(even(6, 100.0), [200.0]).run(200)
+    fleet.read[0] -= 3_000
+    assert all(each.per_s == pytest.approx(200, rel=0.1) for _ in range(30) for each in rates_of(fleet.run(3)))
+
+
+@pytest.mark.parametrize("what", ["shared", "never committed", "not polled"])
+def test_a_member_that_reads_more_than_is_seen_is_not_measured(what: str):
+    case = case_of(Fleet(even(3, 100.0), [200.0]).run(200).inputs(), TARGET)
+    assert len(measure(case, ScaleMemory())[1].rates) == 1
+    place = TopicPartition("orders", 0)
+    match what:
+        case "shared":
+            case = case._replace(owners={**case.owners, place: ("m00", "m01")})
+        case "never committed":
+            case = case._replace(group=replace(case.group, offsets=case.group.offsets[1:]))
+        case "not polled":
+            topic = case.topics.catalog.topics["orders"]
+            catalog = replace(case.topics.catalog, topics={"orders": replace(topic, partitions=topic.partitions[1:])})
+            case = case._replace(topics=Topics(catalog))
+    assert measure(case, ScaleMemory())[1].rates == ()

@@ -28,8 +28,8 @@ def test_a_group_with_an_entry_is_explained_with_the_members_that_it_needs():
 def test_what_is_not_known_is_said():
     told = fully_explained(Fleet(even(6, 60.0), [400.0, 400.0]).run(300).inputs(TARGET, ScaleMemory(since_ms=1)))
     assert told.statements[-1].sentence == (
-        "The group has 2 members, and the number stays at 2. How fast a member reads is not known: none has had lag "
-        "for half a minute since the start."
+        "The group has 2 members, and the number stays at 2. How fast a member reads is not known yet. It is "
+        "measured once records wait for a member for a minute or two."
     )
 
 
