@@ -28,7 +28,7 @@ from tests.support.job_process import eventually
 SKEWS: Final = {"even": 0.0, "skewed": 0.7}
 """The exponent of ``weights``: with 0.7, the first of twelve partitions has 23 % of all records, the last 4 %."""
 
-BACKLOG_S: Final = 60.0
+BACKLOG_S: Final = 150.0
 """The backlog is so many seconds of work for the pods that will read it, if they share it evenly."""
 
 TOLD_AFTER_S: Final = 5.0
@@ -45,7 +45,7 @@ NO_LAG_S: Final = 2.5
 
 WITHIN: Final = 0.25
 ENOUGH: Final = 0.8
-LONGEST_S: Final = 400.0
+LONGEST_S: Final = 600.0
 SOONEST_S: Final = 5.0
 """The first forecast counts that comes so long after all pods own partitions: two commits of each, and more."""
 

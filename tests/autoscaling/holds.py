@@ -52,6 +52,8 @@ BUSY: Final = 0.7
 """The pods of a run can read more than what comes: they use so much of their time."""
 
 MOST: Final = 10
+MOST_OF_RATES: Final = 1.1
+"""What comes in is known as no more than that of the even rates."""
 
 
 class Trouble(StrEnum):
@@ -140,18 +142,20 @@ def even_rates() -> list[float]:
 
 
 def steady_number(scene: Scene) -> float:
-    """The number of the API, once it has been the same for a while."""
+    """The number of the API, once it has been the same for a while, and no burst of before counts any more."""
     seen, since_s = scene.api.signal(), time.monotonic()
 
     def is_steady() -> bool:
         nonlocal seen, since_s
         now = scene.api.signal()
-        if now.metric is None or now.metric != seen.metric:
+        is_usual = now.incoming_per_s is not None and now.incoming_per_s <= MOST_OF_RATES * sum(even_rates())
+        rests = is_usual and "the number falls" not in now.reason
+        if now.metric is None or now.metric != seen.metric or not rests:
             since_s = time.monotonic()
         seen = now
         return time.monotonic() - since_s > STEADY_S
 
-    eventually(is_steady, f"a steady number for {scene.group}; the newest: {seen}", 180, pause_s=EACH_S)
+    eventually(is_steady, f"a steady number for {scene.group}; the newest: {seen}", 300, pause_s=EACH_S)
     assert seen.metric is not None
     return seen.metric
 

@@ -26,6 +26,8 @@ class Signal:
     drain_s: float | None = None
     status: int | None = None
     """The HTTP status, where there is one."""
+    incoming_per_s: float | None = None
+    """What comes in, as groupwatch knows it."""
 
 
 class MetricSource(Protocol):
@@ -78,8 +80,15 @@ def signal_of(answer: dict[str, Any]) -> Signal:
     """What the API answered.
 
     >>> signal_of({"wanted_replicas": 3, "wanted_members": 6, "sentence": "It is enough.", "drain_ms": 4500})
-    Signal(metric=3.0, hold='', reason='It is enough.', drain_s=4.5, status=200)
+    Signal(metric=3.0, hold='', reason='It is enough.', drain_s=4.5, status=200, incoming_per_s=None)
     """
     drain_ms = answer.get("drain_ms")
     drain_s = None if drain_ms is None else drain_ms / 1000
-    return Signal(float(answer["wanted_replicas"]), answer.get("hold") or "", answer["sentence"], drain_s, 200)
+    return Signal(
+        float(answer["wanted_replicas"]),
+        answer.get("hold") or "",
+        answer["sentence"],
+        drain_s,
+        status=200,
+        incoming_per_s=answer.get("incoming_per_s"),
+    )
