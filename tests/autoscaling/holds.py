@@ -24,7 +24,7 @@ from typing import Any, Final
 
 from tests.autoscaling.consumers import Deployment
 from tests.autoscaling.loads import PARTITIONS
-from tests.autoscaling.sources import GroupwatchApi
+from tests.autoscaling.sources import GroupwatchApi, knows_capacity
 from tests.autoscaling.times import CAPACITY
 from tests.autoscaling.world import CLUSTER, World, go_on, pause, scale_row, world
 from tests.support.job_process import eventually, processes_of
@@ -52,8 +52,8 @@ BUSY: Final = 0.7
 """The pods of a run can read more than what comes: they use so much of their time."""
 
 MOST: Final = 10
-MOST_OF_RATES: Final = 1.1
-"""What comes in is known as no more than that of the even rates."""
+AS_USUAL: Final = 0.1
+"""So near to the even rates is what groupwatch knows of them: neither the burst nor the time without records counts."""
 
 
 class Trouble(StrEnum):
@@ -132,8 +132,9 @@ def staged(kit: World, group: str) -> Scene:
     rates = even_rates()
     deployment = kit.deploy(group, PARTITIONS, PODS, lambda _: rates)
     deployment.await_owners(PODS)
-    kit.show_capacity([deployment], lambda _: rates)
-    return Scene(kit, deployment, GroupwatchApi(kit.job.url, CLUSTER, group))
+    api = GroupwatchApi(kit.job.url, CLUSTER, group)
+    kit.show_capacity(deployment, lambda: knows_capacity(api), lambda _: rates)
+    return Scene(kit, deployment, api)
 
 
 def even_rates() -> list[float]:
@@ -148,7 +149,7 @@ def steady_number(scene: Scene) -> float:
     def is_steady() -> bool:
         nonlocal seen, since_s
         now = scene.api.signal()
-        is_usual = now.incoming_per_s is not None and now.incoming_per_s <= MOST_OF_RATES * sum(even_rates())
+        is_usual = abs((now.incoming_per_s or 0.0) / sum(even_rates()) - 1) <= AS_USUAL
         rests = is_usual and "the number falls" not in now.reason
         if now.metric is None or now.metric != seen.metric or not rests:
             since_s = time.monotonic()

@@ -23,7 +23,7 @@ from typing import Any, Final
 from tests.autoscaling.loads import LOADS, MINUTES, PARTITIONS, POISONED_PARTITION, Fault, Incident, Load
 from tests.autoscaling.loop import Loop, Variant, variant_of
 from tests.autoscaling.outcome import Sample, compared, cost
-from tests.autoscaling.sources import GroupwatchApi, KedaLag, MetricSource
+from tests.autoscaling.sources import GroupwatchApi, KedaLag, MetricSource, knows_capacity
 from tests.autoscaling.times import CAPACITY, DOWN_AFTER_S, FASTER, TARGET_S
 from tests.autoscaling.workers import Worker
 from tests.autoscaling.world import BUSY_S, CLUSTER, World, nothing, scale_row, world
@@ -109,6 +109,7 @@ def prime(kit: World, load: Load, loops: Sequence[Loop]) -> None:
     kit.go_on([each.deployment for each in loops], lambda _: load.rates(0.0))
     for each in loops:
         if each.variant.trigger is None:
+            kit.show_capacity(each.deployment, partial(knows_capacity, each.source), lambda _: load.rates(0.0))
             eventually(partial(is_known, each), "a number for the first load", 2 * DOWN_AFTER_S + 60)
 
 

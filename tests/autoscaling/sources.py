@@ -28,6 +28,8 @@ class Signal:
     """The HTTP status, where there is one."""
     incoming_per_s: float | None = None
     """What comes in, as groupwatch knows it."""
+    capacity_per_s: float | None = None
+    """How fast a member reads, as groupwatch knows it."""
 
 
 class MetricSource(Protocol):
@@ -76,11 +78,17 @@ class GroupwatchApi:
             return Signal(None, reason=str(error))
 
 
+def knows_capacity(source: MetricSource) -> bool:
+    """Whether it is known how fast the pods read."""
+    return source.signal().capacity_per_s is not None
+
+
 def signal_of(answer: dict[str, Any]) -> Signal:
     """What the API answered.
 
-    >>> signal_of({"wanted_replicas": 3, "wanted_members": 6, "sentence": "It is enough.", "drain_ms": 4500})
-    Signal(metric=3.0, hold='', reason='It is enough.', drain_s=4.5, status=200, incoming_per_s=None)
+    >>> found = signal_of({"wanted_replicas": 3, "wanted_members": 6, "sentence": "It is enough.", "drain_ms": 4500})
+    >>> found.metric, found.hold, found.reason, found.drain_s, found.status
+    (3.0, '', 'It is enough.', 4.5, 200)
     """
     drain_ms = answer.get("drain_ms")
     drain_s = None if drain_ms is None else drain_ms / 1000
@@ -91,4 +99,5 @@ def signal_of(answer: dict[str, Any]) -> Signal:
         drain_s,
         status=200,
         incoming_per_s=answer.get("incoming_per_s"),
+        capacity_per_s=answer.get("capacity_per_s"),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -30,6 +30,7 @@ CLUSTER: Final = "main"
 BUSY_S: Final = 100.0
 """Pods are measured that read for half a minute while as much waits as they read in another one. Of commits that are a
 second apart, only one in each full minute is known besides the last ten (decision 0102)."""
+MOST_BACKLOGS: Final = 4
 DRAIN_TARGETS: Final = 8
 HEADROOM: Final = 0.95
 """The entry of a run, chosen as the thresholds of KEDA are: by trying some."""
@@ -85,14 +86,21 @@ class World:
         deployment.scale(replicas)
         return deployment
 
-    def show_capacity(self, deployments: Sequence[Deployment], rates: Rates) -> None:
-        """Let their pods read what waits for BUSY_S, and nothing else; then these rates go on."""
-        for each in deployments:
-            partitions = self.writer.ledgers[each.topic].partitions
-            self.writer.change(each.topic, nothing)
-            self.writer.burst(each.topic, [int(BUSY_S * CAPACITY * each.replicas / partitions)] * partitions)
-        self.writer.flush()
-        self.go_on(deployments, rates)
+    def show_capacity(self, deployment: Deployment, is_known: Callable[[], bool], rates: Rates) -> None:
+        """Let its pods read what waits, for BUSY_S, until it is known how fast they read; then these rates go on.
+
+        Not each of such times shows it: where the turns of minutes and of partitions are, is chance.
+        """
+        partitions = self.writer.ledgers[deployment.topic].partitions
+        self.writer.change(deployment.topic, nothing)
+        for _ in range(MOST_BACKLOGS):
+            if is_known():
+                break
+            records = int(BUSY_S * CAPACITY * deployment.replicas / partitions)
+            self.writer.burst(deployment.topic, [records] * partitions)
+            self.writer.flush()
+            self.go_on([deployment], nothing)
+        self.writer.change(deployment.topic, rates)
 
     def go_on(self, deployments: Sequence[Deployment], rates: Rates) -> None:
         """Await that their pods have read all there is; then these rates come."""
