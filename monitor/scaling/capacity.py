@@ -16,15 +16,15 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from operator import attrgetter
 from statistics import median
 from typing import Final
 
 from monitor.detection.lag.throughput import Progress, committed_by, position_at, read_between
-from monitor.model import EndOffsetAt, Value
+from monitor.model import Value
 from monitor.model.commit_history import RECENT, SLOT_MS
 from monitor.model.jumps import Jump
 from monitor.model.scaling import MemberRate
+from monitor.scaling.loads import end_by
 
 SHORTEST_MS: Final = 30_000
 """A rate is that of about half a minute, or more: commits are 5 s apart by default, and polls of ends 20 s."""
@@ -54,8 +54,6 @@ OLDEST_MS: Final = 7 * 86_400_000
 """An older measurement counts no more."""
 FEWEST: Final = 3
 """With fewer measurements, a host counts as all others."""
-
-_SEEN: Final = attrgetter("at_ms")
 
 
 class Capacity(Value):
@@ -183,7 +181,7 @@ def _steady_rate(member: OwnedProgress, begin_ms: int, end_ms: int) -> float:
     if 2 * min(halves) < max(halves) or any(_is_left_out(jump, slower_per_ms) for jump in lately):
         return 0.0
     read = sum([committed_by(each, end_ms) - committed_by(each, begin_ms) for each in member.progress])
-    return max(0.0, 1000 * read / (end_ms - begin_ms))
+    return 1000 * read / (end_ms - begin_ms)
 
 
 def _is_left_out(jump: Jump, per_ms: float) -> bool:
@@ -211,13 +209,8 @@ def _position(progress: Iterable[Progress], at_ms: int) -> float:
 
 def _waiting(progress: Iterable[Progress], at_ms: int) -> int:
     """How many records waited at an instant, at least."""
-    return sum([max(0, _end_by(each.ends, at_ms) - _committed_after(each, at_ms)) for each in progress])
-
-
-def _end_by(ends: Sequence[EndOffsetAt], at_ms: int) -> int:
-    """The end as the newest poll by then saw it; 0: none had seen it."""
-    after = bisect_right(ends, at_ms, key=_SEEN)
-    return ends[after - 1].offset if after else 0
+    seen = [(each, end) for each in progress if (end := end_by(each.ends, at_ms)) is not None]
+    return sum([max(0, end.offset - _committed_after(each, at_ms)) for each, end in seen])
 
 
 def _committed_after(progress: Progress, at_ms: int) -> int:

@@ -82,17 +82,17 @@ def incoming_per_s(partition: PartitionState, lag: int = 0) -> float | None:
 
 def _lately_per_s(ends: Sequence[EndOffsetAt], lag: int) -> float:
     newest = ends[-1]
-    before = _point_before(ends, newest.at_ms - APART_MS)
+    before = end_by(ends, newest.at_ms - APART_MS)
     if before is None:
         return 0.0
     rate = _rate(before, newest)
     if lag >= rate * BEHIND_MS / 1000:
         return rate
-    earlier = _point_before(ends, before.at_ms - APART_MS)
+    earlier = end_by(ends, before.at_ms - APART_MS)
     return 0.0 if earlier is None else min(rate, _rate(earlier, before))
 
 
-def _point_before(ends: Sequence[EndOffsetAt], at_ms: int) -> EndOffsetAt | None:
+def end_by(ends: Sequence[EndOffsetAt], at_ms: int) -> EndOffsetAt | None:
     """The newest end that was seen by an instant."""
     after = bisect_right(ends, at_ms, key=_SEEN)
     return ends[after - 1] if after else None

@@ -150,7 +150,7 @@ def steady_number(scene: Scene) -> float:
         nonlocal seen, since_s
         now = scene.api.signal()
         is_usual = abs((now.incoming_per_s or 0.0) / sum(even_rates()) - 1) <= AS_USUAL
-        rests = is_usual and "the number falls" not in now.reason
+        rests = is_usual and not now.will_fall
         if now.metric is None or now.metric != seen.metric or not rests:
             since_s = time.monotonic()
         seen = now

@@ -116,7 +116,7 @@ def prime(kit: World, load: Load, loops: Sequence[Loop]) -> None:
 def is_known(loop: Loop) -> bool:
     """Whether groupwatch has a number, holds none, and waits for no lower one."""
     signal = loop.source.signal()
-    return signal.metric is not None and not signal.hold and "the number falls" not in signal.reason
+    return signal.metric is not None and not signal.hold and not signal.will_fall
 
 
 def loop_of(kit: World, load: Load, variant: Variant) -> Loop:

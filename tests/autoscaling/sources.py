@@ -31,6 +31,11 @@ class Signal:
     capacity_per_s: float | None = None
     """How fast a member reads, as groupwatch knows it."""
 
+    @property
+    def will_fall(self) -> bool:
+        """Whether less would be enough now, and only has not been for long."""
+        return "the number falls" in self.reason
+
 
 class MetricSource(Protocol):
     """What an autoscaler asks."""

@@ -80,7 +80,7 @@ class World:
         commit(self.kafka.bootstrap_servers, group, group, dict.fromkeys(range(partitions), 0))
         self.offsets.add(group, group, partitions)
         self.writer.add(group, partitions, rates)
-        self.writer.burst(group, [int(backlog_s * CAPACITY * replicas / partitions)] * partitions)
+        self.writer.burst(group, backlog(backlog_s, replicas, partitions))
         self.writer.flush()
         deployment = Deployment(self.fleet, group, group, assignor)
         deployment.scale(replicas)
@@ -96,8 +96,7 @@ class World:
         for _ in range(MOST_BACKLOGS):
             if is_known():
                 break
-            records = int(BUSY_S * CAPACITY * deployment.replicas / partitions)
-            self.writer.burst(deployment.topic, [records] * partitions)
+            self.writer.burst(deployment.topic, backlog(BUSY_S, deployment.replicas, partitions))
             self.writer.flush()
             self.go_on([deployment], nothing)
         self.writer.change(deployment.topic, rates)
@@ -131,6 +130,11 @@ class World:
         """How many records its group has not committed, by the newest offsets; all before it has any."""
         known = self.offsets.newest(group)
         return self.writer.ledgers[group].lag(known.committed if known else {})
+
+
+def backlog(seconds: float, replicas: int, partitions: int) -> list[int]:
+    """What so many pods read in this time, as records of each partition."""
+    return [int(seconds * CAPACITY * replicas / partitions)] * partitions
 
 
 def nothing(_: float) -> tuple[float, ...]:

@@ -123,6 +123,10 @@ def collect_far(bootstrap: str, folder: Path, is_seen: Callable[[], bool], what:
         eventually(read_again, what)
 
 
+def groups_of(samples: Samples) -> set[str]:
+    return {each.labels["group"] for each in samples.all("groupwatch_group_state")}
+
+
 def lags(samples: Samples, **labels: str) -> dict[str, float]:
     return {sample.labels["partition"]: sample.value for sample in samples.all(LAG, **labels)}
 
@@ -215,13 +219,15 @@ def test_a_system_that_is_away_is_told_and_its_groups_grow_stale_until_it_is_bac
 
 
 def test_a_group_that_is_no_longer_listed_disappears_with_its_series(job: SystemJob):
+    ending = {"query", "payers"}
+    eventually(lambda: groups_of(job.metrics()) >= ending | {"managed"}, "all groups")
+    staying = groups_of(job.metrics()) - ending
     tell(job.folder, "orders", SourceSnapshot(source=Source.SYSTEM))
     tell(job.folder, "etl", SourceSnapshot(source=Source.CHECKPOINT))
 
     def is_gone() -> Samples | None:
         samples = job.metrics()
-        left = {s.labels["group"] for s in samples.all("groupwatch_group_state")}
-        return samples if left - {"distant"} == {"managed"} else None
+        return samples if groups_of(samples) == staying else None
 
     samples = eventually(is_gone, "the end of two groups")
     assert lags(samples, cluster="orders") == {}
