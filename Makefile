@@ -123,7 +123,7 @@ format: $(INSTALLED) ## Put the code into its form
 fuzz-decoder: $(INSTALLED) ## Decode two million broken records (ARGS="--seed 7 --records 5000000 --formats kinds")
 	$(RUN) -m tests.protocol.fuzz $(ARGS)
 
-bench: java $(INSTALLED) ## Measure, into build/bench (NAME=replay, start, idle, latency, latency-lagging, standalone, steady, recording, evaluation, explain-at, pass-groups, pass-wide, scrape, memory, huge-group, admin-round, doctor, api, page, topic-page, scrape-load)
+bench: java $(INSTALLED) ## Measure, into build/bench (NAME=replay, start, idle, latency, latency-lagging, standalone, steady, recording, evaluation, explain-at, pass-groups, pass-wide, scaled, scrape, memory, huge-group, admin-round, doctor, api, page, topic-page, scrape-load)
 	$(RUN) -m tests.benchmarks.$(subst -,_,$(NAME)) $(ARGS)
 
 bench-decoding: $(INSTALLED) ## Measure the decoding of the offsets topic (half a minute); prints JSON

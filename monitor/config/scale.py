@@ -25,9 +25,10 @@ class ScaleSettings(Section):
     cluster: str | None = Field(default=None, min_length=1)
     """Only groups of the cluster with this name; not set: every cluster."""
     target_s: float = Field(default=_TARGET.target_ms / 1000, ge=1, le=LONGEST_S, allow_inf_nan=False)
-    """The members are to read all that waits within this time, and what comes in meanwhile."""
+    """The members are to read each record within this time: those that wait now, and those that come in."""
     headroom: float = Field(default=_TARGET.headroom, gt=0, le=1, allow_inf_nan=False)
-    """What comes in for a member may be at most this share of what it can read. The rest is for catching up."""
+    """What comes in for a member over `down_after_s` may be at most this share of what it can read. The rest is for
+    short peaks and for catching up."""
     min: int = Field(default=_TARGET.least, ge=1, le=MOST_MEMBERS)
     """The least number of members."""
     max: int | None = Field(default=None, ge=1, le=MOST_MEMBERS)

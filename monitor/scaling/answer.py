@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from math import inf
 from typing import Final
 
 from msgspec.structs import replace
@@ -149,16 +150,15 @@ def case_of(inputs: GroupInputs, target: ScaleTarget) -> ScaleCase:
 
 def _rows(table: ShareTable, situation: Situation, wanted: int | None) -> Iterator[PlanRow]:
     """The present number, the needed one, and those at which the busiest member has less than at each lower one."""
-    least, shown = float("inf"), 0
+    busiest, wait_ms, shown = inf, inf, 0
     always = {table.present} if wanted is None else {table.present, wanted}
     for members in sorted(always.union(_numbers_to_try(table, situation.target))):
         row = plan_row(members, table.of(members), situation)
-        if row.busiest < least and shown < MOST_ROWS:
+        has_less = row.busiest < busiest or row.wait_ms < wait_ms
+        busiest, wait_ms = min(busiest, row.busiest), min(wait_ms, row.wait_ms)
+        if members in always or (has_less and shown < MOST_ROWS):
             shown += 1
-        elif members not in always:
-            continue
-        least = min(least, row.busiest)
-        yield row
+            yield row
 
 
 def _numbers_to_try(table: ShareTable, target: ScaleTarget) -> Iterable[int]:

@@ -24,18 +24,14 @@ _SEEN: Final = attrgetter("at_ms")
 
 
 class Load(Value, gc=False):
-    """What a partition brings: ``waiting`` records, and ``incoming_per_s`` records a second."""
+    """What a partition brings: ``waiting`` records, and ``incoming_per_s`` records a second.
+
+    ``lasting_per_s`` is what has come in for minutes and still does: no short peak, and nothing that is over.
+    """
 
     waiting: float = 0.0
     incoming_per_s: float = 0.0
-
-    def required_per_s(self, target_ms: int) -> float:
-        """How fast it has to be read so that nothing waits after this time.
-
-        >>> Load(waiting=600.0, incoming_per_s=5.0).required_per_s(60_000)
-        15.0
-        """
-        return self.incoming_per_s + 1000 * self.waiting / target_ms
+    lasting_per_s: float = 0.0
 
 
 Loads = Mapping[TopicPartition, Load]
@@ -46,8 +42,11 @@ def partition_loads(
     topics: Topics,
     commits: Mapping[TopicPartition, CommittedOffset],
     now_ms: int,
+    lasting_ms: int = USUAL_MS,
 ) -> Loads | None:
     """The load of each partition; None if one is unknown, as in the first minute of its polls, and once they stop.
+
+    What comes in for ``lasting_ms`` (ms, at least USUAL_MS) is lasting.
 
     A partition in which nothing can be read yet counts as it will: what waits behind an open transaction is to be read.
     Without a commit, nothing waits: of a group whose partitions with records have none, the lag is unknown as a whole.
@@ -60,7 +59,8 @@ def partition_loads(
         incoming = None if state is None else incoming_per_s(state, lag or 0)
         if state is None or incoming is None or lag is None or not _is_current(state.ends, now_ms):
             return None
-        found[place] = Load(_waiting(lag, incoming, state, commits.get(place)), incoming)
+        waiting = _waiting(lag, incoming, state, commits.get(place))
+        found[place] = Load(waiting, incoming, _lasting_per_s(state, max(lasting_ms, USUAL_MS)))
     return found
 
 
@@ -78,6 +78,12 @@ def incoming_per_s(partition: PartitionState, lag: int = 0) -> float | None:
     """
     usual = partition_inflow(partition, USUAL_MS)
     return None if usual is None else max(usual, _lately_per_s(partition.ends, lag))
+
+
+def _lasting_per_s(partition: PartitionState, over_ms: int) -> float:
+    """What comes in over a longer time, in records a second, or of late if that is less: what was before is over."""
+    rates = [partition_inflow(partition, each) for each in (USUAL_MS, over_ms)]
+    return min([rate for rate in rates if rate is not None], default=0.0)
 
 
 def _lately_per_s(ends: Sequence[EndOffsetAt], lag: int) -> float:

@@ -144,7 +144,7 @@ def measure(case: ScaleCase, memory: ScaleMemory) -> tuple[Measured, ScaleMemory
     last = {each.member_id: each.at_ms for each in memory.rates}
     owned = _owned_progress(case, commits, {name for name, at_ms in last.items() if at_ms + APART_MS > case.now_ms})
     rates = with_rates(memory.rates, saturated_rates(owned), case.now_ms)
-    loads = partition_loads(_read_rows(case), case.topics, commits, case.now_ms)
+    loads = partition_loads(_read_rows(case), case.topics, commits, case.now_ms, case.target.down_after_ms)
     return Measured(loads, capacity_of(rates)), replace(memory, rates=rates)
 
 
@@ -339,7 +339,7 @@ def _wanting(shown: Scaling, members: int) -> Scaling:
 def _why(needed: int, wanted: int, case: ScaleCase, situation: Situation) -> str:
     target = case.target
     row = plan_row(needed, case.table.of(needed), situation)
-    if row.busiest > 1:
+    if not row.is_enough:
         closest = f"{counted(needed, 'member')} come closest"
         return f"No number of members reads all that waits within {age(target.target_ms)}; {closest}."
     verb = "is" if needed == 1 else "are"

@@ -21,6 +21,7 @@ class PlanLine(NamedTuple):
     members: str
     partitions: str
     busiest: str
+    wait: str
     drain: str
     moves: str
     remark: str
@@ -65,6 +66,7 @@ def plan_line(row: PlanRow, scaling: Scaling) -> PlanLine:
         members=f"{row.members:,}",
         partitions=f"{row.partitions:,}",
         busiest=f"{row.busiest:.0%}",
+        wait=lasted(row.wait_ms),
         drain=NEVER if row.drain_ms is None else lasted(row.drain_ms),
         moves=f"{row.moves:,}",
         remark=", ".join(remarks),
@@ -91,6 +93,7 @@ def _replicas_text(scaling: Scaling) -> Iterator[str]:
         yield f"A replica has {counted(each, 'member')}, so {counted(replicas, 'replica')} {verb} needed."
 
 
-def busiest_heading(plan: ScalePlan) -> str:
-    """What the column of the busiest member says."""
-    return f"The busiest member reads within {age(plan.scaling.target_ms)} what is 100% or less."
+def plan_caption(plan: ScalePlan) -> str:
+    """What the columns say, and what is needed."""
+    target = age(plan.scaling.target_ms)
+    return f"Busiest: what comes in for the busiest member, of what it reads. The lag has to be read within {target}."

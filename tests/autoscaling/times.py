@@ -26,7 +26,7 @@ CAPACITY: Final = 1000 / WORK_MS
 RUN_SYNC_S: Final = SYNC_S / FASTER
 RUN_POLLING_S: Final = POLLING_S / FASTER
 TARGET_S: Final = 60.0 / FASTER
-"""How old an unread record may get: a minute of a cluster. It is ``target_s`` of groupwatch, too."""
+"""How old an unread record may get: a minute of a cluster."""
 
 DOWN_AFTER_S: Final = 600.0 / FASTER
 """``down_after_s`` of groupwatch: ten minutes of a cluster, its default."""

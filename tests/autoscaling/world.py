@@ -31,7 +31,8 @@ BUSY_S: Final = 100.0
 """Pods are measured that read for half a minute while as much waits as they read in another one. Of commits that are a
 second apart, only one in each full minute is known besides the last ten (decision 0102)."""
 MOST_BACKLOGS: Final = 4
-DRAIN_TARGETS: Final = 8
+TARGET_SHARE: Final = 0.5
+"""Lag is known some seconds late, and new pods take some to join: so much of the target is left to the members."""
 HEADROOM: Final = 0.95
 """The entry of a run, chosen as the thresholds of KEDA are: by trying some."""
 
@@ -40,7 +41,7 @@ def scale_row(groups: str, most: int, **more: Any) -> dict[str, Any]:
     """An entry of ``[[scale]]`` for groups of one member in each replica, with the times of a run."""
     row = {
         "groups": groups,
-        "target_s": DRAIN_TARGETS * TARGET_S,
+        "target_s": TARGET_SHARE * TARGET_S,
         "headroom": HEADROOM,
         "max": most,
         "members_per_replica": 1,

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from kafka import KafkaProducer
 from kafka.admin import NewTopic
@@ -113,6 +113,7 @@ def loaded_job(
     rounds: int = 1,
     apart_s: int = 0,
     is_recorded: bool = False,
+    is_scaled: bool = False,
     carrier: str | None = None,
     **cluster: object,
 ) -> Iterator[JobProcess]:
@@ -120,6 +121,7 @@ def loaded_job(
 
     Before it starts, every partition has ``rounds`` commits that say to be ``apart_s`` seconds apart. ``cluster``:
     further settings of its cluster. ``is_recorded``: it has a recording in the folder RECORDING of its own.
+    ``is_scaled``: it says at once how many members each group needs.
     ``carrier``: the brokers of another cluster, without groups, to which the job writes in place of this one.
     """
     fill(kafka, crowd, rounds, apart_s)
@@ -129,7 +131,9 @@ def loaded_job(
             clusters["bench"]["via"] = "carrier"
             clusters["carrier"] = {"bootstrap_servers": carrier, "groups_from": "admin"}
         spark = {"trigger_s": trigger_s, "buckets": 8}
-        more = {"history": {"folder": str(Path(folder) / RECORDING)}} if is_recorded else {}
+        more: dict[str, Any] = {"history": {"folder": str(Path(folder) / RECORDING)}} if is_recorded else {}
+        if is_scaled:
+            more["scale"] = [{"groups": ".*", "down_after_s": 0}]
         with (
             running(JobProcess(Path(folder), clusters, jvm=None, spark=spark, **more)) as job,
             filling(kafka, crowd, 100_000, commits_s, before=rounds),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from monitor.history.chronicle.writer import chronicle_of
-from monitor.history.recorded import RecordedRow, decode_events
+from monitor.history.recorded import RecordedRow, RecordedSettings, decode_events, encode_settings
 from monitor.history.replay import Base, Recording
 from monitor.history.story import GroupStory, story_of
 from monitor.tracking.cluster_fold import Key
@@ -14,9 +14,12 @@ from monitor.tracking.cluster_fold import Key
 class MemoryRecording:
     """Rows, and states after some of them."""
 
-    def __init__(self, rows: Sequence[RecordedRow], bases: Sequence[Base] = ()) -> None:
+    def __init__(
+        self, rows: Sequence[RecordedRow], bases: Sequence[Base] = (), settings: RecordedSettings | None = None
+    ) -> None:
         self.every_row = rows
         self._bases = bases
+        self._settings = settings
 
     def base(self, _: str, at_ms: int, keys: Collection[Key]) -> Base:
         return max((each for each in self._bases if each.recorded_ms <= at_ms), key=_recorded_ms, default=Base())
@@ -25,7 +28,7 @@ class MemoryRecording:
         return max(row.recorded_ms for row in self.every_row)
 
     def settings(self, _cluster: str, _at_ms: int) -> bytes | None:
-        return None
+        return None if self._settings is None else encode_settings(self._settings)
 
     def rows(self, _: str, after_ms: int, at_ms: int, keys: Collection[Key]) -> list[RecordedRow]:
         return [

@@ -51,14 +51,31 @@ def loads(lag: int | None, commit_s: int = 100, now_ms: int = START + 100_000, *
 
 def test_what_came_after_the_newest_poll_waits_too():
     """The commit is 15 s newer than the end: 10 a second came since."""
-    assert loads(100, commit_s=115) == {PLACE: Load(250.0, 10.0)}
-    assert loads(100, commit_s=90) == {PLACE: Load(100.0, 10.0)}
-    assert loads(0, commit_s=115) == {PLACE: Load(0.0, 10.0)}
+    assert loads(100, commit_s=115) == {PLACE: Load(250.0, 10.0, 10.0)}
+    assert loads(100, commit_s=90) == {PLACE: Load(100.0, 10.0, 10.0)}
+    assert loads(0, commit_s=115) == {PLACE: Load(0.0, 10.0, 10.0)}
+
+
+@pytest.mark.parametrize(
+    ("points", "per_s"),
+    [
+        (((0, 0), (480, 4_800), (600, 16_800)), 28.0),  # 100 a second for two minutes, 10 before
+        (((0, 0), (480, 48_000), (600, 49_200)), 10.0),  # what was before is over
+        (((0, 0), (100, 1_000)), 10.0),  # all that is known
+    ],
+)
+def test_what_is_lasting_has_come_in_for_long_and_still_does(points, per_s):
+    state = partition(*points)
+    topics = Topics(catalog(TopicState(cluster="c", topic="t", pass_ms=state.ends[-1].at_ms, partitions=(state,))))
+    now_ms = state.ends[-1].at_ms
+    found = partition_loads([PartitionVerdict("t", 0, lag=0)], topics, {}, now_ms, lasting_ms=600_000)
+    assert found is not None
+    assert found[PLACE].lasting_per_s == per_s
 
 
 def test_a_load_that_is_not_known_is_none():
     assert loads(None, committed=900) is None
-    assert loads(None) == {PLACE: Load(0.0, 10.0)}, "no commit, and no records to read"
+    assert loads(None) == {PLACE: Load(0.0, 10.0, 10.0)}, "no commit, and no records to read"
     assert partition_loads([PartitionVerdict("gone", 0, lag=1)], Topics(catalog()), {}, START) is None
 
 

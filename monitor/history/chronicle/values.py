@@ -19,6 +19,7 @@ from monitor.model import (
 )
 from monitor.model.findings import Severity
 from monitor.model.jumps import SkipCause
+from monitor.model.scaling import Scaling
 
 
 class FindingSpan(Value):
@@ -228,6 +229,15 @@ class CommitGap(Value):
     usual_ms: int | None = None
 
 
+class NeededThen(Value):
+    """How many members the group needed, from an instant until the next one."""
+
+    from_ms: int
+    """Since when (ms since the epoch)."""
+    scaling: Scaling
+    """The number, or why it was held or unknown."""
+
+
 class Chronicle(Value):
     """What happened to a group from ``since_ms`` until ``until_ms``. Each list is in the order of time.
 
@@ -242,6 +252,7 @@ class Chronicle(Value):
     (monitor.history.chronicle.commit_gaps). Of ``truncations``, the newest of a partition between two steps is listed.
     ``step_ms`` is how far apart the steps are: what lasted less may be missing. ``is_connect``: its members are the
     workers of a Connect cluster. ``cluster_findings`` are the findings of the cluster itself that concerned the group.
+    ``needed`` is there where an entry ``[[scale]]`` is for the group.
     """
 
     cluster: str
@@ -268,3 +279,4 @@ class Chronicle(Value):
     is_connect: bool = False
     skips: tuple[SkipThen, ...] = ()
     cluster_findings: tuple[FindingSpan, ...] = ()
+    needed: tuple[NeededThen, ...] = ()

@@ -18,6 +18,7 @@ from monitor.history.chronicle.followers import (
 from monitor.history.chronicle.grid import Steps, step_ms
 from monitor.history.chronicle.judging import Judge, Judged, Seen, judged_instants
 from monitor.history.chronicle.lag_peak import peak_ms
+from monitor.history.chronicle.needed import NeededFollower
 from monitor.history.chronicle.old_ends import unrecorded_parts
 from monitor.history.chronicle.values import (
     Chronicle,
@@ -128,6 +129,7 @@ class _Follower:
         self._topics = TopicFollower()
         self._extremes = ExtremeFollower()
         self._skips = SkipFollower()
+        self._needed = NeededFollower(group)
         self._redelivered: tuple[int, int] | None = None
         self._phase: tuple[Phase | None, bool] = (None, False)
         self._phases: list[PhaseBegun] = []
@@ -149,6 +151,8 @@ class _Follower:
             self._take_absence(at_ms)
             return
         self._take_seen(at_ms, seen)
+        if not judged.is_asked:
+            self._needed.take(seen)
         if is_step:
             self._note_points(seen.verdict)
 
@@ -222,6 +226,7 @@ class _Follower:
             extremes=self._extremes.points(),
             peak=self._extremes.peak,
             truncations=tuple(sorted(cut, key=lambda each: (each.at_ms, each.topic, str(each.partition)))),
+            needed=tuple(self._needed.changes),
         )
 
     def _is_recorded(self, at_ms: int, until_ms: int, unrecorded: Sequence[range]) -> bool:

@@ -126,6 +126,7 @@ def _facts(chronicle: Chronicle, asked_until_ms: int, every_ms: int) -> Incident
         is_connect=chronicle.is_connect,
         skips=chronicle.skips,
         cluster_findings=findings_then(chronicle.cluster_findings),
+        needed=chronicle.needed,
     )
     return _with_evidence(report, chronicle)
 

@@ -19,12 +19,14 @@ from monitor.history.report.member_table import HEADINGS, member_rows
 from monitor.history.report.notes import notes
 from monitor.history.report.people import People
 from monitor.history.report.times import Clock
-from monitor.messages.formatting import counted, grouped
+from monitor.messages.formatting import age, counted, grouped
 from monitor.messages.kind_words import finding_words
 from monitor.messages.names import shown, shown_group
 from monitor.messages.units import unit_of
 from monitor.model import KINDS, FindingKind, Value
 from monitor.model.findings import Severity
+from monitor.model.scaling import Scaling
+from monitor.scaling.text import UNKNOWN, measured_text
 
 BARS: Final = "▁▂▃▄▅▆▇█"
 MOST_BARS: Final = 60
@@ -35,6 +37,9 @@ NOT_THERE: Final = "n/a"
 
 PAGE_NOW: Final = "The current state"
 """What a report calls the page that it links."""
+
+MOST_NUMBERS: Final = 30
+"""How many changes of the needed number of members are listed."""
 
 MOST_ALIKE: Final = 3
 """How many findings of the same kind and reason are listed."""
@@ -93,6 +98,7 @@ def _sections(report: IncidentReport) -> Iterator[Section]:
     yield _timeline(report, clock)
     yield from _charts(report, clock)
     yield _members(report)
+    yield from _needed(report, clock)
     yield from _offsets(report, clock)
     yield _findings(report, clock)
     yield from _actions(report)
@@ -152,6 +158,25 @@ def _members(report: IncidentReport) -> Section:
         headings=tuple(HEADINGS[place] for place in used),
         rows=tuple(tuple(row[place] for place in used) for row in rows),
     )
+
+
+def _needed(report: IncidentReport, clock: Clock) -> Iterator[Section]:
+    """How many members it needed, where an entry asks for that: the last changes of the number."""
+    if not report.needed:
+        return
+    shown, last = report.needed[-MOST_NUMBERS:], report.needed[-1].scaling
+    text = f"An entry [[scale]] asks that no record waits longer than {age(last.target_ms)}. {measured_text(last)}"
+    if len(shown) < len(report.needed):
+        text += f" Earlier numbers ({len(report.needed) - len(shown):,}) are not listed."
+    rows = tuple((clock.at(each.from_ms), f"{each.scaling.members:,}", *_number_cells(each.scaling)) for each in shown)
+    yield Section("Members needed", text=text, headings=("time", "members", "needed", "why"), rows=rows, numbers=(1, 2))
+
+
+def _number_cells(scaling: Scaling) -> tuple[str, str]:
+    if scaling.wanted_members is None:
+        return UNKNOWN, scaling.sentence
+    held = "" if scaling.hold is None else "held at "
+    return f"{held}{scaling.wanted_members:,}", scaling.sentence
 
 
 # --- offsets ----------------------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from monitor.history.chronicle.values import (
     GroupPoint,
     LogTruncated,
     MemberThen,
+    NeededThen,
     OwnerSpan,
     RewindThen,
     SkipThen,
@@ -391,3 +392,5 @@ class IncidentReport(Value):
     """Commits that passed records, which the group did not read, or perhaps not."""
     cluster_findings: tuple[FindingThen, ...] = ()
     """The findings of the cluster itself that concerned the group. Findings that follow from them are left out."""
+    needed: tuple[NeededThen, ...] = ()
+    """How many members it needed; absent: no entry `[[scale]]` is for the group."""

@@ -10,7 +10,7 @@ from monitor.detection.evaluation_input import GroupInputs, QuestionError
 from monitor.messages.names import shown
 from monitor.model import GroupVerdict, Value
 from monitor.scaling.answer import asked_target, scale_plan
-from monitor.scaling.text import PlanLine, busiest_heading, measured_text, plan_heading, plan_line, plan_remarks
+from monitor.scaling.text import PlanLine, measured_text, plan_caption, plan_heading, plan_line, plan_remarks
 from monitor.web.views.what_if_limits import require_plannable
 
 ASKED: Final = "scale"
@@ -74,7 +74,7 @@ def scale_answer(inputs: GroupInputs, form: ScaleForm) -> ScaleAnswer:
         heading=plan_heading(plan),
         measured=measured_text(plan.scaling),
         lines=tuple([plan_line(row, plan.scaling) for row in plan.rows]),
-        caption=busiest_heading(plan),
+        caption=plan_caption(plan),
         remarks=tuple(plan_remarks(plan)),
         assumptions=plan.assumptions,
     )
