@@ -1,4 +1,4 @@
-"""How many members a group needed through a span of time, where an entry ``[[scale]]`` asked for that."""
+"""How many members a group needed through a span of time, where an entry ``[[scale]]`` is for it."""
 
 from __future__ import annotations
 

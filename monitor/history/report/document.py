@@ -98,7 +98,7 @@ def _sections(report: IncidentReport) -> Iterator[Section]:
     yield _timeline(report, clock)
     yield from _charts(report, clock)
     yield _members(report)
-    yield from _needed(report, clock)
+    yield from _members_needed(report, clock)
     yield from _offsets(report, clock)
     yield _findings(report, clock)
     yield from _actions(report)
@@ -160,7 +160,7 @@ def _members(report: IncidentReport) -> Section:
     )
 
 
-def _needed(report: IncidentReport, clock: Clock) -> Iterator[Section]:
+def _members_needed(report: IncidentReport, clock: Clock) -> Iterator[Section]:
     """How many members it needed, where an entry asks for that: the last changes of the number."""
     if not report.needed:
         return
