@@ -17,7 +17,7 @@ class ScaleTarget(Value):
     target_ms: int = 60_000
     """Members are to read each record within this time (ms)."""
     headroom: float = 0.8
-    """So much of what a member can read may come in for it over ``down_after_ms``, as a share. Short peaks use more."""
+    """So much of what a member reads may come in for it over minutes, as a share. Short peaks use more."""
     least: int = 1
     """The least number of members."""
     most: int | None = None
@@ -25,7 +25,7 @@ class ScaleTarget(Value):
     members_per_replica: int | None = None
     """How many members a replica has; absent: one, if each host has one."""
     down_after_ms: int = 600_000
-    """A lower number has to have been enough for so long (ms), and what came in for so long leaves the headroom."""
+    """A lower number has to have been enough for so long (ms). The headroom is for what came in for so long."""
 
 
 class ScaleHold(StrEnum):

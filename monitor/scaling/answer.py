@@ -49,7 +49,8 @@ class ScalePlan(Value):
     scaling: Scaling
     """The number that it needs now, or why that is unknown."""
     rows: tuple[PlanRow, ...] = ()
-    """What the present number of members comes to, and those at which the busiest member has less; absent: unknown."""
+    """What the present and the needed number of members come to, and those at which members have less to do or records
+    wait less; absent: unknown."""
     hosts: tuple[HostCapacity, ...] = ()
     """How fast members read, by host; absent: hosts do not differ, or it is unknown."""
     skews: tuple[PartitionSkew, ...] = ()
@@ -149,7 +150,7 @@ def case_of(inputs: GroupInputs, target: ScaleTarget) -> ScaleCase:
 
 
 def _rows(table: ShareTable, situation: Situation, wanted: int | None) -> Iterator[PlanRow]:
-    """The present number, the needed one, and those at which the busiest member has less than at each lower one."""
+    """The present number, the needed one, and those at which the busiest member or the wait is less than before."""
     busiest, wait_ms, shown = inf, inf, 0
     always = {table.present} if wanted is None else {table.present, wanted}
     for members in sorted(always.union(_numbers_to_try(table, situation.target))):
@@ -175,4 +176,5 @@ def _assumptions() -> tuple[str, ...]:
         "A member reads as fast as members of this group did while they had lag: what nine of ten measurements did not "
         "exceed.",
         "As much comes in as in the last two minutes, or between the last polls if that was more.",
+        "The headroom is for what has come in for ten minutes.",
     )

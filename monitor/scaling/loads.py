@@ -26,12 +26,29 @@ _SEEN: Final = attrgetter("at_ms")
 class Load(Value, gc=False):
     """What a partition brings: ``waiting`` records, and ``incoming_per_s`` records a second.
 
-    ``lasting_per_s`` is what has come in for minutes and still does: no short peak, and nothing that is over.
+    ``recent_per_s`` and ``long_per_s`` are means of two minutes and of a longer time.
     """
 
     waiting: float = 0.0
     incoming_per_s: float = 0.0
-    lasting_per_s: float = 0.0
+    recent_per_s: float = 0.0
+    long_per_s: float = 0.0
+
+    @property
+    def lasting_per_s(self) -> float:
+        """What has come in for long and still does: no short peak, and nothing that is over (records a second)."""
+        return min(self.recent_per_s, self.long_per_s)
+
+
+def sum_loads(loads: Iterable[Load]) -> Load:
+    """What several partitions bring together."""
+    waiting = incoming = recent = long = 0.0
+    for each in loads:
+        waiting += each.waiting
+        incoming += each.incoming_per_s
+        recent += each.recent_per_s
+        long += each.long_per_s
+    return Load(waiting, incoming, recent, long)
 
 
 Loads = Mapping[TopicPartition, Load]
@@ -42,11 +59,11 @@ def partition_loads(
     topics: Topics,
     commits: Mapping[TopicPartition, CommittedOffset],
     now_ms: int,
-    lasting_ms: int = USUAL_MS,
+    long_ms: int = USUAL_MS,
 ) -> Loads | None:
     """The load of each partition; None if one is unknown, as in the first minute of its polls, and once they stop.
 
-    What comes in for ``lasting_ms`` (ms, at least USUAL_MS) is lasting.
+    ``long_ms`` is the longer time of means (ms); at least USUAL_MS count, and no more than the ends that are kept.
 
     A partition in which nothing can be read yet counts as it will: what waits behind an open transaction is to be read.
     Without a commit, nothing waits: of a group whose partitions with records have none, the lag is unknown as a whole.
@@ -56,12 +73,20 @@ def partition_loads(
         place = TopicPartition(row.topic, row.partition)
         state = topics.places(row.topic).get(place)
         lag = 0 if row.lag is None and row.committed is None else row.lag
-        incoming = None if state is None else incoming_per_s(state, lag or 0)
-        if state is None or incoming is None or lag is None or not _is_current(state.ends, now_ms):
+        means = None if state is None else _means(state, long_ms)
+        if state is None or means is None or lag is None or not _is_current(state.ends, now_ms):
             return None
-        waiting = _waiting(lag, incoming, state, commits.get(place))
-        found[place] = Load(waiting, incoming, _lasting_per_s(state, max(lasting_ms, USUAL_MS)))
+        recent, long = means
+        incoming = max(recent, _lately_per_s(state.ends, lag))
+        found[place] = Load(_waiting(lag, incoming, state, commits.get(place)), incoming, recent, long)
     return found
+
+
+def _means(partition: PartitionState, long_ms: int) -> tuple[float, float] | None:
+    """What comes in over USUAL_MS and over a longer time, in records a second; None: it is not known yet."""
+    recent = partition_inflow(partition, USUAL_MS)
+    long = recent if long_ms <= USUAL_MS else partition_inflow(partition, long_ms)
+    return None if recent is None or long is None else (recent, long)
 
 
 def _is_current(ends: Sequence[EndOffsetAt], now_ms: int) -> bool:
@@ -70,23 +95,11 @@ def _is_current(ends: Sequence[EndOffsetAt], now_ms: int) -> bool:
     return now_ms - ends[-1].at_ms <= max(LATE_MS, LATE_POLLS * gap_ms)
 
 
-def incoming_per_s(partition: PartitionState, lag: int = 0) -> float | None:
-    """How much comes in, in records a second: over USUAL_MS, or of late if that is more and lasts.
-
-    Of late is between two polls, if what came then waits; else also between the two before: what comes in bursts, once
-    a minute, is no higher load. None: it is not known yet.
-    """
-    usual = partition_inflow(partition, USUAL_MS)
-    return None if usual is None else max(usual, _lately_per_s(partition.ends, lag))
-
-
-def _lasting_per_s(partition: PartitionState, over_ms: int) -> float:
-    """What comes in over a longer time, in records a second, or of late if that is less: what was before is over."""
-    rates = [partition_inflow(partition, each) for each in (USUAL_MS, over_ms)]
-    return min([rate for rate in rates if rate is not None], default=0.0)
-
-
 def _lately_per_s(ends: Sequence[EndOffsetAt], lag: int) -> float:
+    """What came in between the last two polls, if it waits (records a second); else that if it was so before, too.
+
+    What comes in bursts, once a minute, is no higher load.
+    """
     newest = ends[-1]
     before = end_by(ends, newest.at_ms - APART_MS)
     if before is None:

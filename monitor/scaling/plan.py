@@ -1,21 +1,24 @@
 """What each number of members would come to, and the least that is enough.
 
-A number is enough if each of its members is. A member is enough for its partitions if each record is read within the
-target: those that wait now, and those that come in if it goes on so for a while. And if what has come in for minutes
-leaves the headroom: a short peak may use it. One partition that brings more than a member reads makes every number too
-low, so it is left out, with a word: no member can do better. (Decision 0103.)
+A number is enough if each of its members is (decision 0103). A member is enough for its partitions if
+
+1. each record that waits now is read within the target, and each that comes in if it goes on so for a while;
+2. what has come in for minutes leaves the headroom, which a short peak may use.
+
+Where no number does it, one partition may be the reason: it brings more than a member reads (it is crowded), or more of
+it waits than a member reads within the target. The other members decide then, and after that, how soon all is read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from math import ceil, inf
 from typing import Final, NamedTuple, Self
 
 from monitor.model import TopicPartition, Value
 from monitor.model.scaling import ScaleTarget
 from monitor.scaling.capacity import Capacity
-from monitor.scaling.loads import Load, Loads
+from monitor.scaling.loads import Load, sum_loads
 from monitor.scaling.shares import Share, Shares, ShareTable
 
 MOST_PARTITIONS: Final = 500
@@ -26,7 +29,9 @@ MANY_PARTITIONS: Final = 100
 """So many numbers are tried one by one, with more partitions the FEW; then each is a quarter more."""
 STEP: Final = 4
 AS_GOOD: Final = 1.05
-"""A number whose slowest member takes at most so many times the least possible is as good as the best."""
+"""A number that falls short by at most so many times the least possible is as good as the best."""
+NEVER: Final = 1e6
+"""A member that never catches up falls short by so many times what it would."""
 AHEAD_TARGETS: Final = 10
 """What comes in now may go on for so many times the target. Then the number has long been another one."""
 
@@ -40,14 +45,21 @@ class PlanRow(Value):
     """The partitions of the member that has most."""
     busiest: float
     """The busiest member: what comes in for it, over what it reads."""
-    is_enough: bool
-    """Whether each record is read within the target, with the headroom."""
+    is_in_time: bool
+    """Whether each record is read within the target."""
+    has_headroom: bool
+    """Whether what has come in for minutes leaves the headroom."""
     wait_ms: int = 0
-    """How long the members need for what waits now at most (ms)."""
+    """How long a record that waits now waits at most from now on (ms)."""
     drain_ms: int | None = None
     """How long until nothing waits (ms); absent: never."""
     moves: int = 0
     """Partitions that would get another owner."""
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether so many members are enough."""
+        return self.is_in_time and self.has_headroom
 
 
 class Crowded(Value):
@@ -78,128 +90,151 @@ class Situation(Value):
 
 def plan_row(members: int, shares: Shares, situation: Situation) -> PlanRow:
     """What these shares come to. A crowded partition counts as any other here."""
-    drains = [drain_ms(share, situation) for share in shares.members]
-    known = [each for each in drains if each is not None]
-    busy = [_Business.of(share, situation) for share in shares.members]
+    target, found = situation.target, [_Task.of(share, situation) for share in shares.members]
     return PlanRow(
         members=members,
         partitions=max([len(share.places) for share in shares.members], default=0),
-        busiest=round(max([each.incoming for each in busy], default=0.0), 3),
-        is_enough=strain(shares, situation) <= 1,
-        wait_ms=ceil(max([each.wait_ms for each in busy], default=0)),
-        drain_ms=max(known, default=0) if len(known) == len(drains) else None,
+        busiest=round(max([each.incoming for each in found], default=0.0), 3),
+        is_in_time=all(each.lateness(target) <= 1 for each in found),
+        has_headroom=all(each.fullness(target) <= 1 for each in found),
+        wait_ms=ceil(max([each.wait_ms for each in found], default=0.0)),
+        drain_ms=_as_whole_ms(max([each.drain_ms for each in found], default=0.0)),
         moves=shares.moves,
     )
 
 
-def drain_ms(share: Share, situation: Situation) -> int | None:
-    """How long a member needs until nothing waits for it (ms), what comes in meanwhile included; None: never."""
-    load = _load_sum(share, situation.loads)
-    spare = situation.capacity.on_host(share.host) - load.incoming_per_s
-    if spare > 0:
-        return ceil(1000 * load.waiting / spare)
-    return None if load.waiting or spare < 0 else 0
+def _as_whole_ms(time_ms: float) -> int | None:
+    return None if time_ms == inf else ceil(time_ms)
 
 
-_NOTHING: Final[frozenset[TopicPartition]] = frozenset()
+class _Task(NamedTuple):
+    """What a member has to do, measured by what it reads.
 
-
-def strain(shares: Shares, situation: Situation, left_out: frozenset[TopicPartition] = _NOTHING) -> float:
-    """How far these shares are from being enough: 1 or less is enough. Members with a left-out partition count not."""
-    counted = [share for share in shares.members if left_out.isdisjoint(share.places)]
-    return max([_Business.of(share, situation).strain(situation.target) for share in counted], default=0.0)
-
-
-class _Business(NamedTuple):
-    """A member: how long it needs for what waits now (ms), and what comes in for it, over what it reads.
-
-    ``lasting`` None: it reads one partition, and no other member could take a part of that: it needs no headroom.
+    ``wait_ms``: how long a record that waits now waits at most. ``drain_ms``: how long until nothing waits; inf: never.
+    ``incoming`` and ``lasting``: what comes in now, and what has for minutes, over what it reads. ``may_share``: it has
+    several partitions that bring something, so another member could take a part.
     """
 
     wait_ms: float
+    drain_ms: float
     incoming: float
-    lasting: float | None
+    lasting: float
+    may_share: bool
 
     @classmethod
     def of(cls, share: Share, situation: Situation) -> Self:
-        load, per_s = _load_sum(share, situation.loads), situation.capacity.on_host(share.host)
-        own = [place for place in share.places if _brings(situation.loads, place)]
-        lasting = load.lasting_per_s / per_s if len(own) > 1 else None
-        return cls(1000 * load.waiting / per_s, load.incoming_per_s / per_s, lasting)
+        per_s, loads = situation.capacity.on_host(share.host), situation.loads
+        own = [load for place in share.places if (load := loads.get(place)) is not None and _brings(load)]
+        load = sum_loads(own)
+        return cls(
+            wait_ms=max([_longest_wait_ms(each, load, len(own), per_s) for each in own], default=0.0),
+            drain_ms=_drain_ms(load.waiting, per_s - load.incoming_per_s),
+            incoming=load.incoming_per_s / per_s,
+            lasting=load.lasting_per_s / per_s,
+            may_share=len(own) > 1,
+        )
 
-    def strain(self, target: ScaleTarget) -> float:
-        """How far the member is from being enough."""
-        waits = self.wait_ms / target.target_ms + AHEAD_TARGETS * max(0.0, self.incoming - 1)
-        return waits if self.lasting is None else max(waits, self.lasting / target.headroom)
+    def lateness(self, target: ScaleTarget) -> float:
+        """How long records wait, over the target, if it goes on so for a while; 1 or less is in time."""
+        return self.wait_ms / target.target_ms + AHEAD_TARGETS * max(0.0, self.incoming - 1)
+
+    def fullness(self, target: ScaleTarget) -> float:
+        """What has come in for minutes, over what the headroom leaves for it; 1 or less is enough.
+
+        A member with one partition needs no headroom: nothing of it could be given away.
+        """
+        return self.lasting / target.headroom if self.may_share else 0.0
+
+    def shortfall(self, target: ScaleTarget) -> float:
+        """How far it is from being enough. Of one that is late, the time counts in which it catches up."""
+        late = self.lateness(target)
+        if late > 1:
+            late = late * NEVER if self.drain_ms == inf else max(late, self.drain_ms / target.target_ms)
+        return max(self.fullness(target), late)
 
 
-def _brings(loads: Loads, place: TopicPartition) -> bool:
-    load = loads.get(place)
-    return load is not None and (load.waiting > 0 or load.incoming_per_s > 0)
+def _brings(load: Load) -> bool:
+    return load.waiting > 0 or load.incoming_per_s > 0
 
 
-def _load_sum(share: Share, loads: Loads) -> Load:
-    """What all partitions of a member bring."""
-    own: Sequence[Load] = [loads[place] for place in share.places if place in loads]
-    return _sum_up(own)
+def _longest_wait_ms(load: Load, whole: Load, partitions: int, per_s: float) -> float:
+    """How long the records of one partition wait at most (ms), of several that a member reads in turn.
+
+    The partition gets its share of the member, or more once nothing waits in the others: then all that waits is read,
+    and what has come into the others.
+    """
+    in_turn_ms = partitions * 1000 * load.waiting / per_s
+    return min(in_turn_ms, _drain_ms(whole.waiting, per_s - (whole.incoming_per_s - load.incoming_per_s)))
 
 
-def _sum_up(loads: Sequence[Load]) -> Load:
-    return Load(
-        sum([each.waiting for each in loads]),
-        sum([each.incoming_per_s for each in loads]),
-        sum([each.lasting_per_s for each in loads]),
-    )
+def _drain_ms(waiting: float, spare_per_s: float) -> float:
+    """How long it takes to read what waits (ms); inf: it never ends."""
+    if spare_per_s > 0:
+        return 1000 * waiting / spare_per_s
+    return inf if waiting or spare_per_s < 0 else 0.0
 
 
 def enough_members(table: ShareTable, situation: Situation) -> int:
-    """The least number of members that is enough; if none is, the least that takes as little time as any.
+    """The least number of members that is enough; if none is, the least that is as good as any.
 
     Raises:
         QuestionError: the group's assignment cannot be computed.
     """
-    left_out = frozenset([each.place for each in situation.crowded_partitions()])
+    crowded = frozenset([each.place for each in situation.crowded_partitions()])
+    hopeless = crowded.union(_hopeless_partitions(situation))
     tried: list[_Tried] = []
-    for members in _candidates(table, situation, left_out):
-        shares = table.of(members)
-        found = strain(shares, situation, left_out)
-        if found <= 1:
+    for members in _candidates(table, situation, crowded):
+        found = _Tried.of(members, table.of(members), situation, (crowded, hopeless))
+        if found.shortfall <= 1:
             return members
-        tried.append(_Tried(members, _slowest_ms(shares, situation, left_out), found))
-    return _least_as_good(tried)
+        tried.append(found)
+    fitting = [each for each in tried if each.others <= 1] or tried
+    least = min(each.shortfall for each in fitting)
+    return next(each.members for each in fitting if each.shortfall <= AS_GOOD * least)
+
+
+def _hopeless_partitions(situation: Situation) -> Iterator[TopicPartition]:
+    """The partitions of which more waits than a member reads within the target, whatever else it has."""
+    most = situation.fastest_per_s * situation.target.target_ms / 1000
+    return (place for place, load in situation.loads.items() if load.waiting > most)
 
 
 class _Tried(NamedTuple):
-    """A number of members that is not enough."""
+    """How far a number of members is from being enough; ``others``: without the members with a hopeless partition."""
 
     members: int
-    slowest_ms: float
-    strain: float
+    shortfall: float
+    others: float
+
+    @classmethod
+    def of(
+        cls,
+        members: int,
+        shares: Shares,
+        situation: Situation,
+        left_out: tuple[frozenset[TopicPartition], frozenset[TopicPartition]],
+    ) -> Self:
+        """``left_out``: members with a partition of the first set do not count, of the second not for ``others``."""
+        tasks = [(frozenset(share.places), _Task.of(share, situation)) for share in shares.members]
+        all_but = [
+            max([task.shortfall(situation.target) for own, task in tasks if own.isdisjoint(each)], default=0.0)
+            for each in left_out
+        ]
+        return cls(members, *all_but)
 
 
-def _least_as_good(tried: Sequence[_Tried]) -> int:
-    """The least of these numbers that takes as little time as any; where none ends, that comes as near as any."""
-    ends = any(each.slowest_ms < inf for each in tried)
-    measured = [(each.slowest_ms if ends else each.strain, each.members) for each in tried]
-    least = min(measured)[0]
-    return next(members for found, members in measured if found <= AS_GOOD * least)
+def _candidates(table: ShareTable, situation: Situation, crowded: frozenset[TopicPartition]) -> Iterator[int]:
+    """The numbers of members to try, ascending: from what would be enough if all were even, to one a partition.
 
-
-def _slowest_ms(shares: Shares, situation: Situation, left_out: frozenset[TopicPartition]) -> float:
-    """How long the slowest member needs until nothing waits for it (ms)."""
-    drains = [drain_ms(share, situation) for share in shares.members if left_out.isdisjoint(share.places)]
-    return max([inf if each is None else each for each in drains], default=0.0)
-
-
-def _candidates(table: ShareTable, situation: Situation, left_out: frozenset[TopicPartition]) -> Iterator[int]:
-    """The numbers of members to try, ascending: from what would be enough if all were even, to one a partition."""
-    target = situation.target
+    Of one partition, no more counts than one member can do.
+    """
+    target, fastest = situation.target, situation.fastest_per_s
     most = max(target.least, min(table.partitions or 1, target.most or table.partitions or 1))
-    load = _sum_up([load for place, load in situation.loads.items() if place not in left_out])
-    required = max(
-        1000 * load.waiting / target.target_ms, load.incoming_per_s / (1 + 1 / AHEAD_TARGETS), load.lasting_per_s
-    )
-    first = min(most, max(target.least, ceil(required / situation.fastest_per_s)))
+    own = [load for place, load in situation.loads.items() if place not in crowded]
+    load = sum_loads(own)
+    waiting_per_s = sum([min(1000 * each.waiting / target.target_ms, fastest) for each in own])
+    required = max(waiting_per_s, load.incoming_per_s / (1 + 1 / AHEAD_TARGETS), load.lasting_per_s)
+    first = min(most, max(target.least, ceil(required / fastest)))
     yield from rising_numbers(first, most, table.partitions)
 
 

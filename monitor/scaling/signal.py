@@ -339,9 +339,11 @@ def _wanting(shown: Scaling, members: int) -> Scaling:
 def _why(needed: int, wanted: int, case: ScaleCase, situation: Situation) -> str:
     target = case.target
     row = plan_row(needed, case.table.of(needed), situation)
-    if not row.is_enough:
-        closest = f"{counted(needed, 'member')} come closest"
+    closest = f"{counted(needed, 'member')} {'comes' if needed == 1 else 'come'} closest"
+    if not row.is_in_time:
         return f"No number of members reads all that waits within {age(target.target_ms)}; {closest}."
+    if not row.has_headroom:
+        return f"No number of members leaves the headroom of {1 - target.headroom:.0%}; {closest}."
     verb = "is" if needed == 1 else "are"
     enough = f"{counted(needed, 'member')} {verb} enough to read all that waits within {age(target.target_ms)}"
     if wanted > needed:

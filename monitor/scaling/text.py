@@ -13,6 +13,8 @@ from monitor.scaling.plan import PlanRow
 
 UNKNOWN = "unknown"
 NEVER = "never"
+TOO_SLOW = "too slow"
+NO_HEADROOM = "no headroom"
 
 
 class PlanLine(NamedTuple):
@@ -62,6 +64,8 @@ def plan_line(row: PlanRow, scaling: Scaling) -> PlanLine:
     """A number of members as a line of a table."""
     needed = scaling.wanted_members if scaling.hold is None else None
     remarks = [word for number, word in ((scaling.members, "now"), (needed, "needed")) if row.members == number]
+    remarks += [] if row.is_in_time else [TOO_SLOW]
+    remarks += [NO_HEADROOM] if row.is_in_time and not row.has_headroom else []
     return PlanLine(
         members=f"{row.members:,}",
         partitions=f"{row.partitions:,}",
@@ -94,6 +98,7 @@ def _replicas_text(scaling: Scaling) -> Iterator[str]:
 
 
 def plan_caption(plan: ScalePlan) -> str:
-    """What the columns say, and what is needed."""
-    target = age(plan.scaling.target_ms)
-    return f"Busiest: what comes in for the busiest member, of what it reads. The lag has to be read within {target}."
+    """What the columns and the remarks say."""
+    slow = f"Too slow: a record would wait longer than {age(plan.scaling.target_ms)}, now or if it goes on so."
+    busy = "Busiest: what comes in for the busiest member, of what it reads."
+    return f"{busy} {slow} No headroom: it has been so busy for minutes."

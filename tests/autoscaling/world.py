@@ -31,7 +31,7 @@ BUSY_S: Final = 100.0
 """Pods are measured that read for half a minute while as much waits as they read in another one. Of commits that are a
 second apart, only one in each full minute is known besides the last ten (decision 0102)."""
 MOST_BACKLOGS: Final = 4
-TARGET_SHARE: Final = 0.5
+TARGET_SHARE: Final = 0.75
 """Lag is known some seconds late, and new pods take some to join: so much of the target is left to the members."""
 HEADROOM: Final = 0.95
 """The entry of a run, chosen as the thresholds of KEDA are: by trying some."""

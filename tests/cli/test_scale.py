@@ -39,13 +39,14 @@ def test_the_number_comes_with_the_numbers_that_help(saved):
         "moves",
     ]
     assert [row.split() for row in rows[:4]] == [
-        ["1", "6", "180%", "0", "s", "never", "3"],
-        ["2", "3", "90%", "0", "s", "0", "s", "0", "now"],
+        ["1", "6", "180%", "0", "s", "never", "3", "too", "slow"],
+        ["2", "3", "90%", "0", "s", "0", "s", "0", "now,", "no", "headroom"],
         ["3", "2", "60%", "0", "s", "0", "s", "3", "needed"],
         ["6", "1", "30%", "0", "s", "0", "s", "5"],
     ]
     assert rows[4] == (
-        "Busiest: what comes in for the busiest member, of what it reads. The lag has to be read within 1 min."
+        "Busiest: what comes in for the busiest member, of what it reads. Too slow: a record would wait longer than "
+        "1 min, now or if it goes on so. No headroom: it has been so busy for minutes."
     )
 
 
@@ -64,7 +65,7 @@ def test_a_number_that_is_held_is_not_said_to_be_needed(tmp_path):
 def test_the_target_and_the_largest_number_can_be_asked_for(saved):
     found = json.loads(ask("scale", "g", "--target", "90s", "--max", "2", "--json", "--snapshot", saved).stdout)
     assert (found["scaling"]["target_ms"], found["scaling"]["wanted_members"]) == (90_000, 2)
-    assert found["scaling"]["sentence"].startswith("No number of members reads all that waits within 1 min 30 s")
+    assert found["scaling"]["sentence"].startswith("No number of members leaves the headroom of 20%; 2 members")
     assert [row["members"] for row in found["rows"]] == [1, 2]
 
 

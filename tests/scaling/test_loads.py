@@ -4,7 +4,7 @@ import pytest
 
 from monitor.detection.ownership.catalog_view import Topics
 from monitor.model import CommittedOffset, EndOffsetAt, PartitionState, PartitionVerdict, TopicPartition, TopicState
-from monitor.scaling.loads import Load, incoming_per_s, partition_loads
+from monitor.scaling.loads import Load, partition_loads, sum_loads
 from tests.support.builders import CREATED, catalog
 
 START = 1_000_000
@@ -15,6 +15,14 @@ def partition(*points: tuple[int, int]) -> PartitionState:
     """Ends by seconds since the start."""
     ends = tuple([EndOffsetAt(START + 1000 * at_s, offset) for at_s, offset in points])
     return PartitionState(0, CREATED, earliest=0, end=ends[-1].offset if ends else None, ends=ends)
+
+
+def load_of(state: PartitionState, lag: int = 0, long_ms: int = 600_000) -> Load | None:
+    """Of a partition that was polled just now; None: it is not known."""
+    now_ms = state.ends[-1].at_ms if state.ends else START
+    topics = Topics(catalog(TopicState(cluster="c", topic="t", pass_ms=now_ms, partitions=(state,))))
+    found = partition_loads([PartitionVerdict("t", 0, lag=lag)], topics, {}, now_ms, long_ms)
+    return None if found is None else found[PLACE]
 
 
 @pytest.mark.parametrize(
@@ -33,13 +41,15 @@ def partition(*points: tuple[int, int]) -> PartitionState:
     ],
 )
 def test_what_comes_in(points, per_s):
-    assert incoming_per_s(partition(*points)) == per_s
+    found = load_of(partition(*points))
+    assert (None if found is None else found.incoming_per_s) == per_s
 
 
 def test_more_that_comes_in_counts_at_once_where_it_waits():
     """100 a second in the last 20 s, of which 500 wait, the records of 5 s; before, 10 a second."""
     state = partition((0, 0), (60, 600), (80, 800), (100, 2_800))
-    assert [incoming_per_s(state, lag) for lag in (499, 500)] == [28.0, 100.0]
+    found = [load_of(state, lag) for lag in (499, 500)]
+    assert [each.incoming_per_s for each in found if each] == [28.0, 100.0]
 
 
 def loads(lag: int | None, commit_s: int = 100, now_ms: int = START + 100_000, **row):
@@ -51,9 +61,9 @@ def loads(lag: int | None, commit_s: int = 100, now_ms: int = START + 100_000, *
 
 def test_what_came_after_the_newest_poll_waits_too():
     """The commit is 15 s newer than the end: 10 a second came since."""
-    assert loads(100, commit_s=115) == {PLACE: Load(250.0, 10.0, 10.0)}
-    assert loads(100, commit_s=90) == {PLACE: Load(100.0, 10.0, 10.0)}
-    assert loads(0, commit_s=115) == {PLACE: Load(0.0, 10.0, 10.0)}
+    assert loads(100, commit_s=115) == {PLACE: Load(250.0, 10.0, 10.0, 10.0)}
+    assert loads(100, commit_s=90) == {PLACE: Load(100.0, 10.0, 10.0, 10.0)}
+    assert loads(0, commit_s=115) == {PLACE: Load(0.0, 10.0, 10.0, 10.0)}
 
 
 @pytest.mark.parametrize(
@@ -65,17 +75,21 @@ def test_what_came_after_the_newest_poll_waits_too():
     ],
 )
 def test_what_is_lasting_has_come_in_for_long_and_still_does(points, per_s):
-    state = partition(*points)
-    topics = Topics(catalog(TopicState(cluster="c", topic="t", pass_ms=state.ends[-1].at_ms, partitions=(state,))))
-    now_ms = state.ends[-1].at_ms
-    found = partition_loads([PartitionVerdict("t", 0, lag=0)], topics, {}, now_ms, lasting_ms=600_000)
+    found = load_of(partition(*points))
     assert found is not None
-    assert found[PLACE].lasting_per_s == per_s
+    assert found.lasting_per_s == per_s
+
+
+def test_a_load_that_moves_from_one_partition_to_another_is_lasting():
+    """Each has 100 a second for a part of the time, and a member with both has 100 all the time."""
+    first, then = Load(0.0, 100.0, 100.0, 20.0), Load(0.0, 0.0, 0.0, 80.0)
+    assert (first.lasting_per_s, then.lasting_per_s) == (20.0, 0.0)
+    assert sum_loads([first, then]).lasting_per_s == 100.0
 
 
 def test_a_load_that_is_not_known_is_none():
     assert loads(None, committed=900) is None
-    assert loads(None) == {PLACE: Load(0.0, 10.0, 10.0)}, "no commit, and no records to read"
+    assert loads(None) == {PLACE: Load(0.0, 10.0, 10.0, 10.0)}, "no commit, and no records to read"
     assert partition_loads([PartitionVerdict("gone", 0, lag=1)], Topics(catalog()), {}, START) is None
 
 

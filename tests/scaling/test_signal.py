@@ -84,6 +84,55 @@ def test_slightly_too_much_is_enough_for_as_long_as_no_record_waits_too_long():
     assert number_of(steep, known(steep)) == 6
 
 
+def test_a_partition_that_waits_alone_is_read_in_turn_with_what_comes_into_the_others():
+    """Partition 0 has 11,000 waiting, and 140 a second come into partition 1. One member of 200 a second reads both in
+    turn: 110 s. Two members have one each: 55 s."""
+    fleet = Fleet(lambda second: [11_000.0 if second == 300 else 0.0, 140.0], [400.0, 400.0]).run(301)
+    fleet.speeds = [1.0, 140.0]
+    plan = scale_plan(fleet.run(30).inputs(TARGET, known(fleet)), TARGET)
+    assert [round(row.wait_ms / 1000) for row in plan.rows] == pytest.approx([110, 55], abs=4)
+    assert plan.scaling.wanted_members == 2
+
+
+def test_where_only_the_headroom_is_missing_the_number_with_most_of_it_counts():
+    """24 partitions of 33 a second, at most 5 members of 200: 4 have six each (99%), 5 have five at most (82.5%)."""
+    fleet = Fleet(even(24, 33.0), [200.0] * 5).run(900)
+    told = signal_of(fleet, known(fleet), replace(TARGET, most=5)).scaling
+    assert told.wanted_members == 5
+    assert told.sentence == "No number of members leaves the headroom of 20%; 5 members come closest."
+
+
+def test_a_backlog_in_one_partition_that_no_number_can_split_needs_no_more_members():
+    """36,000 wait in one of 12 partitions, and nothing comes in: 180 s, whoever owns the others."""
+    fleet = Fleet(lambda second: [36_000.0 if second == 300 else 0.0, *[0.0] * 11], [400.0]).run(299)
+    fleet.speeds = [1.0]
+    told = signal_of(fleet.run(200), known(fleet)).scaling
+    assert (told.wanted_members, told.sentence) == (
+        1,
+        "No number of members reads all that waits within 1 min; 1 member comes closest.",
+    )
+
+
+def test_beside_such_a_backlog_the_others_count():
+    """24,000 in partition 0 (120 s), 11,500 in 2 and 3. Range gives two partitions to each of three members: 2 and 3 to
+    one, which is late. Of four, the first two have 0, 1 and 2, 3; of five, only the first has two."""
+    backlog = [24_000.0, 0.0, 11_500.0, 11_500.0, 0.0, 0.0]
+    fleet = Fleet(lambda second: backlog if second == 300 else [0.0] * 6, [400.0] * 3).run(301)
+    fleet.speeds = [1.0] * 3
+    assert number_of(fleet.run(60), known(fleet)) == 5
+
+
+def test_a_backlog_that_an_owner_with_less_to_do_reads_sooner_needs_more():
+    """Over 40,000 wait in partition 0, and 45 a second come into each of 4: its owner of 200 is late with any number.
+    With another partition, it has nothing left after about 490 s; alone, after 300 s."""
+    fleet = Fleet(lambda second: [40_000.0 + 45.0 if second == 700 else 45.0, *[45.0] * 3], [400.0] * 2).run(699)
+    fleet.speeds = [1.0, 90.0]
+    plan = scale_plan(fleet.run(150).inputs(TARGET, known(fleet)), TARGET)
+    assert plan.scaling.wanted_members == 4
+    times = {row.members: row.drain_ms for row in plan.rows}
+    assert (times[2], times[4]) == (pytest.approx(490_000, rel=0.03), pytest.approx(300_000, rel=0.03))
+
+
 def test_the_largest_number_is_that_of_the_partitions_or_of_the_entry():
     fleet = Fleet(even(4, 190.0), [100.0, 100.0]).run(700)
     assert number_of(fleet) == 4
@@ -180,10 +229,10 @@ def test_a_partition_that_brings_more_than_a_member_reads_holds_the_number():
 
 
 def test_others_still_get_members_beside_such_a_partition():
-    """The other five bring 90 each, so each needs a member of its own."""
+    """The other five bring 90 each, so none has room for two. Of five members, one has the hot one and another."""
     fleet = Fleet(lambda _: [300.0, *[90.0] * 5], [200.0] * 2).run(700)
     latest = signal_of(fleet).scaling
-    assert (latest.wanted_members, latest.hold) == (6, None)
+    assert (latest.wanted_members, latest.hold) == (5, None)
 
 
 @pytest.mark.parametrize(

@@ -40,8 +40,12 @@ def partition_inflow(partition: PartitionState, over_ms: int = PACE_MS) -> float
     if not ends:
         return None
     newest = ends[-1]
-    began = ends[max(0, bisect_right(ends, newest.at_ms - over_ms, key=_SEEN) - 1)]
-    span_ms = newest.at_ms - began.at_ms
+    since_ms = newest.at_ms - over_ms
+    place = max(0, bisect_right(ends, since_ms, key=_SEEN) - 1)
+    began, later = ends[place], ends[min(place + 1, len(ends) - 1)]
+    # Of a time without records there are two points: the log ended there in between, too.
+    begun_ms = max(began.at_ms, since_ms) if later.offset == began.offset else began.at_ms
+    span_ms = newest.at_ms - begun_ms
     if span_ms < SHORTEST_MS:
         return None
     return max(0, newest.offset - began.offset) * 1000 / span_ms

@@ -4,36 +4,49 @@ from __future__ import annotations
 
 from typing import Final
 
-from monitor.detection.evaluate import Judged as Verdict
+from msgspec.structs import replace
+
+from monitor.detection.ownership.assignment_view import AssignmentView
 from monitor.detection.ownership.catalog_view import Topics
 from monitor.history.chronicle.judging import Seen
 from monitor.history.chronicle.values import NeededThen
 from monitor.model.scaling import ScaleMemory, Scaling
-from monitor.scaling.verdicts import Scaler
+from monitor.scaling.shares import ShareTable
+from monitor.scaling.signal import ScaleCase, judge_scaling
 
-KNOWN: Final = ScaleMemory(since_ms=1)
-"""The group was there before the span: a number is not held back until ten minutes of it have passed."""
+KNOWN_MS: Final = 1
+"""Since when the group counts as known until there is a number: it was there before the span."""
 
 
 class NeededFollower:
-    """Follows the number as a job does: what members read is measured from the beginning of the span on."""
+    """Follows the number from instant to instant: what members read is measured from the beginning of the span on.
 
-    def __init__(self, group: str) -> None:
-        self._scaler = Scaler({group: KNOWN})
+    A job looks more often than a long span has steps, so its number may have been another one between two of them.
+    """
+
+    def __init__(self) -> None:
+        self._memory = ScaleMemory(since_ms=KNOWN_MS)
+        self._table: tuple[AssignmentView, ShareTable] | None = None
         self.changes: list[NeededThen] = []
 
     def take(self, seen: Seen) -> None:
         """The group at the next instant."""
-        target = seen.inputs.settings.scale
+        target, view = seen.inputs.settings.scale, seen.view
         if target is None:
             return
-        judged = Verdict(seen.verdict, None, None)
-        found = self._scaler.with_scaling(judged, seen.inputs.group, Topics(seen.catalog), seen.view, target)
-        scaling = found.verdict.scaling
-        if scaling is not None and (not self.changes or _is_news(self.changes[-1].scaling, scaling)):
-            self.changes.append(NeededThen(seen.verdict.evaluated_ms, scaling))
+        owners = view.ownership.owners
+        if self._table is None or self._table[0] is not view:
+            self._table = view, ShareTable(seen.inputs, owners)
+        group, topics = view.named(seen.inputs.group), Topics(seen.catalog)
+        found = judge_scaling(ScaleCase(group, seen.verdict, topics, owners, self._table[1], target), self._memory)
+        is_first = found.memory.latest is None
+        self._memory = replace(found.memory, since_ms=KNOWN_MS) if is_first else found.memory
+        if not self.changes or _is_news(self.changes[-1].scaling, found.scaling):
+            self.changes.append(NeededThen(seen.verdict.evaluated_ms, found.scaling))
 
 
 def _is_news(before: Scaling, now: Scaling) -> bool:
-    """Whether the number is another one, is held for another reason, or has become known or unknown."""
-    return (before.wanted_members, before.hold) != (now.wanted_members, now.hold)
+    """Whether the number is another one, is held or unknown for another reason, or the group has other members."""
+    if before.wanted_members is None and now.wanted_members is None:
+        return before.sentence != now.sentence
+    return (before.wanted_members, before.hold, before.members) != (now.wanted_members, now.hold, now.members)

@@ -129,7 +129,7 @@ class _Follower:
         self._topics = TopicFollower()
         self._extremes = ExtremeFollower()
         self._skips = SkipFollower()
-        self._needed = NeededFollower(group)
+        self._needed = NeededFollower()
         self._redelivered: tuple[int, int] | None = None
         self._phase: tuple[Phase | None, bool] = (None, False)
         self._phases: list[PhaseBegun] = []

@@ -164,8 +164,9 @@ def _members_needed(report: IncidentReport, clock: Clock) -> Iterator[Section]:
     """How many members it needed, where an entry asks for that: the last changes of the number."""
     if not report.needed:
         return
-    shown, last = report.needed[-MOST_NUMBERS:], report.needed[-1].scaling
-    text = f"An entry [[scale]] asks that no record waits longer than {age(last.target_ms)}. {measured_text(last)}"
+    shown, last = report.needed[-MOST_NUMBERS:], report.needed[-1]
+    text = f"An entry [[scale]] asks that no record waits longer than {age(last.scaling.target_ms)}. "
+    text += f"At {clock.at(last.from_ms)}: {measured_text(last.scaling)}"
     if len(shown) < len(report.needed):
         text += f" Earlier numbers ({len(report.needed) - len(shown):,}) are not listed."
     rows = tuple((clock.at(each.from_ms), f"{each.scaling.members:,}", *_number_cells(each.scaling)) for each in shown)
