@@ -27,8 +27,8 @@ class ScaleSettings(Section):
     target_s: float = Field(default=_TARGET.target_ms / 1000, ge=1, le=LONGEST_S, allow_inf_nan=False)
     """The members are to read each record within this time: those that wait now, and those that come in."""
     headroom: float = Field(default=_TARGET.headroom, gt=0, le=1, allow_inf_nan=False)
-    """What comes in for a member over `down_after_s`, at most ten minutes, may be at most this share of what it reads. The
-    rest is for short peaks and for catching up."""
+    """What comes in for a member over `down_after_s`, at most ten minutes, may be at most this share of what it reads.
+    The rest is for short peaks and for catching up."""
     min: int = Field(default=_TARGET.least, ge=1, le=MOST_MEMBERS)
     """The least number of members."""
     max: int | None = Field(default=None, ge=1, le=MOST_MEMBERS)

@@ -2,7 +2,7 @@
 
 A number is enough if each of its members is (decision 0103). A member is enough for its partitions if
 
-1. each record that waits now is read within the target, and each that comes in if it goes on so for a while;
+1. each record that waits now is read within the target, and each that comes in if the load stays for a while;
 2. what has come in for minutes leaves the headroom, which a short peak may use.
 
 Where no number does it, one partition may be the reason: it brings more than a member reads (it is crowded), or more of
@@ -135,7 +135,7 @@ class _Task(NamedTuple):
         )
 
     def lateness(self, target: ScaleTarget) -> float:
-        """How long records wait, over the target, if it goes on so for a while; 1 or less is in time."""
+        """How long records wait, over the target, if the load stays for a while; 1 or less is in time."""
         return self.wait_ms / target.target_ms + AHEAD_TARGETS * max(0.0, self.incoming - 1)
 
     def fullness(self, target: ScaleTarget) -> float:

@@ -99,6 +99,6 @@ def _replicas_text(scaling: Scaling) -> Iterator[str]:
 
 def plan_caption(plan: ScalePlan) -> str:
     """What the columns and the remarks say."""
-    slow = f"Too slow: a record would wait longer than {age(plan.scaling.target_ms)}, now or if it goes on so."
+    slow = f"Too slow: a record would wait longer than {age(plan.scaling.target_ms)}, now or if the load stays."
     busy = "Busiest: what comes in for the busiest member, of what it reads."
     return f"{busy} {slow} No headroom: it has been so busy for minutes."

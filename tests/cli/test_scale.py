@@ -46,7 +46,7 @@ def test_the_number_comes_with_the_numbers_that_help(saved):
     ]
     assert rows[4] == (
         "Busiest: what comes in for the busiest member, of what it reads. Too slow: a record would wait longer than "
-        "1 min, now or if it goes on so. No headroom: it has been so busy for minutes."
+        "1 min, now or if the load stays. No headroom: it has been so busy for minutes."
     )
 
 

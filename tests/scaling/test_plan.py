@@ -1,4 +1,4 @@
-"""Whether a number of members is enough, by hand: a target of 60 s, a headroom of 0.8, and 200 records a second each."""
+"""Whether a number of members is enough, by hand: a target of 60 s, a headroom of 0.8, and 200 records a second."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ def test_the_page_shows_the_number_of_the_job_and_the_table_on_request():
     assert "Unknown. It has none." in words_of("", Scaling(60_000, "It has none."))
     shown = words_of("scale=1")
     assert "g of cluster c has 2 members and needs 3." in shown
-    assert "Too slow: a record would wait longer than 1 min, now or if it goes on so." in shown
+    assert "Too slow: a record would wait longer than 1 min, now or if the load stays." in shown
     assert "Assumed: A member reads as fast as members of this group did while they had lag" in shown
     assert "needs 3" not in words_of("")
 
