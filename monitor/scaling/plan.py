@@ -174,8 +174,17 @@ def _drain_ms(waiting: float, spare_per_s: float) -> float:
     return inf if waiting or spare_per_s < 0 else 0.0
 
 
-def enough_members(table: ShareTable, situation: Situation) -> int:
-    """The least number of members that is enough; if none is, the least that is as good as any.
+class Choice(NamedTuple):
+    """A number of members, and whether it is enough, or as good as one that is; else none is."""
+
+    members: int
+    is_enough: bool
+
+
+def choose_members(table: ShareTable, situation: Situation) -> Choice:
+    """The least number of members that is as good as the least that is enough, or if none is, as any.
+
+    With more members whose largest share is hardly smaller, no more than noise would be better.
 
     Raises:
         QuestionError: the group's assignment cannot be computed.
@@ -184,13 +193,13 @@ def enough_members(table: ShareTable, situation: Situation) -> int:
     hopeless = crowded.union(_hopeless_partitions(situation))
     tried: list[_Tried] = []
     for members in _candidates(table, situation, crowded):
-        found = _Tried.of(members, table.of(members), situation, (crowded, hopeless))
-        if found.shortfall <= 1:
-            return members
-        tried.append(found)
-    fitting = [each for each in tried if each.others <= 1] or tried
+        tried.append(_Tried.of(members, table.of(members), situation, (crowded, hopeless)))
+        if tried[-1].shortfall <= 1:
+            break
+    fitting = [each for each in tried if each.others <= AS_GOOD] or tried
     least = min(each.shortfall for each in fitting)
-    return next(each.members for each in fitting if each.shortfall <= AS_GOOD * least)
+    members = next(each.members for each in fitting if each.shortfall <= AS_GOOD * least)
+    return Choice(members, tried[-1].shortfall <= 1)
 
 
 def _hopeless_partitions(situation: Situation) -> Iterator[TopicPartition]:

@@ -40,7 +40,7 @@ from monitor.scaling.capacity import (
 )
 from monitor.scaling.holds import UNMEASURED, Held, crowded_hold, find_hold, why_unknown
 from monitor.scaling.loads import Loads, partition_loads
-from monitor.scaling.plan import MOST_PARTITIONS, Situation, enough_members, plan_row
+from monitor.scaling.plan import MOST_PARTITIONS, Choice, Situation, choose_members, plan_row
 from monitor.scaling.shares import ShareTable
 
 RENEWED_MS: Final = 30_000
@@ -285,7 +285,8 @@ def _is_known_for_long(case: ScaleCase, memory: ScaleMemory) -> bool:
 
 def _calculate_number(case: ScaleCase, memory: ScaleMemory, shown: Scaling, situation: Situation) -> Signal:
     """The number that is enough now, and no lower than those that were enough in the last minutes."""
-    needed = enough_members(case.table, situation)
+    choice = choose_members(case.table, situation)
+    needed = choice.members
     crowded = crowded_hold(situation.crowded_partitions())
     baseline = max(memory.latest or 0, len(case.group.members))
     if crowded is not None and needed <= baseline:
@@ -298,7 +299,7 @@ def _calculate_number(case: ScaleCase, memory: ScaleMemory, shown: Scaling, situ
         return _await_number(case, memory, shown, enough)
     told = _within_limits(case, wanted)
     kept = replace(memory, since_ms=memory.since_ms or case.now_ms, enough=enough, latest=told, unknown_ms=0)
-    sentence = _why(needed, told, case, situation)
+    sentence = _why(choice, told, case, situation)
     return Signal(replace(_wanting(shown, told), sentence=sentence), kept, _due_ms(case, kept, shown, needed))
 
 
@@ -336,13 +337,14 @@ def _wanting(shown: Scaling, members: int) -> Scaling:
     return replace(shown, wanted_members=members, wanted_replicas=None if each is None else ceil(members / each))
 
 
-def _why(needed: int, wanted: int, case: ScaleCase, situation: Situation) -> str:
+def _why(choice: Choice, wanted: int, case: ScaleCase, situation: Situation) -> str:
+    needed, is_short = choice.members, not choice.is_enough or bool(situation.crowded_partitions())
     target = case.target
     row = plan_row(needed, case.table.of(needed), situation)
     closest = f"{counted(needed, 'member')} {'comes' if needed == 1 else 'come'} closest"
-    if not row.is_in_time:
+    if is_short and not row.is_in_time:
         return f"No number of members reads all that waits within {age(target.target_ms)}; {closest}."
-    if not row.has_headroom:
+    if is_short and not row.has_headroom:
         return f"No number of members leaves the headroom of {1 - target.headroom:.0%}; {closest}."
     verb = "is" if needed == 1 else "are"
     enough = f"{counted(needed, 'member')} {verb} enough to read all that waits within {age(target.target_ms)}"

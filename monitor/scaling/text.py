@@ -64,8 +64,8 @@ def plan_line(row: PlanRow, scaling: Scaling) -> PlanLine:
     """A number of members as a line of a table."""
     needed = scaling.wanted_members if scaling.hold is None else None
     remarks = [word for number, word in ((scaling.members, "now"), (needed, "needed")) if row.members == number]
-    remarks += [] if row.is_in_time else [TOO_SLOW]
-    remarks += [NO_HEADROOM] if row.is_in_time and not row.has_headroom else []
+    if row.members != needed and not row.is_enough:
+        remarks.append(NO_HEADROOM if row.is_in_time else TOO_SLOW)
     return PlanLine(
         members=f"{row.members:,}",
         partitions=f"{row.partitions:,}",

@@ -133,6 +133,17 @@ def test_a_backlog_that_an_owner_with_less_to_do_reads_sooner_needs_more():
     assert (times[2], times[4]) == (pytest.approx(490_000, rel=0.03), pytest.approx(300_000, rel=0.03))
 
 
+def test_a_number_that_is_better_by_no_more_than_noise_is_no_answer():
+    """Of six members, the last has the last two partitions: 160.5, where the headroom leaves 160. Of seven, they have a
+    member each, but the first five still have two of 79."""
+    rates = [*[79.0] * 10, 80.5, 80.0]
+    fleet = Fleet(lambda _: rates, [400.0] * 6).run(900)
+    told = signal_of(fleet, known(fleet)).scaling
+    assert (told.wanted_members, told.sentence) == (6, "6 members are enough to read all that waits within 1 min.")
+    rates[10:] = [90.0, 90.0]
+    assert number_of(fleet.run(900), known(fleet)) == 7
+
+
 def test_the_largest_number_is_that_of_the_partitions_or_of_the_entry():
     fleet = Fleet(even(4, 190.0), [100.0, 100.0]).run(700)
     assert number_of(fleet) == 4
