@@ -175,6 +175,6 @@ def _assumptions() -> tuple[str, ...]:
     return (
         "A member reads as fast as members of this group did while they had lag: what nine of ten measurements did not "
         "exceed.",
-        "As much comes in as in two minutes, in the last one if that was less, or between polls if more waits.",
+        "As much comes in as in the last two minutes, or between the last polls if that was more.",
         "The headroom is for what has come in for ten minutes.",
     )

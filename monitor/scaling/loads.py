@@ -13,8 +13,6 @@ from monitor.model import CommittedOffset, EndOffsetAt, PartitionState, Partitio
 
 USUAL_MS: Final = 120_000
 """What comes in is that of the last two minutes. A longer gap makes the number no lower before ``down_after_s``."""
-FALLEN_MS: Final = 60_000
-"""Or of the last one, if that is less: a load that has fallen is no longer there. Bursts come at least so often."""
 LATE_MS: Final = 60_000
 LATE_POLLS: Final = 3
 """After this time, or after so many times the time between two polls, the ends of a partition say nothing of now."""
@@ -28,7 +26,7 @@ _SEEN: Final = attrgetter("at_ms")
 class Load(Value, gc=False):
     """What a partition brings: ``waiting`` records, and ``incoming_per_s`` records a second.
 
-    ``recent_per_s`` and ``long_per_s`` are means of two minutes, or of one if that is less, and of a longer time.
+    ``recent_per_s`` and ``long_per_s`` are means of two minutes and of a longer time.
     """
 
     waiting: float = 0.0
@@ -86,9 +84,8 @@ def partition_loads(
 
 def _means(partition: PartitionState, long_ms: int) -> tuple[float, float] | None:
     """What comes in of late and over a longer time, in records a second; None: it is not known yet."""
-    usual, fallen = partition_inflow(partition, USUAL_MS), partition_inflow(partition, FALLEN_MS)
-    long = partition_inflow(partition, max(long_ms, USUAL_MS))
-    return None if usual is None or fallen is None or long is None else (min(usual, fallen), long)
+    recent, long = partition_inflow(partition, USUAL_MS), partition_inflow(partition, max(long_ms, USUAL_MS))
+    return None if recent is None or long is None else (recent, long)
 
 
 def _is_current(ends: Sequence[EndOffsetAt], now_ms: int) -> bool:

@@ -30,10 +30,17 @@ MANY_PARTITIONS: Final = 100
 STEP: Final = 4
 AS_GOOD: Final = 1.05
 """A number that falls short by at most so many times the least possible is as good as the best."""
+AS_SOON: Final = 1.25
+"""And one that reads a partition, which no member reads within the target, in so many times the least possible time."""
+GIVEN_AWAY: Final = 0.05
+"""A member of which others could take no more than this share of what it reads needs no headroom."""
 NEVER: Final = 1e6
 """A member that never catches up falls short by so many times what it would."""
 AHEAD_TARGETS: Final = 10
 """What comes in now may go on for so many times the target. Then the number has long been another one."""
+
+
+_NONE: Final[frozenset[TopicPartition]] = frozenset()
 
 
 class PlanRow(Value):
@@ -111,27 +118,32 @@ class _Task(NamedTuple):
     """What a member has to do, measured by what it reads.
 
     ``wait_ms``: how long a record that waits now waits at most. ``drain_ms``: how long until nothing waits; inf: never.
-    ``incoming`` and ``lasting``: what comes in now, and what has for minutes, over what it reads. ``may_share``: it has
-    several partitions that bring something, so another member could take a part.
+    ``incoming`` and ``lasting``: what comes in now, and what has for minutes, over what it reads. ``may_share``: others
+    could take a part that counts.
     """
 
-    wait_ms: float
-    drain_ms: float
-    incoming: float
-    lasting: float
-    may_share: bool
+    wait_ms: float = 0.0
+    drain_ms: float = 0.0
+    incoming: float = 0.0
+    lasting: float = 0.0
+    may_share: bool = False
 
     @classmethod
-    def of(cls, share: Share, situation: Situation) -> Self:
-        per_s, loads = situation.capacity.on_host(share.host), situation.loads
-        own = [load for place in share.places if (load := loads.get(place)) is not None and _brings(load)]
-        load = sum_loads(own)
+    def of(cls, share: Share, situation: Situation, left_out: frozenset[TopicPartition] = _NONE) -> Self:
+        """That of all partitions but those that are left out: these only get their turn."""
+        loads = situation.loads
+        turns = [place for place in share.places if (load := loads.get(place)) is not None and _brings(load)]
+        own = [loads[place] for place in turns if place not in left_out]
+        if not own:
+            return cls()
+        load, per_s = sum_loads(own), situation.capacity.on_host(share.host) * len(own) / len(turns)
+        lasting = load.lasting_per_s / per_s
         return cls(
-            wait_ms=max([_longest_wait_ms(each, load, len(own), per_s) for each in own], default=0.0),
+            wait_ms=max([_longest_wait_ms(each, load, len(own), per_s) for each in own]),
             drain_ms=_drain_ms(load.waiting, per_s - load.incoming_per_s),
             incoming=load.incoming_per_s / per_s,
-            lasting=load.lasting_per_s / per_s,
-            may_share=len(own) > 1,
+            lasting=lasting,
+            may_share=lasting - max([each.lasting_per_s for each in own]) / per_s > GIVEN_AWAY,
         )
 
     def lateness(self, target: ScaleTarget) -> float:
@@ -141,7 +153,7 @@ class _Task(NamedTuple):
     def fullness(self, target: ScaleTarget) -> float:
         """What has come in for minutes, over what the headroom leaves for it; 1 or less is enough.
 
-        A member with one partition needs no headroom: nothing of it could be given away.
+        A member of which nothing could be given away needs no headroom, as one with one partition.
         """
         return self.lasting / target.headroom if self.may_share else 0.0
 
@@ -175,7 +187,7 @@ def _drain_ms(waiting: float, spare_per_s: float) -> float:
 
 
 class Choice(NamedTuple):
-    """A number of members, and whether it is enough, or as good as one that is; else none is."""
+    """A number of members. ``is_enough``: it is enough, or as good as one that is; else none is."""
 
     members: int
     is_enough: bool
@@ -184,7 +196,8 @@ class Choice(NamedTuple):
 def choose_members(table: ShareTable, situation: Situation) -> Choice:
     """The least number of members that is as good as the least that is enough, or if none is, as any.
 
-    With more members whose largest share is hardly smaller, no more than noise would be better.
+    With more members whose largest share is hardly smaller, no more than noise would be better. For the same reason the
+    present number may be a little short.
 
     Raises:
         QuestionError: the group's assignment cannot be computed.
@@ -192,14 +205,18 @@ def choose_members(table: ShareTable, situation: Situation) -> Choice:
     crowded = frozenset([each.place for each in situation.crowded_partitions()])
     hopeless = crowded.union(_hopeless_partitions(situation))
     tried: list[_Tried] = []
+    is_enough = False
     for members in _candidates(table, situation, crowded):
-        tried.append(_Tried.of(members, table.of(members), situation, (crowded, hopeless)))
-        if tried[-1].shortfall <= 1:
+        shares = table.of(members)
+        found = _shortfall(shares, situation, crowded)
+        tried.append(_Tried(members, found, _shortfall(shares, situation, hopeless)))
+        is_enough = found <= (AS_GOOD if members == table.present else 1)
+        if is_enough:
             break
-    fitting = [each for each in tried if each.others <= AS_GOOD] or tried
+    fitting = [each for each in tried if each.without_hopeless <= AS_GOOD] or tried
     least = min(each.shortfall for each in fitting)
-    members = next(each.members for each in fitting if each.shortfall <= AS_GOOD * least)
-    return Choice(members, tried[-1].shortfall <= 1)
+    most = least * (AS_SOON if hopeless > crowded and not is_enough else AS_GOOD)
+    return Choice(next(each.members for each in fitting if each.shortfall <= most), is_enough)
 
 
 def _hopeless_partitions(situation: Situation) -> Iterator[TopicPartition]:
@@ -209,27 +226,17 @@ def _hopeless_partitions(situation: Situation) -> Iterator[TopicPartition]:
 
 
 class _Tried(NamedTuple):
-    """How far a number of members is from being enough; ``others``: without the members with a hopeless partition."""
+    """How far a number of members is from being enough, but for crowded partitions; and for all that are hopeless."""
 
     members: int
     shortfall: float
-    others: float
+    without_hopeless: float
 
-    @classmethod
-    def of(
-        cls,
-        members: int,
-        shares: Shares,
-        situation: Situation,
-        left_out: tuple[frozenset[TopicPartition], frozenset[TopicPartition]],
-    ) -> Self:
-        """``left_out``: members with a partition of the first set do not count, of the second not for ``others``."""
-        tasks = [(frozenset(share.places), _Task.of(share, situation)) for share in shares.members]
-        all_but = [
-            max([task.shortfall(situation.target) for own, task in tasks if own.isdisjoint(each)], default=0.0)
-            for each in left_out
-        ]
-        return cls(members, *all_but)
+
+def _shortfall(shares: Shares, situation: Situation, left_out: frozenset[TopicPartition]) -> float:
+    """How far the member that is shortest is from being enough; 1 or less is enough."""
+    tasks = [_Task.of(share, situation, left_out) for share in shares.members]
+    return max([each.shortfall(situation.target) for each in tasks], default=0.0)
 
 
 def _candidates(table: ShareTable, situation: Situation, crowded: frozenset[TopicPartition]) -> Iterator[int]:

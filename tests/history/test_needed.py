@@ -28,8 +28,8 @@ def slow() -> MemoryRecording:
     return made.recording()
 
 
-def report(settings: RecordedSettings | None) -> IncidentReport:
-    found = group_report(MemoryRecording(slow().every_row, settings=settings), "c", "g", ms(0), ms(LENGTH_S))
+def report(settings: RecordedSettings | None, since_s: int = 0) -> IncidentReport:
+    found = group_report(MemoryRecording(slow().every_row, settings=settings), "c", "g", ms(since_s), ms(LENGTH_S))
     assert found is not None
     return found
 
@@ -40,10 +40,19 @@ def test_a_report_has_the_number_since_how_fast_members_read_is_known():
     assert found == [
         (ms(5), None, None),  # the lag is not known yet
         (ms(10), None, None),  # nor what comes in
-        (ms(60), 2, ScaleHold.CAPACITY),
+        (ms(60), None, None),  # and the group has just come
         (ms(90), 6, None),
     ]
     assert report(ASKS).needed[-1].scaling.capacity_per_s == pytest.approx(120)
+
+
+def test_a_group_that_was_there_before_the_report_is_known():
+    found = report(ASKS, since_s=30).needed
+    assert [(each.from_ms, each.scaling.wanted_members, each.scaling.hold) for each in found] == [
+        (ms(30), None, None),  # what comes in is known after a minute
+        (ms(60), 2, ScaleHold.CAPACITY),
+        (ms(90), 6, None),
+    ]
 
 
 def test_the_document_has_a_section_with_the_numbers():

@@ -38,7 +38,6 @@ def load_of(state: PartitionState, lag: int = 0, long_ms: int = 600_000) -> Load
         (((0, 0), (98, 980), (99, 2_000), (100, 3_000)), 30.0),  # polls a second apart show no rate
         (((0, 0), (60, 600), (80, 500), (100, 400)), 4.0),  # an end that goes back
         (((0, 0), (80, 8_000), (120, 8_000), (200, 8_000)), 0.0),  # two minutes count
-        (((0, 0), (60, 6_000), (120, 6_600)), 10.0),  # and the last one, if that is less
     ],
 )
 def test_what_comes_in(points, per_s):

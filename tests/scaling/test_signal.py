@@ -95,8 +95,8 @@ def test_a_partition_that_waits_alone_is_read_in_turn_with_what_comes_into_the_o
 
 
 def test_where_only_the_headroom_is_missing_the_number_with_most_of_it_counts():
-    """24 partitions of 33 a second, at most 5 members of 200: 4 have six each (99%), 5 have five at most (82.5%)."""
-    fleet = Fleet(even(24, 33.0), [200.0] * 5).run(900)
+    """24 partitions of 34 a second, at most 5 members of 200: 4 have six each (102%), 5 have five at most (85%)."""
+    fleet = Fleet(even(24, 34.0), [210.0] * 5).run(900)
     told = signal_of(fleet, known(fleet), replace(TARGET, most=5)).scaling
     assert told.wanted_members == 5
     assert told.sentence == "No number of members leaves the headroom of 20%; 5 members come closest."
@@ -142,6 +142,40 @@ def test_a_number_that_is_better_by_no_more_than_noise_is_no_answer():
     assert (told.wanted_members, told.sentence) == (6, "6 members are enough to read all that waits within 1 min.")
     rates[10:] = [90.0, 90.0]
     assert number_of(fleet.run(900), known(fleet)) == 7
+
+
+def test_a_partition_beside_one_that_is_too_much_has_its_turns():
+    """205 come into partition 0, 150 into 1, and a member reads 200. With one to three members, one has both and reads
+    them in turn, so 1 gets 100 at most."""
+    fleet = Fleet(lambda _: [205.0, 150.0, 20.0, 20.0], [200.0]).run(900)
+    assert number_of(fleet, known(fleet)) == 4
+    calm = Fleet(lambda _: [205.0, 60.0, 20.0, 20.0], [300.0, 200.0]).run(900)
+    held = signal_of(calm, known(calm)).scaling
+    assert (held.wanted_members, held.hold) == (2, ScaleHold.PARTITION)
+
+
+def test_one_record_in_a_while_is_nothing_that_could_be_given_away():
+    """190 of 200 come into partition 0, and a record every 200 s into partition 1: a second member would not help."""
+    fleet = Fleet(lambda second: [190.0, 1.0 if second % 200 == 0 else 0.0], [400.0]).run(900)
+    assert {number_of(fleet.run(30), known(fleet)) for _ in range(12)} == {1}
+
+
+def test_the_present_number_may_be_a_little_short():
+    """Two partitions of 82 are 164, where the headroom leaves 160: three members stay, and six do not become three."""
+    fleet = Fleet(even(6, 82.0), [400.0] * 3).run(900)
+    assert number_of(fleet, known(fleet)) == 3
+    more = Fleet(even(6, 82.0), [400.0] * 6).run(900)
+    assert number_of(more, known(more)) == 6
+    fuller = Fleet(even(6, 85.0), [400.0] * 3).run(900)
+    assert number_of(fuller, known(fuller)) == 6
+
+
+def test_a_second_partition_that_is_late_does_not_hide_behind_the_first():
+    """60,000 wait in partition 0 (300 s), 12,100 in 2 (60.5 s), 11,900 in 3: apart, 2 and 3 take a minute each."""
+    backlog = [60_000.0, 0.0, 12_100.0, 11_900.0, 0.0, 0.0]
+    fleet = Fleet(lambda second: backlog if second == 300 else [0.0] * 6, [400.0] * 3).run(299)
+    fleet.speeds = [0.001] * 3
+    assert number_of(fleet.run(200), known(fleet)) == 5
 
 
 def test_the_largest_number_is_that_of_the_partitions_or_of_the_entry():
@@ -240,10 +274,11 @@ def test_a_partition_that_brings_more_than_a_member_reads_holds_the_number():
 
 
 def test_others_still_get_members_beside_such_a_partition():
-    """The other five bring 90 each, so none has room for two. Of five members, one has the hot one and another."""
+    """The other five bring 90 each, so each needs a member of its own: beside the hot one, it would have every other
+    turn of one, and 50,000 records wait in it."""
     fleet = Fleet(lambda _: [300.0, *[90.0] * 5], [200.0] * 2).run(700)
     latest = signal_of(fleet).scaling
-    assert (latest.wanted_members, latest.hold) == (5, None)
+    assert (latest.wanted_members, latest.hold) == (6, None)
 
 
 @pytest.mark.parametrize(

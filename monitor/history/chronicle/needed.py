@@ -15,7 +15,7 @@ from monitor.scaling.shares import ShareTable
 from monitor.scaling.signal import ScaleCase, judge_scaling
 
 KNOWN_MS: Final = 1
-"""Since when the group counts as known until there is a number: it was there before the span."""
+"""Since when a group counts as known that was there before the span, until there is a number."""
 
 
 class NeededFollower:
@@ -26,6 +26,7 @@ class NeededFollower:
 
     def __init__(self) -> None:
         self._memory = ScaleMemory(since_ms=KNOWN_MS)
+        self._was_there = True
         self._table: tuple[AssignmentView, ShareTable] | None = None
         self.changes: list[NeededThen] = []
 
@@ -39,10 +40,15 @@ class NeededFollower:
             self._table = view, ShareTable(seen.inputs, owners)
         group, topics = view.named(seen.inputs.group), Topics(seen.catalog)
         found = judge_scaling(ScaleCase(group, seen.verdict, topics, owners, self._table[1], target), self._memory)
-        is_first = found.memory.latest is None
-        self._memory = replace(found.memory, since_ms=KNOWN_MS) if is_first else found.memory
+        self._was_there = self._was_there and found.memory.latest is None
+        self._memory = replace(found.memory, since_ms=KNOWN_MS) if self._was_there else found.memory
         if not self.changes or _is_news(self.changes[-1].scaling, found.scaling):
             self.changes.append(NeededThen(seen.verdict.evaluated_ms, found.scaling))
+
+    def take_absence(self) -> None:
+        """There is no such group at the next instant."""
+        self._was_there = False
+        self._memory = ScaleMemory()
 
 
 def _is_news(before: Scaling, now: Scaling) -> bool:

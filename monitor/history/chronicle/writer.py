@@ -160,6 +160,7 @@ class _Follower:
         self._note_phase(at_ms, Phase.GONE)
         self._owners.end(at_ms)
         self._members.take_absence()
+        self._needed.take_absence()
 
     def _take_seen(self, at_ms: int, seen: Seen) -> None:
         verdict, group = seen.verdict, seen.inputs.group
