@@ -121,7 +121,7 @@ def crowded_hold(crowded: tuple[Crowded, ...]) -> Held | None:
         return None
     worst = crowded[0]
     brings = f"{partition(worst.place)} brings {worst.ratio:.0%} of what one member reads"
-    sentence = f"More members do not help: {brings}, and the other members have enough time."
+    sentence = f"More members do not help: {brings}, and all other partitions are read in time."
     return Held(ScaleHold.PARTITION, sentence)
 
 

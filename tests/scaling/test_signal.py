@@ -268,8 +268,8 @@ def test_a_partition_that_brings_more_than_a_member_reads_holds_the_number():
     latest = signal_of(fleet, known(fleet)).scaling
     assert (latest.wanted_members, latest.hold) == (2, ScaleHold.PARTITION)
     assert latest.sentence == (
-        "More members do not help: partition 0 of orders brings 150% of what one member reads, and the other members "
-        "have enough time."
+        "More members do not help: partition 0 of orders brings 150% of what one member reads, and all other "
+        "partitions are read in time."
     )
 
 
