@@ -34,8 +34,6 @@ AS_SOON: Final = 1.25
 """And one that reads a partition, which no member reads within the target, in so many times the least possible time."""
 GIVEN_AWAY: Final = 0.05
 """A member of which others could take no more than this share of what it reads needs no headroom."""
-NEVER: Final = 1e6
-"""A member that never catches up falls short by so many times what it would."""
 AHEAD_TARGETS: Final = 10
 """What comes in now may go on for so many times the target. Then the number has long been another one."""
 
@@ -158,11 +156,8 @@ class _Task(NamedTuple):
         return self.lasting / target.headroom if self.may_share else 0.0
 
     def shortfall(self, target: ScaleTarget) -> float:
-        """How far it is from being enough. Of one that is late, the time counts in which it catches up."""
-        late = self.lateness(target)
-        if late > 1:
-            late = late * NEVER if self.drain_ms == inf else max(late, self.drain_ms / target.target_ms)
-        return max(self.fullness(target), late)
+        """How far it is from being enough; 1 or less is enough."""
+        return max(self.lateness(target), self.fullness(target))
 
 
 def _brings(load: Load) -> bool:
@@ -234,7 +229,7 @@ class _Tried(NamedTuple):
 
 
 def _shortfall(shares: Shares, situation: Situation, left_out: frozenset[TopicPartition]) -> float:
-    """How far the member that is shortest is from being enough; 1 or less is enough."""
+    """How far the member that is shortest is from being enough."""
     tasks = [_Task.of(share, situation, left_out) for share in shares.members]
     return max([each.shortfall(situation.target) for each in tasks], default=0.0)
 

@@ -178,6 +178,17 @@ def test_a_second_partition_that_is_late_does_not_hide_behind_the_first():
     assert number_of(fleet.run(200), known(fleet)) == 5
 
 
+def test_more_members_than_a_backlog_needs_have_to_read_it_sooner_by_a_quarter():
+    """Over 36,000 wait in partition 0, and 15 a second come into each of 4: with another partition, its owner has
+    nothing left after about 240 s, alone after 205 s."""
+    fleet = Fleet(lambda second: [36_000.0 + 15.0 if second == 700 else 15.0, *[15.0] * 3], [400.0] * 2).run(699)
+    fleet.speeds = [1.0, 30.0]
+    plan = scale_plan(fleet.run(150).inputs(TARGET, known(fleet)), TARGET)
+    times = {row.members: row.drain_ms for row in plan.rows}
+    assert (times[2], times[4]) == (pytest.approx(240_000, rel=0.03), pytest.approx(205_000, rel=0.03))
+    assert plan.scaling.wanted_members == 2
+
+
 def test_the_largest_number_is_that_of_the_partitions_or_of_the_entry():
     fleet = Fleet(even(4, 190.0), [100.0, 100.0]).run(700)
     assert number_of(fleet) == 4
