@@ -45,8 +45,10 @@ from monitor.history.work_limit import (
     memory_used_up,
 )
 
-WORN_BYTES: Final = 200 * 2**20
-"""A process with more in memory ends after its response: it would keep most of that."""
+WORN_BYTES: Final = 128 * 2**20
+"""A process with more memory of its own ends after its response: it would keep most of that.
+
+One that has answered a small question has 90 MB. Its 120 MB of libraries are files in the system's cache."""
 
 READY: Final = Found(value=msgspec.Raw(b"\xc0"))
 """Written once the process takes queries."""
@@ -132,10 +134,10 @@ def _ask(past: RecordedPast, question: Question) -> Any:  # noqa: ANN401 -- it d
 def _is_worn() -> bool:
     """Whether the process has too much in memory now. The system's peak would at first be that of the job."""
     try:
-        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+        _, resident, shared, *_ = map(int, Path("/proc/self/statm").read_text(encoding="ascii").split())
     except OSError:  # not every system has it
         return False
-    return pages * resource.getpagesize() > WORN_BYTES
+    return (resident - shared) * resource.getpagesize() > WORN_BYTES
 
 
 if __name__ == "__main__":

@@ -402,7 +402,7 @@ SCALED = DetectionRules(scales=(ScaleEntry("g", ScaleTarget(members_per_replica=
 
 
 def test_the_members_of_a_group_are_counted_where_an_entry_asks_for_it():
-    fleet = Fleet(even(6, 60.0), [150.0, 150.0]).run(200)
+    fleet = Fleet(even(6, 60.0), [150.0, 150.0]).run(700)
     judge, view = BucketEvaluator(0, SCALED), ClusterView("c")
     groups = {"g": fleet.state, "h": replace(fleet.state, group="h")}
     context = orders(1, known=-1, now_ms=fleet.now_ms)
@@ -451,7 +451,7 @@ def test_a_lower_number_comes_when_it_is_due_though_nothing_happens():
 
 def test_a_judge_that_gets_a_bucket_back_goes_on_from_what_the_other_one_remembered():
     """The first needed 3 once. The other has said 6 for 15 minutes: the first must not say 3 then."""
-    fleet, view = Fleet(even(6, 60.0), [400.0] * 6).run(300), ClusterView("c")
+    fleet, view = Fleet(even(6, 60.0), [400.0] * 6).run(900), ClusterView("c")
     judges = [BucketEvaluator(0, SCALED) for _ in range(2)]
     rates = (MemberRate(fleet.now_ms, "m00", "", 200.0),)
     memories = {"g": ScaleMemory(since_ms=1, rates=rates, latest=3)}
