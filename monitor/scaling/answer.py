@@ -21,7 +21,7 @@ from monitor.model.scaling import ScaleMemory, ScaleTarget, Scaling
 from monitor.scaling.capacity import Capacity
 from monitor.scaling.plan import MANY_PARTITIONS, PlanRow, Situation, plan_row, rising_numbers
 from monitor.scaling.shares import ShareTable
-from monitor.scaling.signal import ScaleCase, judge_measured, judge_scaling, measure
+from monitor.scaling.signal import KNOWN_MS, ScaleCase, judge_measured, judge_scaling, measure
 from monitor.scaling.skew import PartitionSkew, skews_of
 
 _DURATION: Final = re.compile(r"(\d{1,7})(ms|s|m|h)?")
@@ -137,7 +137,7 @@ def _memory_for(inputs: GroupInputs, target: ScaleTarget) -> ScaleMemory:
     if memory is not None and target == inputs.settings.scale:
         return memory
     memory = memory or ScaleMemory()
-    return ScaleMemory(since_ms=1, rates=memory.rates, latest=len(inputs.group.members) or None)
+    return ScaleMemory(since_ms=KNOWN_MS, rates=memory.rates, latest=len(inputs.group.members) or None)
 
 
 def case_of(inputs: GroupInputs, target: ScaleTarget) -> ScaleCase:

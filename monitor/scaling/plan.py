@@ -36,8 +36,6 @@ GIVEN_AWAY: Final = 0.05
 """A member of which others could take no more than this share of what it reads needs no headroom."""
 AHEAD_TARGETS: Final = 10
 """What comes in now may go on for so many times the target. Then the number has long been another one."""
-
-
 _NONE: Final[frozenset[TopicPartition]] = frozenset()
 
 
@@ -204,7 +202,7 @@ def choose_members(table: ShareTable, situation: Situation) -> Choice:
     for members in _candidates(table, situation, crowded):
         shares = table.of(members)
         found = _shortfall(shares, situation, crowded)
-        tried.append(_Tried(members, found, _shortfall(shares, situation, hopeless)))
+        tried.append(_Tried(members, found, _shortfall(shares, situation, hopeless) if hopeless > crowded else found))
         is_enough = found <= (AS_GOOD if members == table.present else 1)
         if is_enough:
             break

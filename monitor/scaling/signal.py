@@ -47,6 +47,8 @@ RENEWED_MS: Final = 30_000
 """A number is made again after this time: the rates that it is made of change while nothing happens."""
 CROWDED_FOR_MS: Final = 300_000
 """A short burst in one partition is over by then."""
+KNOWN_MS: Final = 1
+"""``since_ms`` of a group that counts as known for long."""
 LATEST_FOR_MS: Final = 300_000
 """After so long without a number, the latest one counts no more: the group may have got another one since."""
 _MOTION: Final = frozenset({ScaleHold.REBALANCE, ScaleHold.SETTLING})

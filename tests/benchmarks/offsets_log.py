@@ -16,11 +16,13 @@ from kafka.admin import NewTopic
 from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.demo.servers.settings import BrokerSettings
 from monitor.java_runtime.jars import kafka_jars
+from tests.support.background import Background
 from tests.support.clients import admin, commit
 from tests.support.java_program import java_command
 from tests.support.job_process import JobProcess, running
 
 LOG_PARTITIONS = 8
+PRODUCE_EVERY_S: Final = 4.0
 _PROGRAM = Path(__file__).parent / "Fill.java"
 
 
@@ -101,6 +103,23 @@ def produce_everywhere(producer: KafkaProducer, crowd: Crowd) -> None:
         for partition in range(crowd.partitions):
             producer.send(name, b"x", partition=partition)
     producer.flush()
+
+
+class Producing(Background):
+    """Records into every partition again and again, for the time of the block."""
+
+    def __init__(self, kafka: EmbeddedKafka, crowd: Crowd) -> None:
+        super().__init__()
+        self._kafka, self._crowd = kafka, crowd
+
+    def _run(self) -> None:
+        """With one producer: to make one anew each time took a tenth of the machine that is measured."""
+        producer = KafkaProducer(bootstrap_servers=self._kafka.bootstrap_servers, linger_ms=50)
+        try:
+            while not self._stopping.wait(PRODUCE_EVERY_S):
+                produce_everywhere(producer, self._crowd)
+        finally:
+            producer.close()
 
 
 @contextmanager

@@ -10,20 +10,16 @@ from __future__ import annotations
 import os
 import statistics
 import tempfile
-import threading
 from pathlib import Path
-
-from kafka import KafkaProducer
 
 from monitor.config import Settings
 from monitor.config.settings import ClusterSettings, SparkSettings
-from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.java_runtime.jars import spark_kafka_jars
 from monitor.model import ClusterSnapshot
 from streaming_jobs.driver.snapshot_store import SnapshotStore, VerdictSource
 from streaming_jobs.jobs.job import Job
 from tests.benchmarks.measured import cpu_s, memory_mb, report
-from tests.benchmarks.offsets_log import Crowd, broker_with_topics, fill, produce_everywhere
+from tests.benchmarks.offsets_log import Crowd, Producing, broker_with_topics, fill
 from tests.support.job_process import eventually
 
 GOAL_S = 6.0
@@ -62,7 +58,7 @@ def measure(name: str, crowd: Crowd) -> None:
             spark=SparkSettings(master="local[2]", checkpoint=folder, buckets=16, trigger_s=1.0),
         )
         store = Passes()
-        with Job(settings, store, spark_kafka_jars(), Path(folder) / "spark.log") as job, producing(kafka, crowd):
+        with Job(settings, store, spark_kafka_jars(), Path(folder) / "spark.log") as job, Producing(kafka, crowd):
             eventually(lambda: job.check() or len(store.seconds) > PASSES + 2, "the passes", 900)
             memory = memory_mb(os.getpid())
         bytes_of_metrics = len(store.read().metrics_gzip)
@@ -84,27 +80,3 @@ def measure(name: str, crowd: Crowd) -> None:
         memory_mb={kind: round(size) for kind, size in memory.items()},
         metrics_gzip_mb=round(bytes_of_metrics / 1e6, 1),
     )
-
-
-class producing:  # noqa: N801 -- reads as what it does in a with statement
-    """Records into every partition again and again, for the time of the block."""
-
-    def __init__(self, kafka: EmbeddedKafka, crowd: Crowd) -> None:
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, args=(kafka, crowd), daemon=True)
-
-    def _run(self, kafka: EmbeddedKafka, crowd: Crowd) -> None:
-        """With one producer: to make one anew each time took a tenth of the machine that is measured."""
-        producer = KafkaProducer(bootstrap_servers=kafka.bootstrap_servers, linger_ms=50)
-        try:
-            while not self._stop.wait(4):
-                produce_everywhere(producer, crowd)
-        finally:
-            producer.close()
-
-    def __enter__(self) -> None:
-        self._thread.start()
-
-    def __exit__(self, *_: object) -> None:
-        self._stop.set()
-        self._thread.join()

@@ -8,19 +8,14 @@ from __future__ import annotations
 
 import statistics
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from threading import Event, Thread
-
-from kafka import KafkaProducer
 
 from tests.benchmarks.measured import report
-from tests.benchmarks.offsets_log import Crowd, broker_with_topics, loaded_job, produce_everywhere
+from tests.benchmarks.offsets_log import Crowd, Producing, broker_with_topics, loaded_job
+from tests.benchmarks.quiet_fleet import with_records
 from tests.benchmarks.steady import COMMITS_S, Load
 from tests.support.job_process import JobProcess, eventually
 
 CROWD = Crowd(groups=2_000, partitions=10, members=2)
-COMMIT_EVERY_S = CROWD.groups * CROWD.partitions / COMMITS_S
 WAITING = 1_000
 """Records in each partition before the first job: more than are committed until the end of the second."""
 GOAL = 1.03
@@ -29,12 +24,14 @@ GOAL = 1.03
 def main() -> None:
     """Measure both, and report."""
     trigger_s = float(sys.argv[1]) if len(sys.argv) > 1 else 2.0
-    with broker_with_topics(CROWD) as kafka, producing(kafka.bootstrap_servers):
-        with loaded_job(kafka, CROWD, COMMITS_S, trigger_s=trigger_s) as job:
-            without = Load.of(job)
-        with loaded_job(kafka, CROWD, COMMITS_S, trigger_s=trigger_s, is_scaled=True) as job:
-            eventually(lambda: numbers(job) == CROWD.groups, "a number for each group", 300)
-            scaled = Load.of(job)
+    with broker_with_topics(CROWD) as kafka:
+        with_records(kafka.bootstrap_servers, CROWD, committed=WAITING)
+        with Producing(kafka, CROWD):
+            with loaded_job(kafka, CROWD, COMMITS_S, trigger_s=trigger_s) as job:
+                without = Load.of(job)
+            with loaded_job(kafka, CROWD, COMMITS_S, trigger_s=trigger_s, is_scaled=True) as job:
+                eventually(lambda: numbers(job) == CROWD.groups, "a number for each group", 300)
+                scaled = Load.of(job)
     report(
         "scaled",
         scaled.cpu_s / without.cpu_s,
@@ -50,27 +47,6 @@ def main() -> None:
 def numbers(job: JobProcess) -> int:
     """Of how many groups it says how many members they need."""
     return len(job.metrics().all("groupwatch_group_wanted_members"))
-
-
-@contextmanager
-def producing(bootstrap: str) -> Iterator[None]:
-    """As many records for each partition as are committed, for the time of the block, and WAITING before."""
-    producer, stopping = KafkaProducer(bootstrap_servers=bootstrap), Event()
-    for _ in range(WAITING):
-        produce_everywhere(producer, CROWD)
-
-    def go_on() -> None:
-        while not stopping.wait(COMMIT_EVERY_S):
-            produce_everywhere(producer, CROWD)
-
-    thread = Thread(target=go_on)
-    thread.start()
-    try:
-        yield
-    finally:
-        stopping.set()
-        thread.join()
-        producer.close()
 
 
 if __name__ == "__main__":

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from msgspec.structs import replace
 
 from monitor.detection.ownership.assignment_view import AssignmentView
@@ -12,10 +10,7 @@ from monitor.history.chronicle.judging import Seen
 from monitor.history.chronicle.values import NeededThen
 from monitor.model.scaling import ScaleMemory, Scaling
 from monitor.scaling.shares import ShareTable
-from monitor.scaling.signal import ScaleCase, judge_scaling
-
-KNOWN_MS: Final = 1
-"""Since when a group counts as known that was there before the span, until there is a number."""
+from monitor.scaling.signal import KNOWN_MS, ScaleCase, judge_scaling
 
 
 class NeededFollower:
@@ -27,6 +22,7 @@ class NeededFollower:
     def __init__(self) -> None:
         self._memory = ScaleMemory(since_ms=KNOWN_MS)
         self._was_there = True
+        """Before the span, so that it counts as known until there is a number."""
         self._table: tuple[AssignmentView, ShareTable] | None = None
         self.changes: list[NeededThen] = []
 
