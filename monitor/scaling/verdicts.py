@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -22,9 +23,12 @@ from monitor.model.scaling import ScaleMemory, ScaleTarget, Scaling
 from monitor.scaling.shares import ShareTable
 from monitor.scaling.signal import ScaleCase, Signal, judge_scaling
 
-LOOKED_MS: Final = 5_000
-"""A busy group is evaluated each second, and autoscalers ask each 15 s: so long a number is not made again."""
+LOOKED_MS: Final = 15_000
+"""A busy group is evaluated each second. So long its number is not made again, unless a pass has seen new ends."""
+HELD_MS: Final = 5_000
+"""As commits end some holds, a number that is held is made again so soon."""
 
+_NOTHING: Final = ScaleMemory()
 _Look = tuple[object, ...]
 """What makes a number be made again at once."""
 
@@ -40,13 +44,19 @@ class _Remembered:
     look: _Look = ()
     signal: Signal | None = None
 
+    def go_on(self, memory: ScaleMemory) -> None:
+        """Go on from another memory; the shares are as they were."""
+        if memory != self.memory:
+            self.memory, self.signal = memory, None
+
     def newest_signal(self, look: _Look, now_ms: int) -> Signal | None:
         """The signal of a moment ago, with until when it holds; None: it has to be made again."""
-        again_ms = self.looked_ms + LOOKED_MS
-        if self.signal is None or look != self.look or not self.looked_ms <= now_ms < again_ms:
+        if self.signal is None or look != self.look:
             return None
-        due_ms = self.signal.until_ms
-        return replace(self.signal, until_ms=again_ms if due_ms is None else min(due_ms, again_ms))
+        until_ms = self.looked_ms + (LOOKED_MS if self.signal.scaling.hold is None else HELD_MS)
+        if self.signal.until_ms is not None:
+            until_ms = min(until_ms, self.signal.until_ms)
+        return replace(self.signal, until_ms=until_ms) if self.looked_ms <= now_ms < until_ms else None
 
 
 @dataclass(slots=True)
@@ -60,25 +70,30 @@ class Scaler:
     _known: dict[str, _Remembered] = field(default_factory=dict)
     _changed: set[str] = field(default_factory=set)
 
-    def changed_memories(self, *, is_whole: bool) -> Iterator[tuple[str, ScaleMemory]]:
-        """What is remembered of groups, by their names: of those where it has changed since the last call.
+    def changed_memories(self, groups: Iterable[str], *, is_whole: bool) -> Iterator[tuple[str, ScaleMemory]]:
+        """What is remembered of these groups, by their names: of those where it has changed since the last call.
 
-        ``is_whole``: of all.
+        ``is_whole``: of all, also of those that were not evaluated, as their broker is away.
         """
-        names = self._known.keys() if is_whole else self._changed
-        yield from [(name, self._known[name].memory) for name in sorted(names)]
+        known = [(name, self._memory_of(name)) for name in groups if is_whole or name in self._changed]
         self._changed.clear()
+        yield from [(name, memory) for name, memory in known if memory is not None]
+
+    def _memory_of(self, group: str) -> ScaleMemory | None:
+        known = self._known.get(group)
+        return self.seeds.get(group) if known is None else known.memory
 
     def begin_again(self, memories: Mapping[str, ScaleMemory]) -> None:
         """Go on from what another one remembered last: what this one remembers is of an earlier time."""
         self.seeds = memories
-        self._known.clear()
+        for name, known in self._known.items():
+            known.go_on(memories.get(name, _NOTHING))
         self._changed.clear()
 
-    def forget(self, group: str) -> None:
-        """The group is gone."""
-        self._known.pop(group, None)
-        self._changed.discard(group)
+    def keep_only(self, groups: AbstractSet[str]) -> None:
+        """Forget all other groups."""
+        for name in self._known.keys() - groups:
+            del self._known[name]
 
     def with_scaling(
         self, judged: Judged, group: GroupState, topics: Topics, view: AssignmentView, target: ScaleTarget
@@ -86,12 +101,12 @@ class Scaler:
         """The verdict with the number of members that the group needs, and until when both hold."""
         known = self._known.get(group.group)
         if known is None:
-            known = self._known[group.group] = _Remembered(self.seeds.get(group.group, ScaleMemory()))
+            known = self._known[group.group] = _Remembered(self.seeds.get(group.group, _NOTHING))
         if known.table is None or known.view is not view:
             known.view = view
             inputs = GroupInputs(group, topics.catalog, judged.verdict.evaluated_ms)
             known.table, known.signal = ShareTable(inputs, view.ownership.owners), None
-        look, now_ms = _look_of(judged.verdict, target), judged.verdict.evaluated_ms
+        look, now_ms = _look_of(judged.verdict, topics, target), judged.verdict.evaluated_ms
         signal = known.newest_signal(look, now_ms)
         if signal is None:
             case = ScaleCase(view.named(group), judged.verdict, topics, view.ownership.owners, known.table, target)
@@ -104,10 +119,10 @@ class Scaler:
         return judged.with_addition(verdict, signal.until_ms)
 
 
-def _look_of(verdict: GroupVerdict, target: ScaleTarget) -> _Look:
+def _look_of(verdict: GroupVerdict, topics: Topics, target: ScaleTarget) -> _Look:
     found = tuple([(each.kind, each.reason) for each in verdict.findings])
     away = verdict.missed_brokers, verdict.topics_without_leader
-    return target, found, verdict.rebalancing_since_ms, verdict.lag is None, len(verdict.members), away
+    return target, topics.catalog.pass_ms, found, verdict.rebalancing_since_ms, verdict.lag is None, len(verdict.members), away
 
 
 def _signal(case: ScaleCase, memory: ScaleMemory) -> Signal:

@@ -133,7 +133,7 @@ class BucketEvaluator:
                 changed.append(msgspec.Raw(judged.summary))
         if changed:
             yield BucketRow(self.number, RowKind.SUMMARIES, "", msgspec.msgpack.encode(changed))
-        for name, memory in self.scaler.changed_memories(is_whole=not is_followed):
+        for name, memory in self.scaler.changed_memories(groups, is_whole=not is_followed):
             yield BucketRow(self.number, RowKind.SCALE, name, msgspec.msgpack.encode(memory))
         if not is_followed or gone or self.made > made or self._stopped != stopped:
             yield from self._changed_blocks([block for each in evaluated for block in each.blocks])
@@ -210,10 +210,10 @@ class BucketEvaluator:
     def _forget_all_but(self, groups: Mapping[str, GroupState]) -> set[str]:
         """The groups that are gone. One that comes back is sent as new."""
         self._standings.keep_only(groups.keys())
+        self.scaler.keep_only(groups.keys())
         gone = self._summaries.keys() - groups.keys()
         for name in gone:
             del self._summaries[name]
-            self.scaler.forget(name)
         for name in self._last.keys() - groups.keys():
             del self._last[name]
         return gone

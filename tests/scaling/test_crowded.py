@@ -62,16 +62,19 @@ def test_its_age_is_shown_where_the_group_has_no_other():
     assert found.ages_hold_ms is not None
 
 
-def test_a_number_is_made_again_after_five_seconds_or_once_the_group_rebalances():
+def test_a_number_is_made_again_after_a_pass_or_some_seconds_or_once_the_group_rebalances():
+    """Passes are 20 s apart. One that shows more changes the number at once."""
     fleet = Fleet(lambda _: [60.0] * 6, [400.0] * 3).run(300)
     scaler, views = Scaler(), AssignmentViews()
     scaler.begin_again({"g": known(fleet)})
     first = judged(scaler, fleet, views)
     fleet.rates = lambda _: [3_000.0] * 6
-    soon = judged(scaler, fleet.run(4), views)
+    soon = judged(scaler, fleet.run(14), views)
     assert soon.verdict.scaling == first.verdict.scaling
     assert soon.until_ms == fleet.now_ms + 1_000
-    assert judged(scaler, fleet.run(36), views).verdict.scaling != first.verdict.scaling
+    assert judged(scaler, fleet.run(1), views).until_ms == fleet.now_ms + 30_000, "made again"
+    assert judged(scaler, fleet.run(4), views).until_ms == fleet.now_ms + 11_000
+    assert judged(scaler, fleet.run(1), views).verdict.scaling.wanted_members > first.verdict.scaling.wanted_members
     held = fleet.inputs()
     topics, view = Topics(held.catalog), view_assignment(held.group, held.catalog)
     verdict = replace(judge_until(held.group, topics, view, held.now_ms, DetectionSettings()).verdict)
@@ -79,3 +82,10 @@ def test_a_number_is_made_again_after_five_seconds_or_once_the_group_rebalances(
     moving = replace(verdict, rebalancing_since_ms=1)
     found = scaler.with_scaling(Judged(moving, None, None), held.group, topics, view, TARGET).verdict.scaling
     assert (calm is not None, found is not None and found.hold) == (True, ScaleHold.REBALANCE)
+
+
+def test_a_number_that_is_held_is_made_again_after_five_seconds():
+    fleet, scaler, views = Fleet(lambda _: [60.0] * 6, [400.0] * 3).run(300), Scaler(), AssignmentViews()
+    scaler.begin_again({"g": replace(known(fleet), rates=())})
+    assert judged(scaler, fleet, views).verdict.scaling.hold is ScaleHold.CAPACITY
+    assert judged(scaler, fleet.run(4), views).until_ms == fleet.now_ms + 1_000

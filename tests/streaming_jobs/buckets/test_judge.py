@@ -484,6 +484,22 @@ def test_a_group_that_is_not_evaluated_has_no_number_in_its_series():
     assert [line for line in lines if line.startswith("groupwatch_group_lag{")]
 
 
+def test_what_is_remembered_of_a_group_that_cannot_be_read_stays_with_a_worker_that_is_new():
+    """Its broker is away, so the new worker does not evaluate it. The group is not gone."""
+    fleet, view = Fleet(even(6, 60.0), [150.0, 150.0]).run(200), ClusterView("c")
+    topics = Topics(fleet.catalog)
+    view.take(BucketEvaluator(0, SCALED).rows({"g": fleet.state}, topics, orders(1, known=-1, now_ms=fleet.now_ms)))
+    remembered = view.scale_memories()
+    newer = BucketEvaluator(0, SCALED)
+    newer.scaler.begin_again(remembered)
+    unread = {0: Unread("Broker 2 does not answer.", fleet.now_ms, was_read=False)}
+    context = replace(orders(2, known=-1, now_ms=fleet.now_ms + 1_000), log_partitions=1, unread=unread)
+    whole = BucketRow(0, RowKind.WHOLE, "", b"")
+    view.take([whole, *newer.rows({"g": fleet.state}, topics, context)])
+    assert view.summary("g").unjudged
+    assert view.scale_memories() == remembered != {}
+
+
 def test_a_fault_in_the_number_leaves_the_verdict(monkeypatch):
     def fail(*_: object) -> None:
         raise ZeroDivisionError("float division by zero")
