@@ -133,8 +133,8 @@ class BucketEvaluator:
                 changed.append(msgspec.Raw(judged.summary))
         if changed:
             yield BucketRow(self.number, RowKind.SUMMARIES, "", msgspec.msgpack.encode(changed))
-        for name, memory in self.scaler.changed_memories(groups, is_whole=not is_followed):
-            yield BucketRow(self.number, RowKind.SCALE, name, msgspec.msgpack.encode(memory))
+        for name, note in self.scaler.changed_notes(groups, is_whole=not is_followed):
+            yield BucketRow(self.number, RowKind.SCALE, name, note)
         if not is_followed or gone or self.made > made or self._stopped != stopped:
             yield from self._changed_blocks([block for each in evaluated for block in each.blocks])
         self._before_ms = context.now_ms

@@ -18,7 +18,6 @@ from monitor.expectations.expectation import Expectations
 from monitor.kinds.short_lives import short_life
 from monitor.metrics.series_filter import ALL_SERIES, SeriesRules
 from monitor.model import Catalog, Entity
-from monitor.model.scaling import ScaleMemory
 from streaming_jobs.buckets.batch_context import BatchContext, current_batch_context
 from streaming_jobs.buckets.bucket import Entry, EventRow
 from streaming_jobs.buckets.catalog_server import CatalogAddress
@@ -63,8 +62,8 @@ class _WorkerCache:
     expectations: _Newest[Expectations] = field(
         default_factory=lambda: _Newest(msgspec.msgpack.Decoder(Expectations).decode)
     )
-    scale: _Newest[dict[str, ScaleMemory]] = field(
-        default_factory=lambda: _Newest(msgspec.msgpack.Decoder(dict[str, ScaleMemory]).decode)
+    scale: _Newest[dict[str, bytes]] = field(
+        default_factory=lambda: _Newest(msgspec.msgpack.Decoder(dict[str, bytes]).decode)
     )
 
 

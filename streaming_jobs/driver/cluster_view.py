@@ -26,6 +26,7 @@ from monitor.model import (
     TopicState,
 )
 from monitor.model.scaling import ScaleMemory
+from monitor.scaling.notes import decode_note
 from monitor.tracking.log_places import grown_together
 from monitor.tracking.offsets.delta import apply_delta, decode_delta
 from monitor.tracking.serialization import (
@@ -49,7 +50,6 @@ _OF_CATALOG: Final = frozenset({RowKind.WHOLE, RowKind.TOPIC, RowKind.PASS, RowK
 _SUMMARIES = msgspec.msgpack.Decoder(list[GroupSummary])
 _LIVES = msgspec.msgpack.Decoder(tuple[ShortLife, ...])
 _DUE = msgspec.msgpack.Decoder(int)
-_MEMORY = msgspec.msgpack.Decoder(ScaleMemory)
 _DEFLATED = msgspec.msgpack.Decoder(Deflated)
 
 
@@ -85,8 +85,8 @@ class _BucketView:
     passes: PassHistory = field(default_factory=PassHistory)
     due_ms: int | None = None
     grown: GrownLog | None = None
-    scale: dict[str, ScaleMemory] = field(default_factory=dict)
-    """What is remembered of groups whose members are counted."""
+    scale: dict[str, bytes] = field(default_factory=dict)
+    """The notes on groups whose members are counted."""
     lives: tuple[ShortLife, ...] = ()
     """Those of its groups while none of them has been evaluated."""
 
@@ -131,13 +131,14 @@ class ClusterView:
         self.failures = tuple(failures)
         self.readings += read
 
-    def scale_memories(self) -> dict[str, ScaleMemory]:
-        """What is remembered of groups whose members are counted, by their names."""
-        return {name: memory for bucket in list(self._buckets.values()) for name, memory in list(bucket.scale.items())}
+    def scale_notes(self) -> dict[str, bytes]:
+        """The notes on groups whose members are counted, by their names."""
+        return {name: note for bucket in list(self._buckets.values()) for name, note in list(bucket.scale.items())}
 
     def scale_memory(self, group: str) -> ScaleMemory | None:
-        """The same of one group; None: nothing."""
-        return next((found for each in list(self._buckets.values()) if (found := each.scale.get(group))), None)
+        """What is remembered of such a group; None: nothing."""
+        note = next((found for each in list(self._buckets.values()) if (found := each.scale.get(group))), None)
+        return None if note is None else decode_note(note).memory
 
     def catalog(self) -> Catalog | None:
         """The topics that the newest completed pass of the collector saw; None before the first.
@@ -249,7 +250,7 @@ def _take(bucket: _BucketView, row: BucketRow) -> None:
 def _take_judged(bucket: _BucketView, row: BucketRow) -> None:
     match row.kind:
         case RowKind.SCALE:
-            _put(bucket.scale, row.name, _MEMORY.decode(row.payload) if row.payload else None)
+            _put(bucket.scale, row.name, row.payload)
         case RowKind.LIVES:
             bucket.lives = _LIVES.decode(row.payload) if row.payload else ()
         case RowKind.DUE:

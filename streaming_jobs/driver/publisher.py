@@ -171,7 +171,7 @@ class MicroBatchPublisher:
             self._expectations.count(shown.groups if judge is not None else None, batch, self.shared.shard)
         if judge is not None:
             self._note_first_evaluation()
-            self.shared.keep_scale_memories(self.cluster, self._view, batch.now_ms)
+            self.shared.keep_scale_notes(self.cluster, self._view, batch.now_ms)
             self.findings.publish(shown.groups, batch.now_ms, shown.findings)
         data = self._evaluation_data(judged_by)
         self.gate.hold(position, self._due_ms(data), is_urgent=not shown.ready, polls_may_wait=data.polls_may_wait)

@@ -16,6 +16,7 @@ import msgspec
 from msgspec.structs import replace
 
 from monitor.model.scaling import ScaleMemory
+from monitor.scaling.notes import ScaleNote, decode_note, encode_note
 from monitor.scaling.signal import LATEST_FOR_MS
 from streaming_jobs.buckets.catalog_server import CatalogServer
 from streaming_jobs.driver.met_ledger import KeptText
@@ -47,7 +48,7 @@ class ScaleLedger:
         self._cluster = cluster
         self._note = note
         self._catalogs = catalogs
-        self._known: Mapping[str, ScaleMemory] = {}
+        self._known: Mapping[str, bytes] = {}
         self._seen: frozenset[str] = frozenset()
         self._stored: Mapping[str, int] = {}
         """The stored numbers."""
@@ -65,7 +66,7 @@ class ScaleLedger:
                 "Cluster %s: %s cannot be used (%s); the speed of members is unknown", self._cluster, FILE, error
             )
             found = {}
-        self._known = found
+        self._known = {name: encode_note(ScaleNote(memory)) for name, memory in found.items()}
         self._offer()
 
     @property
@@ -73,26 +74,28 @@ class ScaleLedger:
         """The key by which executors fetch what is known: another one in each cluster and run."""
         return self._key
 
-    def take(self, memories: Mapping[str, ScaleMemory], now_ms: int) -> None:
-        """Take what the executors remember of the groups that they have evaluated, and offer it at once.
+    def take(self, notes: Mapping[str, bytes], now_ms: int) -> None:
+        """Take the notes of the executors on their groups, and offer them at once.
 
-        It is stored once a minute, so that its numbers stay current, and as soon as one is higher.
+        They are stored once a minute, so that their numbers stay current, and as soon as one is higher.
         """
-        gone = self._seen - memories.keys()
-        self._seen = frozenset(memories)
-        merged = {name: each for name, each in self._known.items() if name not in gone} | dict(memories)
-        is_higher = any((each.latest or 0) > self._stored.get(name, 0) for name, each in memories.items())
-        if merged != self._known:
-            self._known = merged
+        gone = self._seen - notes.keys()
+        self._seen = frozenset(notes)
+        changed = {name: note for name, note in notes.items() if note != self._known.get(name)}
+        latest = {name: decode_note(note).memory.latest or 0 for name, note in changed.items()}
+        is_higher = any(each > self._stored.get(name, 0) for name, each in latest.items())
+        if changed or not gone.isdisjoint(self._known):
+            self._known = {name: note for name, note in self._known.items() if name not in gone} | changed
             self._offer()
         if self._known and (is_higher or now_ms - self._stored_ms >= STORED_EVERY_MS):
             self._store(now_ms)
 
     def _store(self, now_ms: int) -> None:
         self._stored_ms = now_ms
-        self._stored = {name: each.latest for name, each in self._known.items() if each.latest is not None}
+        memories = {name: decode_note(note).memory for name, note in self._known.items()}
+        self._stored = {name: each.latest for name, each in memories.items() if each.latest is not None}
         try:
-            self._note.write(_encode(self._cluster, self._known, now_ms))
+            self._note.write(_encode(self._cluster, memories, now_ms))
             self._has_failed = False
         except FilesError as error:
             if not self._has_failed:

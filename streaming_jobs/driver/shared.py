@@ -45,8 +45,8 @@ class SharedEvaluation:
         ledger = self.scale_ledgers.get(cluster)
         return None if ledger is None else ledger.key
 
-    def keep_scale_memories(self, cluster: str, view: ClusterView, now_ms: int) -> None:
-        """Keep what the executors remember of such groups."""
+    def keep_scale_notes(self, cluster: str, view: ClusterView, now_ms: int) -> None:
+        """Keep the notes of the executors on such groups."""
         ledger = self.scale_ledgers.get(cluster)
         if ledger is not None:
-            ledger.take(view.scale_memories(), now_ms)
+            ledger.take(view.scale_notes(), now_ms)

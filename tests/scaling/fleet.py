@@ -15,6 +15,7 @@ from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.model import Catalog, CommittedOffset, EndOffsetAt, GroupState, PartitionState, Phase, TopicState
 from monitor.model.commit_history import with_commit
 from monitor.model.scaling import ScaleMemory, ScaleTarget
+from monitor.scaling.notes import ScaleNote, encode_note
 from monitor.tracking.offsets.jumps import JumpsDraft, Readers
 from monitor.tracking.topic import add_end
 from tests.support.builders import ASSIGNED, CREATED, catalog, group, range_by_hand
@@ -24,6 +25,11 @@ TOPIC = "orders"
 
 Rates = Callable[[int], Sequence[float]]
 """What comes into each partition in a second, by the seconds since the members joined."""
+
+
+def noted(memory: ScaleMemory) -> dict[str, bytes]:
+    """The notes of a job that remembers this of the group, and has no number of it."""
+    return {"g": encode_note(ScaleNote(memory))}
 
 
 def even(partitions: int, per_second: float) -> Rates:

@@ -9,18 +9,19 @@ from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.model import FindingKind
 from monitor.model.scaling import ScaleHold, ScaleTarget
 from monitor.scaling.verdicts import Scaler
-from tests.scaling.fleet import Fleet
+from tests.scaling.fleet import Fleet, noted
 from tests.scaling.test_signal import known
 
 TARGET = ScaleTarget()
 
 
-def judged(scaler: Scaler, fleet: Fleet, views: AssignmentViews | None = None) -> Judged:
+def judged(scaler: Scaler, fleet: Fleet, views: AssignmentViews | None = None, generation_ms: int = 0) -> Judged:
     inputs = fleet.inputs()
+    group = replace(inputs.group, generation_ms=generation_ms or inputs.group.generation_ms)
     topics = Topics(inputs.catalog)
-    view = (views or AssignmentViews()).of(inputs.group, topics)
-    found = judge_until(inputs.group, topics, view, inputs.now_ms, DetectionSettings())
-    return scaler.with_scaling(found, inputs.group, topics, view, TARGET)
+    view = (views or AssignmentViews()).of(group, topics)
+    found = judge_until(group, topics, view, inputs.now_ms, DetectionSettings())
+    return scaler.with_scaling(found, group, topics, view, TARGET)
 
 
 def crowded(found: Judged) -> list[tuple[int, tuple[int, ...]]]:
@@ -33,7 +34,7 @@ def test_it_begins_once_it_has_been_so_for_five_minutes_and_ends_with_it():
     """300 records a second come into partition 0 for ten minutes, and a member reads 200; then 50 come."""
     fleet = Fleet(lambda second: [300.0 if second < 700 else 50.0, *[10.0] * 5], [200.0] * 3).run(100)
     scaler = Scaler()
-    scaler.begin_again({"g": known(fleet)})
+    scaler.begin_again(noted(known(fleet)))
     told = {}
     for _ in range(40):
         fleet.run(30)
@@ -49,14 +50,14 @@ def test_it_begins_once_it_has_been_so_for_five_minutes_and_ends_with_it():
 def test_a_group_whose_capacity_is_unknown_has_none():
     fleet = Fleet(lambda _: [300.0, *[10.0] * 5], [400.0] * 3).run(100)
     scaler = Scaler()
-    scaler.begin_again({"g": replace(known(fleet), rates=())})
+    scaler.begin_again(noted(replace(known(fleet), rates=())))
     assert [crowded(judged(scaler, fleet.run(30))) for _ in range(20)] == [[]] * 20
 
 
 def test_its_age_is_shown_where_the_group_has_no_other():
     fleet = Fleet(lambda _: [300.0, *[10.0] * 5], [400.0] * 3).run(100)
     scaler = Scaler()
-    scaler.begin_again({"g": replace(known(fleet), crowded_ms=fleet.now_ms - 600_000)})
+    scaler.begin_again(noted(replace(known(fleet), crowded_ms=fleet.now_ms - 600_000)))
     found = judged(scaler, fleet.run(20))
     assert [each.kind for each in found.verdict.findings] == [FindingKind.CAPACITY]
     assert found.ages_hold_ms is not None
@@ -66,15 +67,16 @@ def test_a_number_is_made_again_after_a_pass_or_some_seconds_or_once_the_group_r
     """Passes are 20 s apart. One that shows more changes the number at once."""
     fleet = Fleet(lambda _: [60.0] * 6, [400.0] * 3).run(300)
     scaler, views = Scaler(), AssignmentViews()
-    scaler.begin_again({"g": known(fleet)})
+    scaler.begin_again(noted(known(fleet)))
     first = judged(scaler, fleet, views)
     fleet.rates = lambda _: [3_000.0] * 6
-    soon = judged(scaler, fleet.run(14), views)
-    assert soon.verdict.scaling == first.verdict.scaling
-    assert soon.until_ms == fleet.now_ms + 1_000
-    assert judged(scaler, fleet.run(1), views).until_ms == fleet.now_ms + 30_000, "made again"
-    assert judged(scaler, fleet.run(4), views).until_ms == fleet.now_ms + 11_000
-    assert judged(scaler, fleet.run(1), views).verdict.scaling.wanted_members > first.verdict.scaling.wanted_members
+    assert judged(scaler, fleet.run(19), views).verdict.scaling == first.verdict.scaling
+    soon = judged(scaler, fleet.run(1), views).verdict.scaling
+    assert soon.wanted_members > first.verdict.scaling.wanted_members
+    fleet.poll_s = 1_000
+    last_ms = fleet.now_ms
+    assert judged(scaler, fleet.run(29), views).until_ms == last_ms + 30_000
+    assert judged(scaler, fleet.run(1), views).until_ms == last_ms + 60_000, "the pass is late: made again"
     held = fleet.inputs()
     topics, view = Topics(held.catalog), view_assignment(held.group, held.catalog)
     verdict = replace(judge_until(held.group, topics, view, held.now_ms, DetectionSettings()).verdict)
@@ -84,8 +86,10 @@ def test_a_number_is_made_again_after_a_pass_or_some_seconds_or_once_the_group_r
     assert (calm is not None, found is not None and found.hold) == (True, ScaleHold.REBALANCE)
 
 
-def test_a_number_that_is_held_is_made_again_after_five_seconds():
-    fleet, scaler, views = Fleet(lambda _: [60.0] * 6, [400.0] * 3).run(300), Scaler(), AssignmentViews()
-    scaler.begin_again({"g": replace(known(fleet), rates=())})
-    assert judged(scaler, fleet, views).verdict.scaling.hold is ScaleHold.CAPACITY
-    assert judged(scaler, fleet.run(4), views).until_ms == fleet.now_ms + 1_000
+def test_commits_end_a_hold_after_a_rebalance_between_two_passes():
+    """The rebalance ends in second 309. The next pass is that of 310, and commits follow in 312."""
+    fleet = Fleet(lambda _: [110.0] * 6, [200.0] * 3, phases=[2] * 6, poll_s=10).run(309)
+    scaler, views, ended_ms = Scaler(), AssignmentViews(), fleet.now_ms
+    scaler.begin_again(noted(known(fleet)))
+    holds = [judged(scaler, fleet.run(1), views, ended_ms).verdict.scaling.hold for _ in range(8)]
+    assert holds == [ScaleHold.SETTLING] * 5 + [None] * 3

@@ -23,14 +23,15 @@ from monitor.model import ClusterSnapshot
 from monitor.model.scaling import MemberRate, ScaleMemory, ScaleTarget
 from monitor.scaling import verdicts as scaling_verdicts
 from monitor.scaling.answer import scale_plan
+from monitor.scaling.notes import decode_note
 from monitor.tracking.serialization import encode_state
 from streaming_jobs.buckets.batch_context import BatchContext, Unread
 from streaming_jobs.buckets.judge import BucketEvaluator
 from streaming_jobs.driver.cluster_view import ClusterView
 from streaming_jobs.driver.verdict_on_demand import AssignmentViewCache, VerdictsOnDemand
 from streaming_jobs.ingest.schemas import BucketRow, RowKind
-from tests.scaling.fleet import Fleet, even
-from tests.support.builders import NOW, catalog, commit, group, range_by_hand, topic
+from tests.scaling.fleet import Fleet, even, noted
+from tests.support.builders import ASSIGNED, NOW, catalog, commit, group, range_by_hand, topic
 
 MEMBERS = range_by_hand({"C0": ["a"], "C1": ["a"]}, {"a": 2})
 CATALOG = catalog(topic("a", 2))
@@ -424,15 +425,15 @@ def test_what_was_measured_of_a_group_comes_to_the_driver_and_to_a_worker_that_i
     view.take(judge.rows({"g": fleet.state}, Topics(fleet.catalog), orders(1, known=-1, now_ms=fleet.now_ms)))
     memory = view.scale_memory("g")
     assert [each.per_s for each in memory.rates] == pytest.approx([150, 150], rel=0.03)
-    assert view.scale_memories() == {"g": memory}
+    assert {name: decode_note(note).memory for name, note in view.scale_notes().items()} == {"g": memory}
     fleet.rates, fleet.speeds = even(6, 10.0), [150.0] * 2
     fleet.run(400)
     newer = BucketEvaluator(0, SCALED)
-    newer.scaler.begin_again(view.scale_memories())
+    newer.scaler.begin_again(view.scale_notes())
     view.take(newer.rows({"g": fleet.state}, Topics(fleet.catalog), orders(2, known=1, now_ms=fleet.now_ms)))
     assert view.summary("g").scaling.capacity_per_s == pytest.approx(150, rel=0.03)
     view.take(newer.rows({}, Topics(fleet.catalog), orders(3, known=2, now_ms=fleet.now_ms)))
-    assert view.scale_memories() == {}, "of a group that is gone"
+    assert view.scale_notes() == {}, "of a group that is gone"
 
 
 def test_a_lower_number_comes_when_it_is_due_though_nothing_happens():
@@ -441,7 +442,7 @@ def test_a_lower_number_comes_when_it_is_due_though_nothing_happens():
     topics, view = Topics(fleet.catalog), ClusterView("c")
     judge = BucketEvaluator(0, SCALED)
     rates = (MemberRate(fleet.now_ms, "m00", "", 100.0),)
-    judge.scaler.begin_again({"g": ScaleMemory(since_ms=fleet.now_ms, rates=rates, latest=4)})
+    judge.scaler.begin_again(noted(ScaleMemory(since_ms=fleet.now_ms, rates=rates, latest=4)))
     view.take(judge.rows({"g": fleet.state}, topics, orders(1, known=-1, now_ms=fleet.now_ms)))
     assert view.summary("g").scaling.wanted_members == 4
     assert view.due_ms == fleet.now_ms + 600_000
@@ -454,7 +455,7 @@ def test_a_judge_that_gets_a_bucket_back_goes_on_from_what_the_other_one_remembe
     fleet, view = Fleet(even(6, 60.0), [400.0] * 6).run(900), ClusterView("c")
     judges = [BucketEvaluator(0, SCALED) for _ in range(2)]
     rates = (MemberRate(fleet.now_ms, "m00", "", 200.0),)
-    memories = {"g": ScaleMemory(since_ms=1, rates=rates, latest=3)}
+    memories = noted(ScaleMemory(since_ms=1, rates=rates, latest=3))
     turns = [(judges[0], 30), (judges[1], 30), *[(judges[1], 60)] * 12, (judges[0], 30), (judges[1], 30)]
     told = []
     for batch, (judge, seconds) in enumerate(turns):
@@ -464,7 +465,7 @@ def test_a_judge_that_gets_a_bucket_back_goes_on_from_what_the_other_one_remembe
             fleet.rates = even(6, 60.0)
         context = orders(batch + 1, known=batch if told else -1, now_ms=fleet.run(seconds).now_ms)
         if not judge.follows(context):
-            judge.scaler.begin_again(view.scale_memories() if told else memories)
+            judge.scaler.begin_again(view.scale_notes() if told else memories)
         view.take(judge.rows({"g": fleet.state}, Topics(fleet.catalog), context))
         told.append(view.summary("g").scaling.wanted_members)
     assert (told[0], told[3:]) == (3, [6] * (len(told) - 3))
@@ -484,12 +485,26 @@ def test_a_group_that_is_not_evaluated_has_no_number_in_its_series():
     assert [line for line in lines if line.startswith("groupwatch_group_lag{")]
 
 
+def test_workers_that_take_turns_make_one_number_a_pass():
+    """A pass is that of second 200, the next that of 220. Each worker takes over what the other one has made."""
+    fleet, view = Fleet(even(6, 60.0), [150.0, 150.0]).run(200), ClusterView("c")
+    judges = [BucketEvaluator(0, SCALED) for _ in range(2)]
+    notes = []
+    for batch in range(7):
+        judge, context = judges[batch % 2], orders(batch + 1, known=batch if batch else -1, now_ms=fleet.now_ms)
+        judge.scaler.begin_again(view.scale_notes())
+        view.take(judge.rows({"g": fleet.state}, Topics(fleet.catalog), context))
+        notes.append(view.scale_notes()["g"])
+        fleet.run(4)
+    assert [decode_note(note).looked_ms - ASSIGNED for note in notes] == [200_000] * 5 + [220_000] * 2
+
+
 def test_what_is_remembered_of_a_group_that_cannot_be_read_stays_with_a_worker_that_is_new():
     """Its broker is away, so the new worker does not evaluate it. The group is not gone."""
     fleet, view = Fleet(even(6, 60.0), [150.0, 150.0]).run(200), ClusterView("c")
     topics = Topics(fleet.catalog)
     view.take(BucketEvaluator(0, SCALED).rows({"g": fleet.state}, topics, orders(1, known=-1, now_ms=fleet.now_ms)))
-    remembered = view.scale_memories()
+    remembered = view.scale_notes()
     newer = BucketEvaluator(0, SCALED)
     newer.scaler.begin_again(remembered)
     unread = {0: Unread("Broker 2 does not answer.", fleet.now_ms, was_read=False)}
@@ -497,7 +512,7 @@ def test_what_is_remembered_of_a_group_that_cannot_be_read_stays_with_a_worker_t
     whole = BucketRow(0, RowKind.WHOLE, "", b"")
     view.take([whole, *newer.rows({"g": fleet.state}, topics, context)])
     assert view.summary("g").unjudged
-    assert view.scale_memories() == remembered != {}
+    assert view.scale_notes() == remembered != {}
 
 
 def test_a_fault_in_the_number_leaves_the_verdict(monkeypatch):

@@ -9,6 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from monitor.model.scaling import EnoughMembers, MemberRate, ScaleMemory
+from monitor.scaling.notes import ScaleNote, decode_note, encode_note
 from streaming_jobs.buckets.catalog_server import CatalogServer
 from streaming_jobs.driver.scale_ledger import FILE, ScaleLedger
 from tests.streaming_jobs.driver.test_met_ledger import InMemory
@@ -30,7 +31,12 @@ def catalogs() -> Iterator[CatalogServer]:
 
 
 def offered(ledger: ScaleLedger, catalogs: CatalogServer) -> dict[str, ScaleMemory]:
-    return msgspec.msgpack.decode(catalogs.address.fetch(ledger.key), type=dict[str, ScaleMemory])
+    notes = msgspec.msgpack.decode(catalogs.address.fetch(ledger.key), type=dict[str, bytes])
+    return {name: decode_note(note).memory for name, note in notes.items()}
+
+
+def notes_on(memories: dict[str, ScaleMemory]) -> dict[str, bytes]:
+    return {name: encode_note(ScaleNote(memory)) for name, memory in memories.items()}
 
 
 def loaded(notes: InMemory, catalogs: CatalogServer, now_ms: int, cluster: str = "prod") -> dict[str, ScaleMemory]:
@@ -44,7 +50,7 @@ def test_how_fast_members_read_is_known_after_a_restart(catalogs):
     ledger = ScaleLedger("prod", notes(FILE), catalogs)
     ledger.load(NOW)
     assert offered(ledger, catalogs) == {}
-    ledger.take({"orders": MEMORY}, NOW)
+    ledger.take(notes_on({"orders": MEMORY}), NOW)
     assert offered(ledger, catalogs) == {"orders": MEMORY}, "for a Python worker that is new"
     kept = replace(MEMORY, since_ms=0, enough=())
     assert loaded(notes, catalogs, NOW + 60_000) == {"orders": kept}
@@ -56,12 +62,12 @@ def test_it_is_stored_once_a_minute(catalogs):
     notes = InMemory()
     ledger = ScaleLedger("prod", notes(FILE), catalogs)
     ledger.load(NOW)
-    ledger.take({"orders": MEMORY}, NOW)
+    ledger.take(notes_on({"orders": MEMORY}), NOW)
     first = notes.texts[FILE]
-    ledger.take({"orders": replace(MEMORY, latest=3)}, NOW + 59_000)
+    ledger.take(notes_on({"orders": replace(MEMORY, latest=3)}), NOW + 59_000)
     assert notes.texts[FILE] == first
     assert offered(ledger, catalogs)["orders"].latest == 3, "executors get it at once"
-    ledger.take({"orders": replace(MEMORY, latest=3)}, NOW + 60_000)
+    ledger.take(notes_on({"orders": replace(MEMORY, latest=3)}), NOW + 60_000)
     assert loaded(notes, catalogs, NOW + 60_000)["orders"].latest == 3
 
 
@@ -70,8 +76,8 @@ def test_a_higher_number_is_stored_at_once(catalogs):
     notes = InMemory()
     ledger = ScaleLedger("prod", notes(FILE), catalogs)
     ledger.load(NOW)
-    ledger.take({"orders": MEMORY}, NOW)
-    ledger.take({"orders": replace(MEMORY, latest=8)}, NOW + 1_000)
+    ledger.take(notes_on({"orders": MEMORY}), NOW)
+    ledger.take(notes_on({"orders": replace(MEMORY, latest=8)}), NOW + 1_000)
     assert loaded(notes, catalogs, NOW + 2_000)["orders"].latest == 8
 
 
@@ -80,7 +86,7 @@ def test_a_number_that_stays_is_current_after_a_restart(catalogs):
     ledger = ScaleLedger("prod", notes(FILE), catalogs)
     ledger.load(NOW)
     for minute in range(11):
-        ledger.take({"orders": MEMORY}, NOW + 60_000 * minute)
+        ledger.take(notes_on({"orders": MEMORY}), NOW + 60_000 * minute)
     assert loaded(notes, catalogs, NOW + 60_000 * 10 + 5_000)["orders"].latest == 4
 
 
@@ -88,13 +94,13 @@ def test_a_group_that_is_not_evaluated_yet_keeps_its_measurements_and_one_that_i
     notes = InMemory()
     ledger = ScaleLedger("prod", notes(FILE), catalogs)
     ledger.load(NOW)
-    ledger.take({"orders": MEMORY, "mail": MEMORY}, NOW)
+    ledger.take(notes_on({"orders": MEMORY, "mail": MEMORY}), NOW)
     again = ScaleLedger("prod", notes(FILE), catalogs)
     again.load(NOW + 60_000)
-    again.take({"orders": MEMORY}, NOW + 60_000)
+    again.take(notes_on({"orders": MEMORY}), NOW + 60_000)
     assert set(offered(again, catalogs)) == {"orders", "mail"}, "the broker of mail does not answer"
-    again.take({"orders": MEMORY, "mail": MEMORY}, NOW + 120_000)
-    again.take({"mail": MEMORY}, NOW + 180_000)
+    again.take(notes_on({"orders": MEMORY, "mail": MEMORY}), NOW + 120_000)
+    again.take(notes_on({"mail": MEMORY}), NOW + 180_000)
     assert set(loaded(notes, catalogs, NOW + 180_000)) == {"mail"}
 
 
@@ -102,8 +108,8 @@ def test_two_clusters_have_keys_of_their_own(catalogs):
     first, second = (ScaleLedger(name, InMemory()(FILE), catalogs) for name in ("a", "b"))
     first.load(NOW)
     second.load(NOW)
-    first.take({"orders": MEMORY}, NOW)
-    second.take({"orders": replace(MEMORY, latest=9)}, NOW)
+    first.take(notes_on({"orders": MEMORY}), NOW)
+    second.take(notes_on({"orders": replace(MEMORY, latest=9)}), NOW)
     assert (offered(first, catalogs)["orders"].latest, offered(second, catalogs)["orders"].latest) == (4, 9)
 
 
@@ -112,7 +118,7 @@ def test_what_cannot_be_used_is_measured_again(catalogs, caplog, text):
     notes = InMemory()
     ledger = ScaleLedger("prod", notes(FILE), catalogs)
     ledger.load(NOW)
-    ledger.take({"orders": MEMORY}, NOW)
+    ledger.take(notes_on({"orders": MEMORY}), NOW)
     whole = notes.texts[FILE]
     notes.texts[FILE] = {"cut": whole[:-20], "other sum": whole.replace("200.0", "900.0")}.get(text, text)
     assert loaded(notes, catalogs, NOW) == {}
@@ -125,7 +131,7 @@ def test_a_disk_that_is_away_ends_nothing(catalogs, caplog):
     ledger = ScaleLedger("prod", notes(FILE), catalogs)
     ledger.load(NOW)
     notes.is_away = True
-    ledger.take({"orders": MEMORY}, NOW)
-    ledger.take({"orders": replace(MEMORY, latest=5)}, NOW + 60_000)
+    ledger.take(notes_on({"orders": MEMORY}), NOW)
+    ledger.take(notes_on({"orders": replace(MEMORY, latest=5)}), NOW + 60_000)
     assert caplog.text.count("cannot be stored") == 1
     assert offered(ledger, catalogs)["orders"].latest == 5
