@@ -104,7 +104,6 @@ class ClusterQuery:
         def is_ending() -> bool:
             return self.gate.is_open or stopping.is_set()
 
-        self._remember_scale()
         publisher = self._publisher(store, findings, recording)
         self._problems.lateness = lambda: publisher.lateness
         writer = (
@@ -121,6 +120,7 @@ class ClusterQuery:
     def _publisher(
         self, store: SnapshotStore, findings: FindingsPublisher, recording: Callable[[], RecordingHealth] | None
     ) -> MicroBatchPublisher:
+        self._remember_scale()
         return MicroBatchPublisher(
             spark=self._spark,
             cluster=self._target.name,

@@ -8,14 +8,25 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
+import socket
+import struct
+import sys
+from hmac import compare_digest
 from importlib import import_module
 from types import SimpleNamespace
 from typing import Final
+from uuid import uuid4
 
 from streaming_jobs.runtime.archives import leave_out_archives
+from streaming_jobs.runtime.task_head import peek_head
+from streaming_jobs.runtime.worker_homes import Homes
 
 NEEDED: Final = ("pandas", "pyspark.worker", "streaming_jobs.buckets.processor", "streaming_jobs.ingest.decoding")
 """The modules of a worker."""
+WORKER: Final = "pyspark.worker"
+"""The program of a worker that runs tasks. Spark has others, to which the same daemon leads."""
+_LENGTH: Final = struct.Struct(">i")
 
 
 def collect_young_garbage_only() -> None:
@@ -30,6 +41,42 @@ def collect_young_garbage_only() -> None:
     gc.freeze()  # what was imported stays, and stays shared with the workers
 
 
+def run_tasks_at_home() -> None:
+    """Have tasks with state run at the home of their partition. Only Linux has what that takes."""
+    daemon = import_module("pyspark.daemon")
+    run_here = daemon.worker
+
+    def run_task(connection: socket.socket) -> int:
+        code = int(run_here(connection, True))
+        daemon.gc.collect()
+        return code
+
+    homes = Homes(uuid4().hex, len(os.sched_getaffinity(0)), run_task, stateful_partition)
+
+    def worker(connection: socket.socket, authenticated: bool) -> int:
+        for each in (signal.SIGHUP, signal.SIGTERM):  # which this process has from the daemon
+            signal.signal(each, signal.SIG_DFL)
+        return homes.run(connection) if authenticated or is_authenticated(connection) else 1
+
+    daemon.worker = worker  # type: ignore[attr-defined] # its function of this name
+
+
+def stateful_partition(connection: socket.socket) -> int | None:
+    """The partition of the next task, if it has state."""
+    head = peek_head(connection)
+    return head.partition if head is not None and head.has_state else None
+
+
+def is_authenticated(connection: socket.socket) -> bool:
+    """Whether Spark sends the secret of this daemon; it gets the answer that pyspark.daemon.worker gives."""
+    size = _LENGTH.unpack(connection.recv(_LENGTH.size, socket.MSG_WAITALL))[0]
+    sent = connection.recv(size, socket.MSG_WAITALL)
+    is_right = compare_digest(sent, os.environ["PYTHON_WORKER_FACTORY_SECRET"].encode())
+    answer = b"ok" if is_right else b"err"
+    connection.sendall(_LENGTH.pack(len(answer)) + answer)
+    return is_right
+
+
 def main() -> None:
     """Prepare, then fork workers as Spark asks for them."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # no threads before a fork, and none are needed after it
@@ -37,6 +84,8 @@ def main() -> None:
     for name in NEEDED:
         import_module(name)
     collect_young_garbage_only()
+    if sys.platform == "linux" and sys.argv[1:] == [WORKER]:
+        run_tasks_at_home()
     import_module("pyspark.daemon").manager()
 
 

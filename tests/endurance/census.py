@@ -76,10 +76,12 @@ def _role(place: Path, driver: int) -> Role | None:
     if int(place.name) == driver:
         return Role.DRIVER
     if WORKERS_PROGRAM in command:
-        parent = place.parent / _status(place)["PPid"]
-        return Role.WORKER if WORKERS_PROGRAM in _command(parent) else Role.WORKERS_PARENT
-    is_jvm = (place / "exe").readlink().name == "java" and (place / "comm").read_text().strip() == "java"
-    return Role.JVM if is_jvm else None  # a JVM that starts a program is for a moment two of its name
+        return Role.WORKERS_PARENT if _is_jvm(place.parent / _status(place)["PPid"]) else Role.WORKER
+    return Role.JVM if _is_jvm(place) else None  # a JVM that starts a program is for a moment two of its name
+
+
+def _is_jvm(place: Path) -> bool:
+    return (place / "exe").readlink().name == "java" and (place / "comm").read_text().strip() == "java"
 
 
 def _command(place: Path) -> list[str]:
