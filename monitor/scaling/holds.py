@@ -19,11 +19,15 @@ LONGEST_UNSEEN_MS: Final = 15_000
 
 
 class Held(Value):
-    """Why the number stays, and until when at least (ms since the epoch); None: until something happens."""
+    """Why the number stays, and until when at least (ms since the epoch); None: until something happens.
+
+    ``may_rise``: what waits is not known, but what comes in may need more.
+    """
 
     reason: ScaleHold
     sentence: str
     until_ms: int | None = None
+    may_rise: bool = False
 
 
 class _FindingHold(NamedTuple):
@@ -88,7 +92,10 @@ def _settling(group: GroupState, verdict: GroupVerdict, topics: Topics) -> Held 
         return None
     if usual_ms <= now_ms and _is_seen_since(ended_ms, group, verdict, topics):
         return None
-    return Held(ScaleHold.SETTLING, "A rebalance has just ended.", usual_ms if now_ms < usual_ms else unseen_ms)
+    is_over = usual_ms <= now_ms
+    until_ms = unseen_ms if is_over else usual_ms
+    may_rise = is_over and _finding(verdict) is None
+    return Held(ScaleHold.SETTLING, "A rebalance has just ended.", until_ms, may_rise)
 
 
 def _is_seen_since(ended_ms: int, group: GroupState, verdict: GroupVerdict, topics: Topics) -> bool:

@@ -128,7 +128,8 @@ def _judge_situation(case: ScaleCase, memory: ScaleMemory, measured: Measured, s
         return _unknown(case, memory, shown, unknown)
     held = find_hold(case.group, case.verdict, case.topics)
     if held is not None:
-        return _hold_number(case, memory, shown, held)
+        least = 0 if situation is None or not held.may_rise else _needed_by_inflow(case, situation)
+        return _hold_number(case, memory, shown, held, least)
     if situation is None:
         return _hold_number(case, memory, shown, UNMEASURED)
     try:
@@ -259,11 +260,24 @@ def _await_number(case: ScaleCase, memory: ScaleMemory, shown: Scaling, enough: 
     return Signal(replace(shown, sentence=sentence), kept, min(known_ms, _renewed_ms(case, shown) or known_ms))
 
 
-def _hold_number(case: ScaleCase, memory: ScaleMemory, shown: Scaling, held: Held) -> Signal:
-    """The latest number; while members come and go, those that there are say nothing."""
+def _needed_by_inflow(case: ScaleCase, situation: Situation) -> int:
+    """How many members what comes in needs, whatever waits; 0: unknown, or no number is enough."""
+    loads = {place: replace(load, waiting=0.0) for place, load in situation.loads.items()}
+    try:
+        choice = choose_members(case.table, replace(situation, loads=loads))
+    except QuestionError:
+        return 0
+    return choice.members if choice.is_enough else 0
+
+
+def _hold_number(case: ScaleCase, memory: ScaleMemory, shown: Scaling, held: Held, least: int = 0) -> Signal:
+    """The latest number; while members come and go, those that there are say nothing. ``least``: it rises to that."""
     is_moving = held.reason in _MOTION
     wanted = memory.latest or 0 if is_moving else max(memory.latest or 0, len(case.group.members))
-    enough = memory.enough if is_moving else _with_enough(memory.enough, case, wanted)
+    rises, sentence = least > max(wanted, len(case.group.members)), held.sentence
+    if rises:
+        wanted, sentence = least, f"{held.sentence} What comes in needs {counted(least, 'member')}."
+    enough = memory.enough if is_moving and not rises else _with_enough(memory.enough, case, wanted)
     if memory.latest is None and not _is_known_for_long(case, memory):
         return _await_number(case, memory, replace(shown, hold=None), enough)
     if not wanted:
@@ -271,7 +285,7 @@ def _hold_number(case: ScaleCase, memory: ScaleMemory, shown: Scaling, held: Hel
     told = _within_limits(case, wanted)
     since_ms = memory.since_ms or case.now_ms
     kept = replace(memory, since_ms=since_ms, enough=enough, latest=told, unknown_ms=0)
-    scaling = replace(_wanting(shown, told), sentence=held.sentence, hold=held.reason)
+    scaling = replace(_wanting(shown, told), sentence=sentence, hold=held.reason)
     return Signal(scaling, kept, held.until_ms or _renewed_ms(case, shown))
 
 

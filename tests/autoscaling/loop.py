@@ -33,6 +33,8 @@ class Variant:
     """The window downwards in a cluster, where it is not the default of 300 s."""
     fallback: Fallback | None = None
     assignor: Assignor = Assignor.STICKY
+    down_after_s: float | None = None
+    """``down_after_s`` of groupwatch in a cluster, where it is not the default."""
 
     def spec(self, target: float) -> HpaSpec:
         """The autoscaler, with all its times as fast as the run."""
@@ -43,14 +45,17 @@ class Variant:
 
 
 def variant_of(name: str) -> Variant:
-    """A variant by its name: ``groupwatch``, ``groupwatch-window``, ``keda-LAG-FLAG...`` or ``keda-FLAG``.
+    """A variant by its name: ``groupwatch``, ``groupwatch-window``, ``groupwatch-SECONDS``, ``keda-LAG-FLAG...`` or
+    ``keda-FLAG``.
 
     LAG is ``lagThreshold`` in records of the run. FLAG is one of even (``ensureEvenDistributionOfPartitions``), withlag
     (``limitToPartitionsWithLag``), persistent (``excludePersistentLag``) and idle (``allowIdleConsumers``).
 
-    groupwatch waits itself before its number falls (``down_after_s``), so its autoscaler has no window of its own, but
-    with ``groupwatch-window``.
+    groupwatch waits itself before its number falls (``down_after_s``, or SECONDS), so its autoscaler has no window of
+    its own, but with ``groupwatch-window``.
 
+    >>> variant_of("groupwatch-300").down_after_s
+    300.0
     >>> variant_of("keda-100-even").trigger.lag_threshold, variant_of("keda-even").trigger.ensure_even_distribution
     (100, True)
 
@@ -60,6 +65,8 @@ def variant_of(name: str) -> Variant:
     if name in (GROUPWATCH, f"{GROUPWATCH}-window"):
         return Variant(name, None, down_window_s=0.0 if name == GROUPWATCH else None)
     system, *words = name.split("-")
+    if system == GROUPWATCH and len(words) == 1 and words[0].isdigit():
+        return Variant(name, None, down_window_s=0.0, down_after_s=float(words[0]))
     if system != "keda" or not words:
         raise ValueError(f"no such variant: {name}")
     lag = int(words.pop(0)) if words[0].isdigit() else DEFAULT_KEDA_LAG

@@ -83,8 +83,8 @@ def play(
 ) -> dict[str, Any]:
     """The load on all variants at once; what is written to the file. ``down_after_s`` is that of groupwatch's entry."""
     with_job = any(each.trigger is None for each in variants)
-    row = scale_row(f"{load.name}-.*", PARTITIONS, down_after_s=down_after_s)
-    with world(folder, [row], with_job=with_job, starts_job=False) as kit:
+    rows = [scale_row(group_of(load, each), PARTITIONS, down_after_s=waits_of(each, down_after_s)) for each in variants]
+    with world(folder, rows, with_job=with_job, starts_job=False) as kit:
         loops = [loop_of(kit, load, each) for each in variants]
         for each in loops:
             each.deployment.await_owners(each.deployment.replicas)
@@ -119,9 +119,19 @@ def is_known(loop: Loop) -> bool:
     return signal.metric is not None and not signal.hold and not signal.will_fall
 
 
+def group_of(load: Load, variant: Variant) -> str:
+    """The name of a variant's group, and of its topic."""
+    return f"{load.name}-{variant.name}"
+
+
+def waits_of(variant: Variant, usual_s: float) -> float:
+    """``down_after_s`` of a variant's entry, as fast as the run."""
+    return usual_s if variant.down_after_s is None else variant.down_after_s / FASTER
+
+
 def loop_of(kit: World, load: Load, variant: Variant) -> Loop:
     """The pods of a variant, and the autoscaler that will scale them."""
-    group = f"{load.name}-{variant.name}"
+    group = group_of(load, variant)
     first = load.rates(0.0)
     replicas = math.ceil(sum(first) / (FIRST_LOAD * CAPACITY))
     deployment = kit.deploy(group, PARTITIONS, replicas, nothing, backlog_s=BUSY_S)

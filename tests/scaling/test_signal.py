@@ -345,6 +345,27 @@ def test_after_a_rebalance_commits_and_polls_are_awaited_but_not_for_long(commit
     assert judge_scaling(late, replace(MEASURED, latest=2)).scaling.hold is None
 
 
+def test_what_comes_in_may_raise_the_number_before_commits_follow_a_rebalance():
+    """90 records a second come into each of 6 partitions, a member reads 200, and the headroom is a fifth: three
+    members would be busy for 90% with two partitions each, so it takes six."""
+    fleet = Fleet(even(6, 90.0), [100.0, 100.0], commit_s=1, poll_s=10).run(700)
+    fleet.commit_s, ended_ms = 60, fleet.now_ms
+    case = case_of(fleet.run(8).inputs(), TARGET)
+    case = case._replace(group=replace(case.group, generation_ms=ended_ms))
+    found = judge_scaling(case, replace(MEASURED, latest=2))
+    assert (found.scaling.hold, found.scaling.wanted_members) == (ScaleHold.SETTLING, 6)
+    assert found.scaling.sentence == "A rebalance has just ended. What comes in needs 6 members."
+    assert found.memory.enough[-1].members == 6, "it falls no sooner than any other"
+    assert judge_scaling(case, replace(MEASURED, latest=8)).scaling.wanted_members == 8
+    usual = Rebalance(generation=2, started_ms=0, ended_ms=5_000)
+    soon = case._replace(group=replace(case.group, history=(usual,)))
+    stuck = Finding(kind=FindingKind.LAG, reason="stuck_record", since_ms=1, sentence="It is so.")
+    held = case._replace(verdict=replace(case.verdict, findings=(stuck,)))
+    for other in (soon, held):
+        found = judge_scaling(other, replace(MEASURED, latest=2))
+        assert (found.scaling.hold, found.scaling.wanted_members) == (ScaleHold.SETTLING, 2)
+
+
 def test_the_members_of_a_group_in_motion_are_no_number():
     """A job that starts during a rollout sees fewer members than there are to be."""
     fleet = Fleet(even(6, 90.0), [400.0, 400.0]).run(700)
