@@ -27,7 +27,7 @@ Rates = Callable[[int], Sequence[float]]
 """What comes into each partition in a second, by the seconds since the members joined."""
 
 
-def noted(memory: ScaleMemory) -> dict[str, bytes]:
+def as_notes(memory: ScaleMemory) -> dict[str, bytes]:
     """The notes of a job that remembers this of the group, and has no number of it."""
     return {"g": encode_note(ScaleNote(memory))}
 

@@ -9,7 +9,7 @@ from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.model import FindingKind
 from monitor.model.scaling import ScaleHold, ScaleTarget
 from monitor.scaling.verdicts import Scaler
-from tests.scaling.fleet import Fleet, noted
+from tests.scaling.fleet import Fleet, as_notes
 from tests.scaling.test_signal import known
 
 TARGET = ScaleTarget()
@@ -34,7 +34,7 @@ def test_it_begins_once_it_has_been_so_for_five_minutes_and_ends_with_it():
     """300 records a second come into partition 0 for ten minutes, and a member reads 200; then 50 come."""
     fleet = Fleet(lambda second: [300.0 if second < 700 else 50.0, *[10.0] * 5], [200.0] * 3).run(100)
     scaler = Scaler()
-    scaler.begin_again(noted(known(fleet)))
+    scaler.begin_again(as_notes(known(fleet)))
     told = {}
     for _ in range(40):
         fleet.run(30)
@@ -50,14 +50,14 @@ def test_it_begins_once_it_has_been_so_for_five_minutes_and_ends_with_it():
 def test_a_group_whose_capacity_is_unknown_has_none():
     fleet = Fleet(lambda _: [300.0, *[10.0] * 5], [400.0] * 3).run(100)
     scaler = Scaler()
-    scaler.begin_again(noted(replace(known(fleet), rates=())))
+    scaler.begin_again(as_notes(replace(known(fleet), rates=())))
     assert [crowded(judged(scaler, fleet.run(30))) for _ in range(20)] == [[]] * 20
 
 
 def test_its_age_is_shown_where_the_group_has_no_other():
     fleet = Fleet(lambda _: [300.0, *[10.0] * 5], [400.0] * 3).run(100)
     scaler = Scaler()
-    scaler.begin_again(noted(replace(known(fleet), crowded_ms=fleet.now_ms - 600_000)))
+    scaler.begin_again(as_notes(replace(known(fleet), crowded_ms=fleet.now_ms - 600_000)))
     found = judged(scaler, fleet.run(20))
     assert [each.kind for each in found.verdict.findings] == [FindingKind.CAPACITY]
     assert found.ages_hold_ms is not None
@@ -67,7 +67,7 @@ def test_a_number_is_made_again_after_a_pass_or_some_seconds_or_once_the_group_r
     """Passes are 20 s apart. One that shows more changes the number at once."""
     fleet = Fleet(lambda _: [60.0] * 6, [400.0] * 3).run(300)
     scaler, views = Scaler(), AssignmentViews()
-    scaler.begin_again(noted(known(fleet)))
+    scaler.begin_again(as_notes(known(fleet)))
     first = judged(scaler, fleet, views)
     fleet.rates = lambda _: [3_000.0] * 6
     assert judged(scaler, fleet.run(19), views).verdict.scaling == first.verdict.scaling
@@ -90,6 +90,6 @@ def test_commits_end_a_hold_after_a_rebalance_between_two_passes():
     """The rebalance ends in second 309. The next pass is that of 310, and commits follow in 312."""
     fleet = Fleet(lambda _: [110.0] * 6, [200.0] * 3, phases=[2] * 6, poll_s=10).run(309)
     scaler, views, ended_ms = Scaler(), AssignmentViews(), fleet.now_ms
-    scaler.begin_again(noted(known(fleet)))
+    scaler.begin_again(as_notes(known(fleet)))
     holds = [judged(scaler, fleet.run(1), views, ended_ms).verdict.scaling.hold for _ in range(8)]
     assert holds == [ScaleHold.SETTLING] * 5 + [None] * 3

@@ -30,7 +30,7 @@ from streaming_jobs.buckets.judge import BucketEvaluator
 from streaming_jobs.driver.cluster_view import ClusterView
 from streaming_jobs.driver.verdict_on_demand import AssignmentViewCache, VerdictsOnDemand
 from streaming_jobs.ingest.schemas import BucketRow, RowKind
-from tests.scaling.fleet import Fleet, even, noted
+from tests.scaling.fleet import Fleet, as_notes, even
 from tests.support.builders import ASSIGNED, NOW, catalog, commit, group, range_by_hand, topic
 
 MEMBERS = range_by_hand({"C0": ["a"], "C1": ["a"]}, {"a": 2})
@@ -442,7 +442,7 @@ def test_a_lower_number_comes_when_it_is_due_though_nothing_happens():
     topics, view = Topics(fleet.catalog), ClusterView("c")
     judge = BucketEvaluator(0, SCALED)
     rates = (MemberRate(fleet.now_ms, "m00", "", 100.0),)
-    judge.scaler.begin_again(noted(ScaleMemory(since_ms=fleet.now_ms, rates=rates, latest=4)))
+    judge.scaler.begin_again(as_notes(ScaleMemory(since_ms=fleet.now_ms, rates=rates, latest=4)))
     view.take(judge.rows({"g": fleet.state}, topics, orders(1, known=-1, now_ms=fleet.now_ms)))
     assert view.summary("g").scaling.wanted_members == 4
     assert view.due_ms == fleet.now_ms + 600_000
@@ -455,7 +455,7 @@ def test_a_judge_that_gets_a_bucket_back_goes_on_from_what_the_other_one_remembe
     fleet, view = Fleet(even(6, 60.0), [400.0] * 6).run(900), ClusterView("c")
     judges = [BucketEvaluator(0, SCALED) for _ in range(2)]
     rates = (MemberRate(fleet.now_ms, "m00", "", 200.0),)
-    memories = noted(ScaleMemory(since_ms=1, rates=rates, latest=3))
+    memories = as_notes(ScaleMemory(since_ms=1, rates=rates, latest=3))
     turns = [(judges[0], 30), (judges[1], 30), *[(judges[1], 60)] * 12, (judges[0], 30), (judges[1], 30)]
     told = []
     for batch, (judge, seconds) in enumerate(turns):
