@@ -84,7 +84,7 @@ class Scaler:
         self, judged: Judged, group: GroupState, topics: Topics, view: AssignmentView, target: ScaleTarget
     ) -> Judged:
         """The verdict with the number of members that the group needs, and until when both hold."""
-        known, now_ms = self._known_of(group.group), judged.verdict.evaluated_ms
+        known, now_ms = self._entry_on(group.group), judged.verdict.evaluated_ms
         shares = known.shares(GroupInputs(group, topics.catalog, now_ms), view)
         look = look_at(judged.verdict, topics, target)
         signal = known.note.newest_signal(look, now_ms)
@@ -97,7 +97,7 @@ class Scaler:
         verdict = _with_finding(replace(judged.verdict, scaling=signal.scaling), signal, group)
         return judged.with_addition(verdict, signal.until_ms)
 
-    def _known_of(self, group: str) -> _Known:
+    def _entry_on(self, group: str) -> _Known:
         known = self._known.get(group)
         if known is None:
             data = self.seeds.get(group, b"")
