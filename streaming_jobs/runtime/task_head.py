@@ -52,7 +52,7 @@ def peek_head(connection: socket.socket) -> TaskHead | None:
             return read_head(data)
         except CutOffError:
             deadline = deadline or time.monotonic() + LIMIT_S
-            if time.monotonic() > deadline:
+            if len(data) == MOST_BYTES or time.monotonic() > deadline:
                 return None
             time.sleep(RETRY_DELAY_S)
 
