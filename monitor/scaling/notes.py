@@ -8,7 +8,7 @@ from typing import Final, Self
 import msgspec
 
 from monitor.detection.ownership.catalog_view import Topics
-from monitor.model import GroupVerdict, TopicPartition, Value
+from monitor.model import GroupState, GroupVerdict, TopicPartition, Value
 from monitor.model.scaling import ScaleHold, ScaleMemory, ScaleTarget, Scaling
 from monitor.scaling.signal import RENEWED_MS, Signal
 
@@ -48,7 +48,11 @@ class ScaleNote(Value):
         if self.until_ms is not None:
             until_ms = min(until_ms, self.until_ms)
         is_newest = self.looked_ms <= now_ms < until_ms
-        return Signal(self.scaling, self.memory, self.until_ms, self.crowded) if is_newest else None
+        return Signal(self.scaling, self.memory, until_ms, self.crowded) if is_newest else None
+
+    def after_gap(self) -> ScaleNote:
+        """What is left of it once the group could not be evaluated for long: how fast members read."""
+        return ScaleNote(ScaleMemory(rates=self.memory.rates))
 
 
 _ENCODER: Final = msgspec.msgpack.Encoder()
@@ -65,9 +69,11 @@ def decode_note(data: bytes) -> ScaleNote:
     return _NOTES.decode(data)
 
 
-def look_at(verdict: GroupVerdict, topics: Topics, target: ScaleTarget) -> bytes:
+def look_at(verdict: GroupVerdict, group: GroupState, topics: Topics, target: ScaleTarget) -> bytes:
     """A digest of what makes a number be made again at once: a new pass, another target, findings or members."""
     found = [(each.kind, each.reason) for each in verdict.findings]
     away = verdict.missed_brokers, verdict.topics_without_leader
-    state = verdict.generation, verdict.rebalancing_since_ms, verdict.lag is None, len(verdict.members)
-    return blake2b(_ENCODER.encode((target, topics.catalog.pass_ms, found, state, away)), digest_size=16).digest()
+    members = verdict.generation, verdict.generation_ms, len(verdict.members)
+    moves = verdict.rebalancing_since_ms, bool(verdict.handovers), bool(group.pending)
+    state = topics.catalog.pass_ms, verdict.lag is None, members, moves, found, away
+    return blake2b(_ENCODER.encode((target, state)), digest_size=16).digest()

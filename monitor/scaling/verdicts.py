@@ -21,7 +21,7 @@ from monitor.model import Finding, FindingKind, GroupState, GroupVerdict
 from monitor.model.scaling import ScaleMemory, ScaleTarget, Scaling
 from monitor.scaling.notes import ScaleNote, decode_note, encode_note, look_at
 from monitor.scaling.shares import ShareTable
-from monitor.scaling.signal import ScaleCase, Signal, judge_scaling
+from monitor.scaling.signal import LATEST_FOR_MS, ScaleCase, Signal, judge_scaling
 
 
 @dataclass(slots=True)
@@ -75,6 +75,14 @@ class Scaler:
                 known.data, known.note = data, decode_note(data) if data else ScaleNote()
         self._changed.clear()
 
+    def miss(self, group: str, since_ms: int, now_ms: int) -> None:
+        """The group has not been evaluated since an instant. After a while, no number of before counts."""
+        if now_ms - since_ms > LATEST_FOR_MS and self._note_on(group):
+            known = self._entry_on(group)
+            if known.note != (left := known.note.after_gap()):
+                known.note, known.data = left, encode_note(left)
+                self._changed.add(group)
+
     def keep_only(self, groups: AbstractSet[str]) -> None:
         """Forget all other groups."""
         for name in self._known.keys() - groups:
@@ -86,7 +94,7 @@ class Scaler:
         """The verdict with the number of members that the group needs, and until when both hold."""
         known, now_ms = self._entry_on(group.group), judged.verdict.evaluated_ms
         shares = known.shares(GroupInputs(group, topics.catalog, now_ms), view)
-        look = look_at(judged.verdict, topics, target)
+        look = look_at(judged.verdict, group, topics, target)
         signal = known.note.newest_signal(look, now_ms)
         if signal is None:
             case = ScaleCase(view.named(group), judged.verdict, topics, view.ownership.owners, shares, target)

@@ -5,7 +5,7 @@ What is right and wrong is decided by monitor.detection, how it reads by monitor
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from math import inf
@@ -133,13 +133,26 @@ class BucketEvaluator:
                 changed.append(msgspec.Raw(judged.summary))
         if changed:
             yield BucketRow(self.number, RowKind.SUMMARIES, "", msgspec.msgpack.encode(changed))
-        for name, note in self.scaler.changed_notes(groups, is_whole=not is_followed):
-            yield BucketRow(self.number, RowKind.SCALE, name, note)
+        yield from self._note_rows(groups, context.now_ms, is_followed=is_followed)
         if not is_followed or gone or self.made > made or self._stopped != stopped:
             yield from self._changed_blocks([block for each in evaluated for block in each.blocks])
         self._before_ms = context.now_ms
         due_ms = min([each.due_ms for each in evaluated], default=inf)
         yield BucketRow(self.number, RowKind.DUE, "", None if due_ms == inf else msgspec.msgpack.encode(int(due_ms)))
+
+    def _note_rows(self, groups: Mapping[str, GroupState], now_ms: int, *, is_followed: bool) -> Iterator[BucketRow]:
+        """The notes on groups whose members are counted."""
+        for name, since_ms in self._stopped.items():
+            self.scaler.miss(name, since_ms, now_ms)
+        counted = groups if is_followed else self._groups_to_scale(groups)
+        for name, note in self.scaler.changed_notes(counted, is_whole=not is_followed):
+            yield BucketRow(self.number, RowKind.SCALE, name, note)
+
+    def _groups_to_scale(self, groups: Mapping[str, GroupState]) -> Iterable[str]:
+        """Those of the groups whose members are counted."""
+        if not self.rules.scales:
+            return ()
+        return [name for name, state in groups.items() if self.rules.of(state.cluster, name).scale is not None]
 
     def _evaluate(self, name: str, state: GroupState, topics: Topics, now_ms: int) -> _EvaluatedGroup:
         last = self._last.get(name)

@@ -232,6 +232,7 @@ def _take(bucket: _BucketView, row: BucketRow) -> None:
             _put(bucket.groups, row.name, _GroupBytes(row.payload) if row.payload else None)
             if row.payload is None:
                 bucket.summaries.pop(row.name, None)
+                bucket.scale.pop(row.name, None)
         case RowKind.OFFSETS:
             bucket.groups[row.name] = bucket.groups[row.name].moved(row.payload or b"")
         case RowKind.PLACES:
@@ -241,6 +242,7 @@ def _take(bucket: _BucketView, row: BucketRow) -> None:
         case RowKind.BLOCK if row.name == ALL_BLOCKS:
             bucket.blocks.clear()
             bucket.summaries.clear()  # those of groups that exist follow
+            bucket.scale.clear()
         case RowKind.BLOCK:
             _put(bucket.blocks, row.name, _DEFLATED.decode(row.payload) if row.payload else None)
         case _:

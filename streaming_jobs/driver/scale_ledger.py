@@ -49,7 +49,6 @@ class ScaleLedger:
         self._note = note
         self._catalogs = catalogs
         self._known: Mapping[str, bytes] = {}
-        self._seen: frozenset[str] = frozenset()
         self._stored: Mapping[str, int] = {}
         """The stored numbers."""
         self._stored_ms = 0
@@ -75,17 +74,15 @@ class ScaleLedger:
         return self._key
 
     def take(self, notes: Mapping[str, bytes], now_ms: int) -> None:
-        """Take the notes of the executors on their groups, and offer them at once.
+        """Take the notes of the executors, which are those on all groups that there are, and offer them at once.
 
         They are stored once a minute, so that their numbers stay current, and as soon as one is higher.
         """
-        gone = self._seen - notes.keys()
-        self._seen = frozenset(notes)
         changed = {name: note for name, note in notes.items() if note != self._known.get(name)}
         latest = {name: decode_note(note).memory.latest or 0 for name, note in changed.items()}
         is_higher = any(each > self._stored.get(name, 0) for name, each in latest.items())
-        if changed or not gone.isdisjoint(self._known):
-            self._known = {name: note for name, note in self._known.items() if name not in gone} | changed
+        if changed or notes.keys() != self._known.keys():
+            self._known = dict(notes)
             self._offer()
         if self._known and (is_higher or now_ms - self._stored_ms >= STORED_EVERY_MS):
             self._store(now_ms)

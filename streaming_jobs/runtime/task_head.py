@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import struct
 import time
@@ -19,14 +20,17 @@ STATEFUL: Final = frozenset(
 MOST_BYTES: Final = 65_536
 LIMIT_S: Final = 0.5
 RETRY_DELAY_S: Final = 0.001
+_QUERY: Final = re.compile(rb'"sql\.streaming\.queryId":\s?"([^"]{1,100})"')
+"""Spark's local property of the tasks of a query."""
 _INT: Final = struct.Struct(">i")
 
 
 class TaskHead(NamedTuple):
-    """The partition of a task, and its kind (pyspark.util.PythonEvalType); None: it is further behind."""
+    """The partition of a task, its kind (pyspark.util.PythonEvalType; None: it is further behind), and its query."""
 
     partition: int
     kind: int | None
+    query: str = ""
 
     @property
     def has_state(self) -> bool:
@@ -67,13 +71,15 @@ def read_head(data: bytes) -> TaskHead:
         CutOffError: the bytes end before all of it.
     """
     partition, at = _int(data, 0)
-    for _ in ("version", "context", "folder"):
-        at = _after_text(data, at)
-    files, at = _int(data, at)
+    context_at = _after_text(data, at)
+    folder_at = _after_text(data, context_at)
+    files, at = _int(data, _after_text(data, folder_at))
     for _ in range(files):
         at = _after_text(data, at)
     has_broadcasts = bool(_int(data, at + 1)[0]) or data[at : at + 1] != b"\0"
-    return TaskHead(partition, None if has_broadcasts else _int(data, at + 1 + _INT.size)[0])
+    kind = None if has_broadcasts else _int(data, at + 1 + _INT.size)[0]
+    found = _QUERY.search(data, context_at, folder_at)
+    return TaskHead(partition, kind, found[1].decode() if found else "")
 
 
 def _int(data: bytes, at: int) -> tuple[int, int]:

@@ -16,7 +16,7 @@ from hmac import compare_digest
 from importlib import import_module
 from types import SimpleNamespace
 from typing import Final
-from uuid import uuid4
+from zlib import crc32
 
 from streaming_jobs.runtime.archives import leave_out_archives
 from streaming_jobs.runtime.task_head import peek_head
@@ -26,6 +26,8 @@ NEEDED: Final = ("pandas", "pyspark.worker", "streaming_jobs.buckets.processor",
 """The modules of a worker."""
 WORKER: Final = "pyspark.worker"
 """The program of a worker that runs tasks. Spark has others, to which the same daemon leads."""
+HOMES_PER_CORE: Final = 2
+"""A task waits while its home runs that of another query: more homes than tasks at a time make that rare."""
 _LENGTH: Final = struct.Struct(">i")
 
 
@@ -51,7 +53,8 @@ def run_tasks_at_home() -> None:
         daemon.gc.collect()
         return code
 
-    homes = Homes(uuid4().hex, len(os.sched_getaffinity(0)), run_task, stateful_partition)
+    os.setpgid(0, 0)  # as the daemon does, before it has processes
+    homes = Homes.with_keeper(run_task, home_of)
 
     def worker(connection: socket.socket, authenticated: bool) -> int:
         for each in (signal.SIGHUP, signal.SIGTERM):  # which this process has from the daemon
@@ -61,10 +64,12 @@ def run_tasks_at_home() -> None:
     daemon.worker = worker  # type: ignore[attr-defined] # its function of this name
 
 
-def stateful_partition(connection: socket.socket) -> int | None:
-    """The partition of the next task, if it has state."""
+def home_of(connection: socket.socket) -> int | None:
+    """The home of the next task, if it has state. Queries share homes, and begin at different ones."""
     head = peek_head(connection)
-    return head.partition if head is not None and head.has_state else None
+    if head is None or not head.has_state:
+        return None
+    return (head.partition + crc32(head.query.encode())) % (HOMES_PER_CORE * len(os.sched_getaffinity(0)))
 
 
 def is_authenticated(connection: socket.socket) -> bool:

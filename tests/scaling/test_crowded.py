@@ -93,3 +93,28 @@ def test_commits_end_a_hold_after_a_rebalance_between_two_passes():
     scaler.begin_again(as_notes(known(fleet)))
     holds = [judged(scaler, fleet.run(1), views, ended_ms).verdict.scaling.hold for _ in range(8)]
     assert holds == [ScaleHold.SETTLING] * 5 + [None] * 3
+
+
+def test_another_process_holds_the_number_at_once_where_members_are_waited_for():
+    """It has the note of the first one, and has not seen the group before."""
+    fleet, first, second = Fleet(lambda _: [60.0] * 6, [400.0] * 3).run(700), Scaler(), Scaler()
+    first.begin_again(as_notes(known(fleet)))
+    inputs, views = fleet.inputs(), AssignmentViews()
+    topics, view = Topics(inputs.catalog), views.of(inputs.group, Topics(inputs.catalog))
+    verdict = judge_until(inputs.group, topics, view, inputs.now_ms, DetectionSettings()).verdict
+    first.with_scaling(Judged(verdict, None, None), inputs.group, topics, view, TARGET)
+    second.begin_again(dict(first.changed_notes(["g"], is_whole=True)))
+    joining = replace(inputs.group, pending=True)
+    found = second.with_scaling(Judged(verdict, None, None), joining, topics, view, TARGET).verdict.scaling
+    assert found.hold is ScaleHold.REBALANCE
+
+
+def test_a_quiet_group_that_commits_is_looked_at_again_soon():
+    """Nothing comes in, so its number holds for as long as nothing happens; a commit may be a jump back."""
+    fleet, scaler, views = Fleet(lambda _: [0.0] * 6, [400.0] * 3).run(700), Scaler(), AssignmentViews()
+    scaler.begin_again(as_notes(known(fleet)))
+    fleet.poll_s = 1_000
+    first = judged(scaler, fleet, views)
+    looked_ms = fleet.now_ms
+    assert first.until_ms is None or first.until_ms > looked_ms + 30_000
+    assert judged(scaler, fleet.run(1), views).until_ms == looked_ms + 30_000

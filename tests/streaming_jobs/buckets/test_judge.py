@@ -515,6 +515,32 @@ def test_what_is_remembered_of_a_group_that_cannot_be_read_stays_with_a_worker_t
     assert view.scale_notes() == remembered != {}
 
 
+def test_no_number_counts_that_is_older_than_five_minutes_in_which_the_group_could_not_be_read():
+    """Its members may be others by then. How fast they read stays."""
+    fleet, view = Fleet(even(6, 60.0), [150.0, 150.0]).run(200), ClusterView("c")
+    topics, judge = Topics(fleet.catalog), BucketEvaluator(0, SCALED)
+    view.take(judge.rows({"g": fleet.state}, topics, orders(1, known=-1, now_ms=fleet.now_ms)))
+    before = view.scale_memory("g")
+    unread = {0: Unread("Broker 2 does not answer.", fleet.now_ms)}
+    for batch, (away_ms, left) in enumerate([(300_000, before), (300_001, ScaleMemory(rates=before.rates))], 2):
+        now_ms = fleet.now_ms + away_ms
+        context = replace(orders(batch, known=batch - 1, now_ms=now_ms), log_partitions=1, unread=unread)
+        view.take(judge.rows({"g": fleet.state}, topics, context))
+        assert view.scale_memory("g") == left
+    assert before.latest is not None
+
+
+def test_nothing_is_remembered_of_groups_that_are_gone_or_whose_members_are_not_counted():
+    fleet, view = Fleet(even(6, 60.0), [150.0, 150.0]).run(200), ClusterView("c")
+    topics, groups = Topics(fleet.catalog), {name: replace(fleet.state, group=name) for name in "gh"}
+    judge = BucketEvaluator(0, SCALED)
+    judge.scaler.begin_again(as_notes(ScaleMemory(latest=3)) | {"h": as_notes(ScaleMemory(latest=3))["g"]})
+    view.take(judge.rows(groups, topics, orders(1, known=-1, now_ms=fleet.now_ms)))
+    assert view.scale_notes().keys() == {"g"}
+    view.take([BucketRow(0, RowKind.GROUP, "g", None)])
+    assert view.scale_notes() == {}
+
+
 def test_a_fault_in_the_number_leaves_the_verdict(monkeypatch):
     def fail(*_: object) -> None:
         raise ZeroDivisionError("float division by zero")

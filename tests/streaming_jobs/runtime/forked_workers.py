@@ -1,12 +1,13 @@
 """A daemon that forks a worker for each connection, as PySpark's does; here tasks are a byte each.
 
-``python -m tests.streaming_jobs.runtime.forked_workers HOMES BUSY_LIMIT_S`` writes its port. A task is the number of
-its partition and what it does; it answers with the process that runs it, and WAITs end with a further byte.
+``python -m tests.streaming_jobs.runtime.forked_workers BUSY_LIMIT_S`` writes its port. A task is the number of its home
+and what it does; it answers with the process that runs it, and WAITs end with a further byte.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import signal
 import socket
 import struct
@@ -15,11 +16,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from subprocess import PIPE, Popen
 from typing import Final, NamedTuple
-from uuid import uuid4
 
 from streaming_jobs.runtime.worker_homes import Homes
 
-TELL, WAIT, DIE = b"t", b"w", b"d"
+TELL, WAIT, DIE, FAIL, HANG = b"t", b"w", b"d", b"f", b"h"
 TASK: Final = struct.Struct(">ic")
 ANSWER: Final = struct.Struct(">i")
 FAILED: Final = -1
@@ -35,16 +35,18 @@ def run_task(connection: socket.socket) -> int:
     if act == DIE:
         os._exit(3)
     connection.sendall(ANSWER.pack(os.getpid()))
+    if act == HANG:
+        re.match("(a+)+b", "a" * 60)  # takes years, in C
     if act == WAIT and not connection.recv(1):
         return 1
-    return 0
+    return 1 if act == FAIL else 0
 
 
-def partition_of(connection: socket.socket) -> int | None:
-    """The partition of the next task; those below 0 have no state."""
+def home_of(connection: socket.socket) -> int | None:
+    """The home of the next task; those below 0 have no state."""
     head = connection.recv(TASK.size, socket.MSG_PEEK | socket.MSG_WAITALL)
-    partition = int(TASK.unpack(head)[0]) if len(head) == TASK.size else FAILED
-    return partition if partition >= 0 else None
+    home = int(TASK.unpack(head)[0]) if len(head) == TASK.size else FAILED
+    return home if home >= 0 else None
 
 
 def serve(homes: Homes, listener: socket.socket) -> None:
@@ -68,18 +70,18 @@ class Worker:
         self.connection = socket.create_connection(("127.0.0.1", daemon.port), LIMIT_S)
         self.pid = self.answer()
 
-    def begin(self, partition: int, act: bytes = TELL) -> None:
+    def begin(self, home: int, act: bytes = TELL) -> None:
         """Give it a task."""
-        self.connection.sendall(TASK.pack(partition, act))
+        self.connection.sendall(TASK.pack(home, act))
 
     def answer(self) -> int:
         """The process that runs the task; FAILED: the connection has ended."""
         answer = self.connection.recv(ANSWER.size, socket.MSG_WAITALL)
         return int(ANSWER.unpack(answer)[0]) if answer else FAILED
 
-    def run(self, partition: int, act: bytes = TELL) -> int:
+    def run(self, home: int, act: bytes = TELL) -> int:
         """Both."""
-        self.begin(partition, act)
+        self.begin(home, act)
         return self.answer()
 
 
@@ -91,9 +93,9 @@ class Daemon(NamedTuple):
 
 
 @contextmanager
-def forked_workers(homes: int, busy_limit_s: float = LIMIT_S) -> Iterator[Daemon]:
+def forked_workers(busy_limit_s: float = LIMIT_S) -> Iterator[Daemon]:
     """Such a daemon; all of its processes end with the block."""
-    command = [sys.executable, "-m", __name__, str(homes), str(busy_limit_s)]
+    command = [sys.executable, "-m", __name__, str(busy_limit_s)]
     with Popen(command, stdout=PIPE, text=True, start_new_session=True) as process:
         assert process.stdout is not None
         try:
@@ -104,9 +106,10 @@ def forked_workers(homes: int, busy_limit_s: float = LIMIT_S) -> Iterator[Daemon
 
 def main() -> None:
     """Serve on a free port."""
+    homes = Homes.with_keeper(run_task, home_of, float(sys.argv[1]))
     with socket.create_server(("127.0.0.1", 0)) as listener:
         print(listener.getsockname()[1], flush=True)  # noqa: T201 -- for the test
-        serve(Homes(uuid4().hex, int(sys.argv[1]), run_task, partition_of, busy_limit_s=float(sys.argv[2])), listener)
+        serve(homes, listener)
 
 
 if __name__ == "__main__":

@@ -33,10 +33,11 @@ def task(partition: int = 5, kind: int = STATE, context: str = "{}", files: tupl
     [
         (task(), TaskHead(5, STATE)),
         (task(0, MAP_ARROW, '{"é": 1}', ("a.zip", "b.egg")), TaskHead(0, MAP_ARROW)),
+        (task(context='{"localProperties":{"sql.streaming.queryId":"7f-1"}}'), TaskHead(5, STATE, "7f-1")),
         (task().replace(struct.pack(">?ii", False, 0, STATE), struct.pack(">?ii", False, 2, STATE)), TaskHead(5, None)),
         (task().replace(struct.pack(">?ii", False, 0, STATE), struct.pack(">?ii", True, 0, STATE)), TaskHead(5, None)),
     ],
-    ids=["with state", "files", "broadcasts", "a server of broadcasts"],
+    ids=["with state", "files", "a query", "broadcasts", "a server of broadcasts"],
 )
 def test_what_a_task_is(data: bytes, head: TaskHead):
     assert read_head(data) == head
@@ -76,6 +77,7 @@ def test_what_is_no_head_is_not_awaited_for_long(sent: bytes):
         writer = threading.Thread(target=spark.sendall, args=[sent])
         writer.start()
         if not sent:
+            writer.join()
             spark.close()
         began = time.monotonic()
         assert peek_head(worker) is None
