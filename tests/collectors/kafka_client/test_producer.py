@@ -95,11 +95,15 @@ def test_the_brokers_date_the_records_of_a_topic_of_an_earlier_version_too(clust
         admin.create_topics([NewTopic(cluster.events_topic, 1, 1, topic_configs={"retention.ms": "7200000"})])
         admin.wait_for_topics([cluster.events_topic])
         assert not ensure_events_topic(admin, cluster.events_topic)
-        (found,) = admin.describe_configs([topic])["topic"].values()
-    assert {name: each["value"] for name, each in found.items()} == {
-        "message.timestamp.type": "LogAppendTime",
-        "retention.ms": "7200000",
-    }
+
+        def has_both() -> bool:
+            (found,) = admin.describe_configs([topic])["topic"].values()
+            return {name: each["value"] for name, each in found.items()} == {
+                "message.timestamp.type": "LogAppendTime",
+                "retention.ms": "7200000",
+            }
+
+        eventually(has_both, "both settings: a broker knows them a moment after the controller")
 
 
 def test_a_choice_that_is_none_is_told():
