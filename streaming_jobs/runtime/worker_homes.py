@@ -111,13 +111,14 @@ class Keeper:
     _homes: dict[int, socket.socket] = field(default_factory=dict)
 
     def serve(self) -> None:
-        """Do so until the process ends."""
+        """Do so until there are no workers, and no daemon."""
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # homes that end leave nothing
         while True:
             data, descriptors, _, _ = socket.recv_fds(self.requests, _HOME.size, 2)
+            if not data:
+                return
             try:
-                if len(descriptors) == 2:
-                    self._pass_on(int(_HOME.unpack(data)[0]), descriptors)
+                self._pass_on(int(_HOME.unpack(data)[0]), descriptors)
             finally:
                 for each in descriptors:
                     os.close(each)
