@@ -261,13 +261,12 @@ def _await_number(case: ScaleCase, memory: ScaleMemory, shown: Scaling, enough: 
 
 
 def _needed_by_inflow(case: ScaleCase, situation: Situation) -> int:
-    """How many members what comes in needs, whatever waits; 0: unknown, or no number is enough."""
+    """How many members what comes in needs, whatever waits; 0: unknown."""
     loads = {place: replace(load, waiting=0.0) for place, load in situation.loads.items()}
     try:
-        choice = choose_members(case.table, replace(situation, loads=loads))
+        return choose_members(case.table, replace(situation, loads=loads)).members
     except QuestionError:
         return 0
-    return choice.members if choice.is_enough else 0
 
 
 def _hold_number(case: ScaleCase, memory: ScaleMemory, shown: Scaling, held: Held, least: int = 0) -> Signal:

@@ -34,10 +34,8 @@ class _Known:
     table: ShareTable | None = None
 
     def shares(self, inputs: GroupInputs, view: AssignmentView) -> ShareTable:
-        """Who would own what. If members or partitions are others than before, the number is to be made again, too."""
+        """Who would own what, worked out once while members and partitions stay."""
         if self.table is None or self.view is not view:
-            if self.view is not None:
-                self.note = ScaleNote(self.note.memory)
             self.view, self.table = view, ShareTable(inputs, view.ownership.owners)
         return self.table
 
@@ -84,7 +82,9 @@ class Scaler:
                 self._changed.add(group)
 
     def keep_only(self, groups: AbstractSet[str]) -> None:
-        """Forget all other groups."""
+        """Forget all other groups: one that comes back is new."""
+        if not self.seeds.keys() <= groups:
+            self.seeds = {name: note for name, note in self.seeds.items() if name in groups}
         for name in self._known.keys() - groups:
             del self._known[name]
 

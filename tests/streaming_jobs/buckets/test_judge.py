@@ -537,6 +537,13 @@ def test_nothing_is_remembered_of_groups_that_are_gone_or_whose_members_are_not_
     judge.scaler.begin_again(as_notes(ScaleMemory(latest=3)) | {"h": as_notes(ScaleMemory(latest=3))["g"]})
     view.take(judge.rows(groups, topics, orders(1, known=-1, now_ms=fleet.now_ms)))
     assert view.scale_notes().keys() == {"g"}
+    view.take(judge.rows({}, topics, orders(2, known=1, now_ms=fleet.now_ms)))
+    assert view.scale_notes() == {}
+    view.take(judge.rows(groups, topics, orders(3, known=2, now_ms=fleet.now_ms)))
+    assert view.scale_notes().keys() == {"g"}, "it is back"
+    view.take(BucketEvaluator(0, SCALED).rows({}, topics, orders(4, known=3, now_ms=fleet.now_ms)))
+    assert view.scale_notes() == {}, "it went in the turn of a worker that has not seen it"
+    view.take(judge.rows(groups, topics, orders(5, known=4, now_ms=fleet.now_ms)))
     view.take([BucketRow(0, RowKind.GROUP, "g", None)])
     assert view.scale_notes() == {}
 
