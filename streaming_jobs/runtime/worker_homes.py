@@ -152,7 +152,7 @@ def _fork() -> bool:
     parent = os.getpid()
     if os.fork():
         return False
-    for each in (signal.SIGHUP, signal.SIGCHLD, signal.SIGTERM):  # which it has from the daemon
+    for each in (signal.SIGHUP, signal.SIGCHLD, signal.SIGTERM, signal.SIGIO):  # which it has from the daemon
         signal.signal(each, signal.SIG_DFL)
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != parent:
@@ -185,12 +185,10 @@ def _live(requests: socket.socket, run_task: RunTask) -> None:
             if line.recv(len(READY)) == READY:  # else the worker waits no longer
                 code = _run_watched(connection, line, run_task)
                 line.sendall(_EXIT_CODE.pack(code))
-    os._exit(0)
 
 
 def _run_watched(connection: socket.socket, line: socket.socket, run_task: RunTask) -> int:
     """Run a task. If its worker dies before it, the kernel ends this process: Spark kills a worker whose task hangs."""
-    signal.signal(signal.SIGIO, signal.SIG_DFL)
     fcntl.fcntl(line, fcntl.F_SETOWN, os.getpid())
     flags = fcntl.fcntl(line, fcntl.F_GETFL)
     fcntl.fcntl(line, fcntl.F_SETFL, flags | os.O_ASYNC)

@@ -31,7 +31,6 @@ from monitor.findings.table import FINDINGS
 from monitor.messages.names import LISTED
 from monitor.model import CONNECT, Finding, GroupVerdict, traits_of
 from monitor.model.scaling import ScaleMemory, ScaleTarget
-from monitor.scaling.notes import ScaleNote, encode_note
 from monitor.scaling.verdicts import Scaler, scale_findings
 from monitor.web.page.group import group_page
 from monitor.web.page.options import PageOptions
@@ -39,6 +38,7 @@ from monitor.web.page.render import Pages
 from monitor.web.views.overview import ClusterLine
 from monitor.web.views.summary import verdict_json
 from tests.detection.told_examples import NOW, Example, at, examples
+from tests.scaling.fleet import notes_on
 
 TEXTS = Path(__file__).with_name("told.txt")
 EXAMPLES = examples()
@@ -56,7 +56,7 @@ def title(example: Example) -> str:
 def scaled(example: Example, memory: ScaleMemory, target: ScaleTarget) -> GroupVerdict:
     """The verdict with the number of members that the group needs."""
     scaler, topics = Scaler(), Topics(example.catalog)
-    scaler.begin_again({example.group.group: encode_note(ScaleNote(memory))})
+    scaler.begin_again(notes_on({example.group.group: memory}))
     view = view_assignment(example.group, example.catalog)
     judged = judge_until(example.group, topics, view, NOW, example.settings)
     return scaler.with_scaling(judged, example.group, topics, view, target).verdict

@@ -5,7 +5,7 @@ Members read a share of all that waits, or batches, a partition after the other,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from msgspec.structs import replace
@@ -27,9 +27,14 @@ Rates = Callable[[int], Sequence[float]]
 """What comes into each partition in a second, by the seconds since the members joined."""
 
 
+def notes_on(memories: Mapping[str, ScaleMemory]) -> dict[str, bytes]:
+    """The notes of a job that remembers this of groups, and has no number of any."""
+    return {name: encode_note(ScaleNote(memory)) for name, memory in memories.items()}
+
+
 def as_notes(memory: ScaleMemory) -> dict[str, bytes]:
-    """The notes of a job that remembers this of the group, and has no number of it."""
-    return {"g": encode_note(ScaleNote(memory))}
+    """The same of one group, g."""
+    return notes_on({"g": memory})
 
 
 def even(partitions: int, per_second: float) -> Rates:

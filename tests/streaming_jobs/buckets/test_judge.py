@@ -30,7 +30,7 @@ from streaming_jobs.buckets.judge import BucketEvaluator
 from streaming_jobs.driver.cluster_view import ClusterView
 from streaming_jobs.driver.verdict_on_demand import AssignmentViewCache, VerdictsOnDemand
 from streaming_jobs.ingest.schemas import BucketRow, RowKind
-from tests.scaling.fleet import Fleet, as_notes, even
+from tests.scaling.fleet import Fleet, as_notes, even, notes_on
 from tests.support.builders import ASSIGNED, NOW, catalog, commit, group, range_by_hand, topic
 
 MEMBERS = range_by_hand({"C0": ["a"], "C1": ["a"]}, {"a": 2})
@@ -534,13 +534,14 @@ def test_nothing_is_remembered_of_groups_that_are_gone_or_whose_members_are_not_
     fleet, view = Fleet(even(6, 60.0), [150.0, 150.0]).run(200), ClusterView("c")
     topics, groups = Topics(fleet.catalog), {name: replace(fleet.state, group=name) for name in "gh"}
     judge = BucketEvaluator(0, SCALED)
-    judge.scaler.begin_again(as_notes(ScaleMemory(latest=3)) | {"h": as_notes(ScaleMemory(latest=3))["g"]})
+    judge.scaler.begin_again(notes_on(dict.fromkeys("gh", ScaleMemory(since_ms=1, latest=3))))
     view.take(judge.rows(groups, topics, orders(1, known=-1, now_ms=fleet.now_ms)))
     assert view.scale_notes().keys() == {"g"}
     view.take(judge.rows({}, topics, orders(2, known=1, now_ms=fleet.now_ms)))
     assert view.scale_notes() == {}
     view.take(judge.rows(groups, topics, orders(3, known=2, now_ms=fleet.now_ms)))
     assert view.scale_notes().keys() == {"g"}, "it is back"
+    assert view.scale_memory("g").since_ms == fleet.now_ms, "and new"
     view.take(BucketEvaluator(0, SCALED).rows({}, topics, orders(4, known=3, now_ms=fleet.now_ms)))
     assert view.scale_notes() == {}, "it went in the turn of a worker that has not seen it"
     view.take(judge.rows(groups, topics, orders(5, known=4, now_ms=fleet.now_ms)))

@@ -9,9 +9,10 @@ import pytest
 from msgspec.structs import replace
 
 from monitor.model.scaling import EnoughMembers, MemberRate, ScaleMemory
-from monitor.scaling.notes import ScaleNote, decode_note, encode_note
+from monitor.scaling.notes import decode_note
 from streaming_jobs.buckets.catalog_server import CatalogServer
 from streaming_jobs.driver.scale_ledger import FILE, ScaleLedger
+from tests.scaling.fleet import notes_on
 from tests.streaming_jobs.driver.test_met_ledger import InMemory
 
 NOW = 1_796_000_000_000
@@ -33,10 +34,6 @@ def catalogs() -> Iterator[CatalogServer]:
 def offered(ledger: ScaleLedger, catalogs: CatalogServer) -> dict[str, ScaleMemory]:
     notes = msgspec.msgpack.decode(catalogs.address.fetch(ledger.key), type=dict[str, bytes])
     return {name: decode_note(note).memory for name, note in notes.items()}
-
-
-def notes_on(memories: dict[str, ScaleMemory]) -> dict[str, bytes]:
-    return {name: encode_note(ScaleNote(memory)) for name, memory in memories.items()}
 
 
 def loaded(notes: InMemory, catalogs: CatalogServer, now_ms: int, cluster: str = "prod") -> dict[str, ScaleMemory]:
