@@ -1,4 +1,4 @@
-"""Prints where the time of a run of CI went, which tests passed only when they were repeated, and which never did.
+"""Prints where the time of a run of CI went, which tests passed only when they were repeated, which never did, and why.
 
 ``python .ci/report_times.py FOLDER``: the folder has ``stages.tsv`` (stage, seconds, exit code; a line each) and for
 each run of pytest its report in JUnit's format, ``TARGET.xml`` and ``TARGET-again.xml``. ``times.json`` is written
@@ -18,6 +18,8 @@ from xml.etree import ElementTree
 SLOWEST: Final = 20
 AGAIN: Final = "-again"
 LEFT_OUT: Final = "left out: no time is left"
+REASON_CHARACTERS: Final = 300
+OUTCOMES: Final = ("failure", "error")
 
 Tests = dict[str, tuple[float, bool]]
 """By test, its seconds, and whether it did not fail."""
@@ -37,9 +39,18 @@ def tests_in(report: Path) -> Tests:
     for case in cases_in(report):
         name = f"{case.get('classname')}::{case.get('name')}"
         seconds, passed = found[name]
-        failed = any(case.find(outcome) is not None for outcome in ("failure", "error"))
+        failed = any(case.find(outcome) is not None for outcome in OUTCOMES)
         found[name] = (seconds + float(case.get("time", 0)), passed and not failed)
     return dict(found)
+
+
+def reasons_in(reports: Iterable[Path]) -> Iterator[tuple[str, str]]:
+    """Each test that failed with the first line of why. What pytest itself prints may be cut off where it is read."""
+    for case in (case for report in reports for case in cases_in(report)):
+        for found in map(case.find, OUTCOMES):
+            if found is not None:
+                line = found.get("message", "").partition("\n")[0]
+                yield f"{case.get('classname')}::{case.get('name')}", f"{found.tag}: {line[:REASON_CHARACTERS]}"
 
 
 def left_out_in(reports: Iterable[Path]) -> Counter[str]:
@@ -95,6 +106,7 @@ def summary_of(folder: Path) -> dict[str, Any]:
         "left_out": left_out_in(written),
         "flaky": [name for name, passed_again in failed if passed_again],
         "failed": [name for name, passed_again in failed if not passed_again],
+        "reasons": list(reasons_in(written)),
     }
 
 
@@ -114,6 +126,7 @@ def text_of(summary: dict[str, Any]) -> str:
     ]
     lines.append(f"{summary['seconds']:6d} s  in all")
     lines += [f"{outcome}: {name}" for outcome in ("flaky", "failed") for name in summary[outcome]]
+    lines += [f"why: {name}: {reason}" for name, reason in summary["reasons"]]
     lines += [f"left out, as no time was left: {name}, {tests} tests" for name, tests in summary["left_out"].items()]
     return "\n".join(lines) + "\n"
 

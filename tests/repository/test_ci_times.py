@@ -12,8 +12,8 @@ SCRIPT = Path(__file__).parents[2] / ".ci" / "report_times.py"
 FIRST = """<testsuites><testsuite>
 <testcase classname="tests.a.test_a" name="test_quick" time="0.2"/>
 <testcase classname="tests.a.test_a" name="test_slow" time="7.26"/>
-<testcase classname="tests.a.test_a" name="test_flaky" time="3.0"><failure message="no"/></testcase>
-<testcase classname="tests.a.test_a" name="test_broken" time="2.0"><error message="no"/></testcase>
+<testcase classname="tests.a.test_a" name="test_flaky" time="3.0"><failure message="assert 1 == 2&#10;+"/></testcase>
+<testcase classname="tests.a.test_a" name="test_broken" time="2.0"><error message="failed on setup"/></testcase>
 </testsuite></testsuites>"""
 
 AGAIN = """<testsuites><testsuite>
@@ -36,7 +36,7 @@ def test_stages_are_summed_up_and_the_slowest_tests_come_first(tmp_path: Path):
         "     7.3 s  tests.a.test_a::test_slow",
         "     3.0 s  tests.a.test_a::test_flaky",
     ]
-    assert lines[-7:] == [
+    assert lines[-9:] == [
         "Stages:",
         "    90 s  venv",
         "   400 s  test, failed",
@@ -44,6 +44,8 @@ def test_stages_are_summed_up_and_the_slowest_tests_come_first(tmp_path: Path):
         "   510 s  in all",
         "failed: tests.a.test_a::test_flaky",
         "failed: tests.a.test_a::test_broken",
+        "why: tests.a.test_a::test_flaky: failure: assert 1 == 2",
+        "why: tests.a.test_a::test_broken: error: failed on setup",
     ]
     kept = json.loads((tmp_path / "times.json").read_text())
     assert kept["stages"][1] == {"stage": "test", "seconds": 400, "code": 2}
@@ -80,9 +82,12 @@ def test_what_was_left_out_for_want_of_time_is_told_last(tmp_path: Path):
 def test_what_passes_when_it_is_repeated_is_flaky_and_what_fails_again_is_not(tmp_path: Path):
     (tmp_path / "test.xml").write_text(FIRST)
     (tmp_path / "test-again.xml").write_text(AGAIN)
-    assert printed(tmp_path).splitlines()[-2:] == [
+    assert printed(tmp_path).splitlines()[-5:] == [
         "flaky: tests.a.test_a::test_flaky",
         "failed: tests.a.test_a::test_broken",
+        "why: tests.a.test_a::test_broken: error: no",
+        "why: tests.a.test_a::test_flaky: failure: assert 1 == 2",
+        "why: tests.a.test_a::test_broken: error: failed on setup",
     ]
 
 

@@ -72,7 +72,9 @@ class ConnectWorker(EmbeddedServer):
             return None
 
     def configure(self, connector: str, config: Mapping[str, str]) -> None:
-        """Create a connector, or change it. While the group rebalances, Connect refuses that: it is tried again.
+        """Create a connector, or change it.
+
+        While the group rebalances, Connect refuses that or does not answer: it is tried again.
 
         Raises:
             ServerFailed: Connect has refused it for too long.
@@ -132,4 +134,6 @@ def _is_accepted(request: urllib.request.Request) -> bool:
             return response.status in (200, 201)
     except urllib.error.HTTPError as error:
         error.close()
+        return False
+    except OSError:
         return False
