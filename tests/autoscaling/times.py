@@ -31,7 +31,7 @@ TARGET_S: Final = 60.0 / FASTER
 DOWN_AFTER_S: Final = 600.0 / FASTER
 """``down_after_s`` of groupwatch: ten minutes of a cluster, its default."""
 
-COLLECT_S: Final = 20.0 / FASTER
+COLLECT_S: Final = 10.0 / FASTER
 """``collect_interval_s`` of groupwatch, its default in a cluster."""
 
 BACKOFF_S: Final = 10.0 / FASTER

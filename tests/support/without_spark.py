@@ -54,6 +54,8 @@ from tests.support.job_process import JobProcess
 ASK_AGAIN_S: Final = 0.2
 READ_LIMIT_S: Final = 8.0
 """As long as tasks of Spark wait for a broker (streaming_jobs.ingest.sources)."""
+RECONNECT_LIMIT_MS: Final = 1_000
+"""``reconnect.backoff.max.ms`` of the Java client, which is Spark's; that of kafka-python is 30 s."""
 _NO_PROCESS: Final = 0
 """For the pid of the JVM, as there is none: its metrics are absent then."""
 
@@ -426,7 +428,7 @@ class QueryOfCluster(ClusterQuery):
 
     def _consumer(self, cluster: ClusterSettings) -> KafkaConsumer:
         return KafkaConsumer(
-            **kafka_python_arguments(cluster),
+            **{"reconnect_backoff_max_ms": RECONNECT_LIMIT_MS, **kafka_python_arguments(cluster)},
             group_id=None,
             enable_auto_commit=False,
             auto_offset_reset="earliest",

@@ -49,6 +49,9 @@ CLOSE_LIMIT_S: Final = 1.0
 POLL_REQUEST_MS: Final = 5_000
 """How long a request of a poll may take: with a broker that hangs, the next poll leaves it out."""
 
+RECONNECT_S: Final = 1.0
+"""The pause between two attempts to connect while no broker answers."""
+
 RENEW_S: Final = 20.0
 """How often a new client is tried while the brokers do not report some ends, as when partitions have no leader."""
 
@@ -105,6 +108,7 @@ class KafkaCatalogCollector(RetryingCollector):
         """Make a pass now and then one every interval, until ``stop``; a failed one is made again at the next interval.
 
         A pass that takes longer than the interval is followed by the next one at the next multiple of the interval.
+        While no broker answers, one connection is tried after another: a cluster that is back is seen at once.
         Between two passes, every second, it requests the rebalancing groups from the brokers.
         """
         interval_s = self._cluster.collect_interval_s
@@ -113,7 +117,8 @@ class KafkaCatalogCollector(RetryingCollector):
             while not stop.is_set():
                 self.attempt()
                 passed_s = time.monotonic() - begin
-                self._sample_until(begin + passed_s + interval_s - passed_s % interval_s, stop)
+                pause_s = interval_s - passed_s % interval_s
+                self._sample_until(begin + passed_s + (min(pause_s, RECONNECT_S) if self.is_away else pause_s), stop)
         finally:
             self.close()
 

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from kafka.errors import KafkaError
 
-from monitor.collectors.errors import CollectorError
+from monitor.collectors.errors import ClusterAway, CollectorError
 from monitor.collectors.kafka_client.connection import error_name
 from monitor.collectors.passes.health import PassCounter
 from monitor.config import ConfigError
@@ -25,6 +25,8 @@ class RetryingCollector(PassCounter):
     """What is attempted, in a sentence."""
     failures_in_a_row = 0
     """How many passes have failed since the newest that did not."""
+    is_away = False
+    """Whether nobody answered in the newest pass."""
 
     @abstractmethod
     def collect(self) -> object:
@@ -42,9 +44,11 @@ class RetryingCollector(PassCounter):
     def attempt(self) -> bool:
         """Make one pass and remember how it went. After a failure the next attempt uses new connections."""
         began_s = time.monotonic()
+        self.is_away = False
         try:
             self.collect()
         except (CollectorError, ConfigError) as error:
+            self.is_away = isinstance(error, ClusterAway)
             return self._note_failure(str(error))
         except (KafkaError, OSError) as error:
             return self._note_failure(self._problem_sentence(f"failed ({error_name(error)}); retrying."))

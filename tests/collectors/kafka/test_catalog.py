@@ -25,6 +25,7 @@ from monitor.model import OffsetsListed, PartitionObserved, PassCompleted, Topic
 from monitor.tracking.topic import expire_topic, fold_topic
 from tests.support.brokers import SOON_BACK
 from tests.support.clients import commit, transaction
+from tests.support.threads import working
 
 # kafka-python leaves the sockets of failed connections to the garbage collector.
 pytestmark = [pytest.mark.broker, pytest.mark.filterwarnings("ignore:unclosed <:ResourceWarning")]
@@ -257,6 +258,16 @@ def test_a_moved_coordinator_is_found_by_a_new_client(  # noqa: PLR0917 - fixtur
     assert (group_name in told) != bootstrap_is_away
 
 
+def test_a_cluster_that_nobody_answers_of_is_tried_again_before_the_interval_is_over():
+    with closing(EmbeddedKafka(BrokerSettings())) as kafka:
+        cluster = ClusterSettings(name="prod", bootstrap_servers=kafka.bootstrap_servers, collect_interval_s=3_600)
+        collector = KafkaCatalogCollector(cluster, connect_limit_s=0.5)
+        with working(collector.run):
+            wait_until(lambda: collector.failed_passes >= 2, 60)
+            kafka.start()
+            wait_until(lambda: collector.complete_passes == 1, 60)
+
+
 @pytest.fixture
 def own_broker():
     """A broker that the test may kill; its brokers stand in a rack."""
@@ -269,11 +280,8 @@ def test_a_broker_killed_and_restarted(own_broker, events_of, caplog):
     caplog.set_level(logging.DEBUG)
     cluster = ClusterSettings(name="prod", bootstrap_servers=own_broker.bootstrap_servers, collect_interval_s=0.2)
     collector = KafkaCatalogCollector(cluster, connect_limit_s=1.0)
-    stop = threading.Event()
-    thread = threading.Thread(target=collector.run, args=(stop,))
     threads_before = threading.active_count()
-    thread.start()
-    try:
+    with working(collector.run):
         wait_until(lambda: collector.last_success_ms is not None)
         with KafkaAdminClient(**own_broker.client_settings()) as admin:
             admin.create_topics({"t": {"num_partitions": 1, "replication_factor": 1}}, wait_for_metadata=True)
@@ -284,10 +292,6 @@ def test_a_broker_killed_and_restarted(own_broker, events_of, caplog):
         before = collector.last_success_ms
         own_broker.start()
         wait_until(lambda: collector.last_success_ms != before and collector.problem is None, 60)
-    finally:
-        stop.set()
-        thread.join(30)
-    assert not thread.is_alive()
     wait_until(lambda: threading.active_count() <= threads_before)
     events = events_of(cluster)
     assert observed(events, "t")[-1].partitions == (PartitionObserved(partition=0, earliest=0, end=0, racks=("r1",)),)

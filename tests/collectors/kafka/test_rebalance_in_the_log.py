@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-from contextlib import contextmanager
-
 import pytest
 from kafka import KafkaConsumer, TopicPartition
 from kafka.coordinator.assignors.range import RangePartitionAssignor
@@ -17,22 +14,9 @@ from monitor.tracking.group import fold_group
 from monitor.tracking.rebalances.duration import FOLLOW_UP_MS, MAX_CLOCK_OFFSET_MS, STALE_ANSWER_MS
 from tests.support.clients import member
 from tests.support.job_process import eventually
+from tests.support.threads import working
 
 pytestmark = pytest.mark.broker
-
-
-@contextmanager
-def running(work, *arguments):
-    """Work in a thread of its own, until the block ends."""
-    stop = threading.Event()
-    thread = threading.Thread(target=work, args=(*arguments, stop))
-    thread.start()
-    try:
-        yield
-    finally:
-        stop.set()
-        thread.join(30)
-        assert not thread.is_alive()
 
 
 def poll(consumer, stop):
@@ -91,14 +75,14 @@ def test_the_waiting_for_a_slow_member_is_part_of_a_rebalance(  # noqa: PLR0917 
     with member(bootstrap, group_name, topic_name) as slow:
         stable_ms = wall_clock_ms()
         assert state() == "Stable"
-        with running(collector.run):
+        with working(collector.run):
             first_ms = eventually(lambda: collector.last_success_ms, "a pass, after which the brokers are asked")
             eventually(lambda: collector.last_success_ms > first_ms, "the next one, before which they have answered")
-            with running(join, bootstrap, group_name, topic_name):
+            with working(join, bootstrap, group_name, topic_name):
                 eventually(lambda: state() == "PreparingRebalance", "the second member has asked to join")
                 preparing_ms = wall_clock_ms()
                 eventually(lambda: len(samples()) >= 3, "three samples of it")
-                with running(poll, slow):
+                with working(poll, slow):
                     eventually(lambda: state() == "Stable", "both have joined")
                     done_ms = wall_clock_ms()
                     eventually(lambda: samples()[-1].state is None, "that it is over")
