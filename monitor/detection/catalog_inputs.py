@@ -1,10 +1,15 @@
 """What of a catalog the verdict on a group depends on, so that it need not be made again for each pass of a collector.
 
-A pass dates the ends of all partitions anew, also where nothing has happened. How long records have waited follows from
-those dates, and nothing else does.
+A pass gives the ends of all partitions a new date, also where nothing has happened. How fast a partition was read and
+written is measured up to that date: it falls while nothing happens, and how soon a group catches up follows from it. So
+do a status by Burrow's rules, which look at the ends of some minutes, and perhaps the cause of a lopsided lag and
+whether records are close to their removal. Where no commit is newer than the ends, nothing else does.
 """
 
 from __future__ import annotations
+
+from typing import Final
+from zlib import crc32
 
 from monitor.detection.brokers import missed_brokers
 from monitor.detection.hidden_topics import hidden_topics
@@ -15,14 +20,29 @@ from monitor.detection.ownership.near_topics import proposed_topics
 from monitor.detection.ownership.tasks.connect import sink_of
 from monitor.model import KINDS, GroupState, topics_beside_members
 
+REDATED_MS: Final = 30_000
+"""For so long a verdict may be of older dates than those of the newest pass: as long as a fleet in which nothing
+happens is not evaluated at all (monitor.readiness.next_batch)."""
+
 Concerns = tuple[object, ...]
-"""Equal concerns, equal states and no ages: equal verdicts."""
+"""Equal concerns, equal states and no ages: equal verdicts. With ages that grow evenly, equal but for the dates."""
 
 
-def concerns_of(group: GroupState, view: AssignmentView, topics: Topics) -> Concerns:
-    """All that the verdict on a group for which no record waits depends on, besides its state and the time.
+def dates_hold_until_ms(group: str, evaluated_ms: int) -> int:
+    """Until when a verdict whose ages grow evenly holds, though a pass has seen the same ends again (epoch ms).
 
-    Nor may it wait for the next poll, as a commit is newer than its end (``Judged.has_ages``).
+    Groups take turns: a pass makes a part of the verdicts again, so that it does not hold up a commit that comes then.
+
+    >>> [dates_hold_until_ms("orders", at_ms) for at_ms in (0, 27_661, 27_662, 60_000)]
+    [27662, 27662, 57662, 87662]
+    """
+    return evaluated_ms + REDATED_MS - (evaluated_ms - crc32(group.encode(errors="replace"))) % REDATED_MS
+
+
+def concerns_of(group: GroupState, view: AssignmentView, topics: Topics, *, has_ages: bool = False) -> Concerns:
+    """All that the verdict on a group depends on, besides its state, the time and the date of the newest pass.
+
+    With ``has_ages``, also what its ages do. It may not wait for the next poll, as a commit is newer than its end.
 
     A group whose members share partitions among themselves is judged as of the newest reading, which a pass of its
     topics may be (monitor.detection.ownership.self_assigned.grace_period.as_of_ms). Views are compared by value, and an
@@ -44,4 +64,5 @@ def concerns_of(group: GroupState, view: AssignmentView, topics: Topics) -> Conc
         None if hidden is None else (hidden.topics, hidden.seen_ms),
         tuple(proposed_topics(group, view.ownership.subscribed, catalog)),
         *[topics.content(topic) for topic in concerned],
+        *[topics.history(topic) for topic in concerned if has_ages],
     )

@@ -13,7 +13,7 @@ from typing import Final
 
 import msgspec
 
-from monitor.detection.catalog_inputs import Concerns, concerns_of
+from monitor.detection.catalog_inputs import Concerns, concerns_of, dates_hold_until_ms
 from monitor.detection.evaluate import Judged, judge_until
 from monitor.detection.group_summary import summary_of, unjudged_summary
 from monitor.detection.ownership.assignment_view import AssignmentView, AssignmentViews
@@ -45,7 +45,8 @@ class _EvaluatedGroup:
     """What was made of a state: the group as it is listed, and its samples.
 
     It holds until ``due_ms`` (inf: always), while the state is the same and what the group depends on of the catalog
-    (``concerns``) stays as it is. ``topics`` is the newest catalog for which that has been seen.
+    (``concerns``) stays as it is. ``topics`` is the newest catalog for which that has been seen. From ``dates_hold_ms``
+    on, it does not hold for a catalog with other dates (inf: it does).
     """
 
     state: GroupState
@@ -55,6 +56,13 @@ class _EvaluatedGroup:
     due_ms: float = -inf
     topics: Topics | None = None
     concerns: Concerns | None = None
+    dates_hold_ms: float = inf
+
+    def holds_for(self, view: AssignmentView, topics: Topics, now_ms: int) -> bool:
+        """Whether it holds for another catalog, by which the group is viewed so."""
+        if self.concerns is None or now_ms >= self.dates_hold_ms:
+            return False
+        return self.concerns == concerns_of(self.state, view, topics, has_ages=self.dates_hold_ms < inf)
 
 
 @dataclass(slots=True)
@@ -160,11 +168,13 @@ class BucketEvaluator:
         if known is not None and known.topics is topics:
             return known
         view = self._standings.of(state, topics)
-        if known is not None and known.concerns is not None and known.concerns == concerns_of(state, view, topics):
+        if known is not None and known.holds_for(view, topics, now_ms):
             known.topics = topics
             return known
         self.made += 1
         judged = self._judge(name, state, topics, view, now_ms)
+        # A number of members is made of the newest pass.
+        is_dated = judged.has_ages and (not judged.grows_evenly or judged.verdict.scaling is not None)
         return _EvaluatedGroup(
             state,
             msgspec.msgpack.encode(summary_of(judged.verdict)),
@@ -172,7 +182,8 @@ class BucketEvaluator:
             judged.verdict.evaluated_ms,
             _due_ms(judged),
             topics,
-            None if judged.has_ages else concerns_of(state, view, topics),
+            None if is_dated else concerns_of(state, view, topics, has_ages=judged.has_ages),
+            dates_hold_until_ms(name, now_ms) if judged.has_ages else inf,
         )
 
     def _judge(self, name: str, state: GroupState, topics: Topics, view: AssignmentView, now_ms: int) -> Judged:

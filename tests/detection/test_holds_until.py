@@ -27,6 +27,7 @@ from monitor.model import (
     CommittedOffset,
     EndFall,
     EndOffsetAt,
+    FindingKind,
     GroupKind,
     GroupState,
     GroupVerdict,
@@ -184,6 +185,20 @@ def without_ages(verdict: GroupVerdict) -> GroupVerdict:
     )
 
 
+def without_rates(verdict: GroupVerdict) -> GroupVerdict:
+    """But for how fast partitions are read and written, what follows from it, and the status by Burrow's rules."""
+    by_rates = {(FindingKind.IMBALANCE, "lag"), (FindingKind.RETENTION, "close_to_loss")}
+    return replace(
+        verdict,
+        findings=tuple(each for each in verdict.findings if (each.kind, each.reason) not in by_rates),
+        partitions=tuple(replace(row, pace=None, status=None) for row in verdict.partitions),
+        status=None,
+        pace=None,
+        catch_up_ms=None,
+        paced_lag=None,
+    )
+
+
 @settings(max_examples=example_count(1.5), suppress_health_check=list(HealthCheck))
 @given(groups(), catalogs(), THRESHOLDS, st.integers(0, 999))
 def test_judging_when_it_is_due_tells_the_same_as_judging_every_second(state, topics, thresholds, offset_ms):
@@ -243,3 +258,26 @@ def test_a_verdict_whose_concerns_a_later_pass_leaves_as_they_are_is_that_by_the
     fresh = judge_until(state, after, views[1], now_ms, thresholds)
     if not kept.has_ages and concerns_of(state, views[0], before) == concerns_of(state, views[1], after):
         assert without_ages(fresh.verdict) == without_ages(kept.verdict)
+
+
+@settings(max_examples=example_count(1.5), suppress_health_check=list(HealthCheck))
+@given(groups(), catalogs(), THRESHOLDS, st.integers(1, 200_000))
+def test_so_is_one_with_ages_that_grow_evenly_but_for_what_is_measured_up_to_the_newest_date(
+    state, topics, thresholds, later_ms
+):
+    """Once a pass has seen the ends where the one before did."""
+    passes = [
+        replace(topics, pass_ms=at_ms, topics={TOPIC: redated(topics.topics[TOPIC], at_ms)})
+        for at_ms in (NOW + 30_000, NOW + 30_000 + later_ms)
+    ]
+    before, after = (Topics(each) for each in passes)
+    views = [view_assignment(state, each) for each in passes]
+    kept = judge_until(state, before, views[0], now_ms := NOW + 30_000, thresholds)
+    if not kept.grows_evenly:
+        return
+    concerns = [
+        concerns_of(state, view, each, has_ages=True) for view, each in zip(views, (before, after), strict=True)
+    ]
+    if concerns[0] == concerns[1]:
+        fresh = judge_until(state, after, views[1], now_ms, thresholds)
+        assert without_rates(fresh.verdict) == without_rates(kept.verdict)

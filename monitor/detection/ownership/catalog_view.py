@@ -14,6 +14,7 @@ from monitor.kinds.connect import sink_connectors
 from monitor.model import (
     Catalog,
     ConnectorConfig,
+    EndOffsetAt,
     GroupState,
     PartitionState,
     TopicPartition,
@@ -36,6 +37,7 @@ class Topics:
         self._places: dict[str, Places] = {}
         self._outlines: dict[str, bytes] = {}
         self._contents: dict[str, bytes] = {}
+        self._histories: dict[str, bytes] = {}
 
     @cached_property
     def names_digest(self) -> bytes:
@@ -63,6 +65,13 @@ class Topics:
     def content(self, topic: str) -> bytes:
         """A digest of a topic without the times at which its ends were seen; empty if it does not exist."""
         return self._digest_of(topic, self._contents, _content)
+
+    def history(self, topic: str) -> bytes:
+        """A digest of when the ends of a topic came to where they are, not of when they were last seen there.
+
+        The ages of what waits depend on this; empty if it does not exist.
+        """
+        return self._digest_of(topic, self._histories, _history)
 
     def _digest_of(self, topic: str, known: dict[str, bytes], digest: Callable[[TopicState], bytes]) -> bytes:
         found = known.get(topic)
@@ -96,6 +105,15 @@ def _outline(state: TopicState) -> bytes:
 def _content(state: TopicState) -> bytes:
     undated = [replace(p, ends=p.ends[:0], older=(), woken=None) for p in state.partitions]
     return _digest((state.topic_id, state.has_markers, state.missed, undated, [bool(p.ends) for p in state.partitions]))
+
+
+def _history(state: TopicState) -> bytes:
+    return _digest([(p.older, p.woken, _points_but_last_date(p.ends)) for p in state.partitions])
+
+
+def _points_but_last_date(ends: tuple[EndOffsetAt, ...]) -> object:
+    """The points of an end; of the last ones, if they are equal, only the first: a later pass replaces the other."""
+    return ends[:-1] if len(ends) > 1 and ends[-2].offset == ends[-1].offset else ends
 
 
 def _digest(value: object) -> bytes:

@@ -31,7 +31,7 @@ from streaming_jobs.driver.cluster_view import ClusterView
 from streaming_jobs.driver.verdict_on_demand import AssignmentViewCache, VerdictsOnDemand
 from streaming_jobs.ingest.schemas import BucketRow, RowKind
 from tests.scaling.fleet import Fleet, as_notes, even, notes_on
-from tests.support.builders import ASSIGNED, NOW, catalog, commit, group, range_by_hand, topic
+from tests.support.builders import ASSIGNED, NOW, catalog, commit, group, range_by_hand, redated, topic
 
 MEMBERS = range_by_hand({"C0": ["a"], "C1": ["a"]}, {"a": 2})
 CATALOG = catalog(topic("a", 2))
@@ -211,6 +211,24 @@ LATER_PASS = Topics(
 )
 
 
+def pass_at(at_ms: int) -> Topics:
+    """A pass that finds the ends where they were."""
+    return Topics(catalog(redated(topic("a", 2), at_ms), pass_ms=at_ms))
+
+
+MOVED = Topics(
+    catalog(
+        replace(
+            topic("a", 2),
+            partitions=tuple(
+                replace(each, ends=(each.ends[0], replace(each.ends[1], at_ms=NOW + 10_000)))
+                for each in topic("a", 2).partitions
+            ),
+        )
+    )
+)
+
+
 @pytest.mark.parametrize(
     ("name", "topics", "passed_ms", "is_judged_again"),
     [
@@ -222,7 +240,8 @@ LATER_PASS = Topics(
         pytest.param("late", TOPICS, 58_000, True, id="the silence is too long"),
         pytest.param("ahead", TOPICS, 4_999, False, id="a poll is awaited"),
         pytest.param("ahead", TOPICS, 5_000, True, id="a poll is awaited for 5 s"),
-        pytest.param("late", LATER_PASS, 1, True, id="the ends on which the age depends have other dates"),
+        pytest.param("late", pass_at(NOW + 10_000), 1, False, id="a pass saw the ends where the one before did"),
+        pytest.param("late", MOVED, 1, True, id="a pass took the place of the one that saw the records first"),
     ],
 )
 def test_a_group_is_judged_again_when_it_is_due_or_what_concerns_it_has_changed(
@@ -238,6 +257,29 @@ def test_a_group_is_judged_again_when_it_is_due_or_what_concerns_it_has_changed(
     list(judge.rows({name: groups[name]}, TOPICS, orders(0, -1)))
     list(judge.rows({name: groups[name]}, topics, orders(1, 0, NOW + passed_ms)))
     assert judge.made == 1 + is_judged_again
+
+
+def test_groups_in_which_records_wait_take_turns_when_passes_find_nothing_new():
+    """Each is judged once in 30 s, and no pass makes all verdicts again."""
+    judge, first_ms = BucketEvaluator(0, DetectionRules()), NOW + 10_000
+    groups = {name: state(name, 99, at_ms=NOW) for name in (f"g{number}" for number in range(90))}
+    list(judge.rows(groups, pass_at(first_ms), orders(0, -1, first_ms)))
+    made = []
+    for batch in range(1, 4):
+        before, at_ms = judge.made, first_ms + 10_000 * batch
+        list(judge.rows(groups, pass_at(at_ms), orders(batch, batch - 1, at_ms)))
+        made.append(judge.made - before)
+    assert sum(made) == 90
+    assert max(made) < 60
+
+
+def test_a_group_that_is_scaled_is_judged_by_each_pass():
+    rules = DetectionRules(scales=(ScaleEntry("late", ScaleTarget()),))
+    judge, groups = BucketEvaluator(0, rules), {"late": state("late", 99, at_ms=NOW)}
+    for batch in range(3):
+        at_ms = NOW + 10_000 * (batch + 1)
+        list(judge.rows(groups, pass_at(at_ms), orders(batch, batch - 1, at_ms)))
+    assert judge.made == 3
 
 
 def test_a_group_is_judged_again_for_a_new_state():
