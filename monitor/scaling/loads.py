@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from operator import attrgetter
+from statistics import median
 from typing import Final
 
 from monitor.detection.lag.inflow import partition_inflow
 from monitor.detection.ownership.catalog_view import Topics
-from monitor.model import CommittedOffset, EndOffsetAt, PartitionState, PartitionVerdict, TopicPartition, Value
+from monitor.model import (
+    END_SPACING_MS,
+    CommittedOffset,
+    EndOffsetAt,
+    PartitionState,
+    PartitionVerdict,
+    TopicPartition,
+    Value,
+)
 
 USUAL_MS: Final = 120_000
 """What comes in is that of the last two minutes. A longer gap makes the number no lower before ``down_after_s``."""
@@ -20,6 +30,10 @@ APART_MS: Final = 5_000
 """Polls that are closer together show no rate."""
 BEHIND_MS: Final = 5_000
 """What came within this time waits in a partition whose members do not keep up."""
+GAP: Final = 1.5
+"""Polls so many times as far apart as usual leave a gap, as when the brokers were away."""
+KEPT_MS: Final = 30_000
+"""For so long after a gap, producers may write what they kept meanwhile."""
 _SEEN: Final = attrgetter("at_ms")
 
 
@@ -97,17 +111,36 @@ def _is_current(ends: Sequence[EndOffsetAt], now_ms: int) -> bool:
 def _lately_per_s(ends: Sequence[EndOffsetAt], lag: int) -> float:
     """What came in between the last two polls, if it waits (records a second); else that if it was so before, too.
 
-    What comes in bursts, once a minute, is no higher load.
+    What comes in bursts, once a minute, is no higher load. Nor is what producers kept while the brokers were away: soon
+    after a gap in the polls, it is what came in since before the gap.
     """
     newest = ends[-1]
     before = end_by(ends, newest.at_ms - APART_MS)
     if before is None:
         return 0.0
+    before = _end_before_gap(ends, before)
     rate = _rate(before, newest)
     if lag >= rate * BEHIND_MS / 1000:
         return rate
     earlier = end_by(ends, before.at_ms - APART_MS)
     return 0.0 if earlier is None else min(rate, _rate(earlier, before))
+
+
+def _end_before_gap(ends: Sequence[EndOffsetAt], point: EndOffsetAt) -> EndOffsetAt:
+    """The point before a gap in the polls that ended at most KEPT_MS before the newest point; else the one given."""
+    for index in range(len(ends) - 1, 0, -1):
+        earlier, later = ends[index - 1], ends[index]
+        if later.at_ms < ends[-1].at_ms - KEPT_MS:
+            break
+        gap_ms = later.at_ms - earlier.at_ms
+        # The first question is nearly always answered by no, and costs little.
+        if gap_ms > GAP * END_SPACING_MS and later.offset > earlier.offset and gap_ms > GAP * _usual_distance_ms(ends):
+            return earlier if earlier.at_ms < point.at_ms else point
+    return point
+
+
+def _usual_distance_ms(ends: Sequence[EndOffsetAt]) -> float:
+    return median([later.at_ms - earlier.at_ms for earlier, later in pairwise(ends)])
 
 
 def end_by(ends: Sequence[EndOffsetAt], at_ms: int) -> EndOffsetAt | None:

@@ -52,6 +52,24 @@ def test_more_that_comes_in_counts_at_once_where_it_waits():
     assert [each.incoming_per_s for each in found if each] == [28.0, 100.0]
 
 
+OUTAGE = ((0, 0), (20, 200), (40, 400), (60, 600), (140, 700))
+"""10 a second; for 80 s the brokers are away, and producers write then what they kept."""
+
+
+@pytest.mark.parametrize(
+    ("later", "per_s"),
+    [
+        (((150, 1_500),), 10.0),  # 800 in 10 s, of which 10 a second came in
+        (((170, 1_700),), 10.0),
+        (((150, 1_500), (175, 4_000)), 100.0),  # it has gone on for longer
+    ],
+)
+def test_what_producers_kept_while_brokers_were_away_is_no_higher_load(later, per_s):
+    found = load_of(partition(*OUTAGE, *later), lag=900)
+    assert found is not None
+    assert found.incoming_per_s == per_s
+
+
 def loads(lag: int | None, commit_s: int = 100, now_ms: int = START + 100_000, **row):
     state = partition((0, 0), (60, 600), (80, 800), (100, 1_000))
     topics = Topics(catalog(TopicState(cluster="c", topic="t", pass_ms=START + 100_000, partitions=(state,))))

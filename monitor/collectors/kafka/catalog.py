@@ -52,6 +52,10 @@ POLL_REQUEST_MS: Final = 5_000
 RECONNECT_S: Final = 1.0
 """The pause between two attempts to connect while no broker answers."""
 
+RETURN_S: Final = 2.0
+"""How long a pass waits for the producers of a cluster that is back: Java's connect again within a second, and write
+what they kept. Before that, the ends would be too low, and so would the lag."""
+
 RENEW_S: Final = 20.0
 """How often a new client is tried while the brokers do not report some ends, as when partitions have no leader."""
 
@@ -240,6 +244,8 @@ class KafkaCatalogCollector(RetryingCollector):
         if self._admin is None:
             self._admin = open_admin(self._cluster, self._connect_limit_s, request_ms=POLL_REQUEST_MS)
             self.source.require(cluster_id_of(self._admin))  # before a topic is made there
+            if self.is_away:
+                time.sleep(RETURN_S)
         if self._producer is None:
             self._ensure_topic(self._admin)
             self._producer = open_producer(self._carrier, self._connect_limit_s)

@@ -26,7 +26,7 @@ class RetryingCollector(PassCounter):
     failures_in_a_row = 0
     """How many passes have failed since the newest that did not."""
     is_away = False
-    """Whether nobody answered in the newest pass."""
+    """Whether the cluster did not answer in the newest attempt that has ended."""
 
     @abstractmethod
     def collect(self) -> object:
@@ -44,12 +44,10 @@ class RetryingCollector(PassCounter):
     def attempt(self) -> bool:
         """Make one pass and remember how it went. After a failure the next attempt uses new connections."""
         began_s = time.monotonic()
-        self.is_away = False
         try:
             self.collect()
         except (CollectorError, ConfigError) as error:
-            self.is_away = isinstance(error, ClusterAway)
-            return self._note_failure(str(error))
+            return self._note_failure(str(error), is_away=isinstance(error, ClusterAway))
         except (KafkaError, OSError) as error:
             return self._note_failure(self._problem_sentence(f"failed ({error_name(error)}); retrying."))
         except Exception as error:  # a defect of ours: without this the thread would end unnoticed
@@ -59,7 +57,7 @@ class RetryingCollector(PassCounter):
                 self._problem_sentence(f"ended with a {type(error).__name__}, a defect (see the log).")
             )
         else:
-            self.failures_in_a_row = 0
+            self.failures_in_a_row, self.is_away = 0, False
             return True
         finally:
             self._end_pass(began_s)
@@ -67,7 +65,8 @@ class RetryingCollector(PassCounter):
     def _problem_sentence(self, what: str) -> str:
         return f"Cluster {self._cluster_name}: {self.a_pass} {what}"
 
-    def _note_failure(self, problem: str) -> bool:
+    def _note_failure(self, problem: str, *, is_away: bool = False) -> bool:
+        self.is_away = is_away
         self.failed_passes += 1
         self.failures_in_a_row += 1
         self.problem, self.warning = problem, None
