@@ -31,7 +31,8 @@ STEP: Final = 4
 AS_GOOD: Final = 1.05
 """A number that falls short by at most so many times the least possible is as good as the best."""
 AS_SOON: Final = 1.25
-"""And one that reads a partition, which no member reads within the target, in so many times the least possible time."""
+"""And one that reads a partition, which no member reads within the target, in so many times the least possible time;
+fewer members than there are have to be AS_GOOD."""
 GIVEN_AWAY: Final = 0.05
 """A member of which others could take no more than this share of what it reads needs no headroom."""
 AHEAD_TARGETS: Final = 10
@@ -208,8 +209,14 @@ def choose_members(table: ShareTable, situation: Situation) -> Choice:
             break
     fitting = [each for each in tried if each.without_hopeless <= AS_GOOD] or tried
     least = min(each.shortfall for each in fitting)
-    most = least * (AS_SOON if hopeless > crowded and not is_enough else AS_GOOD)
-    return Choice(next(each.members for each in fitting if each.shortfall <= most), is_enough)
+    is_one_late = hopeless > crowded and not is_enough
+
+    def is_as_good(each: _Tried) -> bool:
+        # Fewer members than there are would be more again as soon as something else waits beside the late partition.
+        is_close = is_one_late and each.members >= table.present
+        return each.shortfall <= least * (AS_SOON if is_close else AS_GOOD)
+
+    return Choice(next(each.members for each in fitting if is_as_good(each)), is_enough)
 
 
 def _hopeless_partitions(situation: Situation) -> Iterator[TopicPartition]:

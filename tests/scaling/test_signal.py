@@ -189,6 +189,13 @@ def test_more_members_than_a_backlog_needs_have_to_read_it_sooner_by_a_quarter()
     assert plan.scaling.wanted_members == 2
 
 
+def test_the_members_that_read_a_backlog_sooner_stay_until_it_is_read():
+    """Two would take 240 s, which is no reason for four, but four take 205 s once they are there."""
+    fleet = Fleet(lambda second: [36_000.0 + 15.0 if second == 700 else 15.0, *[15.0] * 3], [400.0] * 4).run(699)
+    fleet.speeds = [1.0, *[30.0] * 3]
+    assert number_of(fleet.run(150), known(fleet)) == 4
+
+
 def test_the_largest_number_is_that_of_the_partitions_or_of_the_entry():
     fleet = Fleet(even(4, 190.0), [100.0, 100.0]).run(700)
     assert number_of(fleet) == 4
