@@ -8,6 +8,7 @@ whether records are close to their removal. Where no commit is newer than the en
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 from zlib import crc32
 
@@ -18,11 +19,13 @@ from monitor.detection.ownership.assignment_view import AssignmentView
 from monitor.detection.ownership.catalog_view import Topics, age_beside
 from monitor.detection.ownership.near_topics import proposed_topics
 from monitor.detection.ownership.tasks.connect import sink_of
+from monitor.kinds.kept_groups import checkpoints_topic
+from monitor.kinds.short_lives import has_siblings, short_life
 from monitor.model import KINDS, GroupState, topics_beside_members
 
 REDATED_MS: Final = 30_000
-"""For so long a verdict may be of older dates than those of the newest pass: as long as a fleet in which nothing
-happens is not evaluated at all (monitor.readiness.next_batch)."""
+"""For so long, and until the micro-batch after, a verdict may be of older dates than those of the newest pass: as long
+as a fleet in which nothing happens is not evaluated at all (monitor.readiness.next_batch)."""
 
 Concerns = tuple[object, ...]
 """Equal concerns, equal states and no ages: equal verdicts. With ages that grow evenly, equal but for the dates."""
@@ -64,5 +67,18 @@ def concerns_of(group: GroupState, view: AssignmentView, topics: Topics, *, has_
         None if hidden is None else (hidden.topics, hidden.seen_ms),
         tuple(proposed_topics(group, view.ownership.subscribed, catalog)),
         *[topics.content(topic) for topic in concerned],
-        *[topics.history(topic) for topic in concerned if has_ages],
+        *(_concerns_with_lag(group, concerned, topics) if has_ages else ()),
+    )
+
+
+def _concerns_with_lag(group: GroupState, concerned: Iterable[str], topics: Topics) -> Concerns:
+    """What rules read only where records wait or something has been found, and what ages follow from."""
+    catalog, checkpoints, life = topics.catalog, checkpoints_topic(group, topics.catalog.topics), short_life(group)
+    return (
+        catalog.outages,
+        catalog.log_partitions,
+        topics.names_digest,
+        checkpoints if checkpoints is None else topics.content(checkpoints),
+        life is not None and has_siblings(life, catalog.short_lives),
+        *[topics.history(topic) for topic in concerned],
     )

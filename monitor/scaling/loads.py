@@ -133,14 +133,15 @@ def _end_before_gap(ends: Sequence[EndOffsetAt], point: EndOffsetAt) -> EndOffse
         if later.at_ms < ends[-1].at_ms - KEPT_MS:
             break
         gap_ms = later.at_ms - earlier.at_ms
-        # The first question is nearly always answered by no, and costs little.
         if gap_ms > GAP * END_SPACING_MS and later.offset > earlier.offset and gap_ms > GAP * _usual_distance_ms(ends):
             return earlier if earlier.at_ms < point.at_ms else point
     return point
 
 
 def _usual_distance_ms(ends: Sequence[EndOffsetAt]) -> float:
-    return median([later.at_ms - earlier.at_ms for earlier, later in pairwise(ends)])
+    """Of two points between which something came: of a time without records, there are only two points."""
+    moved = [each for each in pairwise(ends) if each[0].offset != each[1].offset]
+    return median([later.at_ms - earlier.at_ms for earlier, later in moved])
 
 
 def end_by(ends: Sequence[EndOffsetAt], at_ms: int) -> EndOffsetAt | None:

@@ -46,7 +46,7 @@ class _EvaluatedGroup:
 
     It holds until ``due_ms`` (inf: always), while the state is the same and what the group depends on of the catalog
     (``concerns``) stays as it is. ``topics`` is the newest catalog for which that has been seen. From ``dates_hold_ms``
-    on, it does not hold for a catalog with other dates (inf: it does).
+    on, it does not hold for a catalog with other dates (inf: it does) than that of the pass at ``pass_ms``.
     """
 
     state: GroupState
@@ -57,10 +57,15 @@ class _EvaluatedGroup:
     topics: Topics | None = None
     concerns: Concerns | None = None
     dates_hold_ms: float = inf
+    pass_ms: int = 0
+
+    def holds_for_dates(self, topics: Topics, now_ms: int) -> bool:
+        """Whether it holds for the dates of a catalog."""
+        return now_ms < self.dates_hold_ms or self.pass_ms == topics.catalog.pass_ms
 
     def holds_for(self, view: AssignmentView, topics: Topics, now_ms: int) -> bool:
         """Whether it holds for another catalog, by which the group is viewed so."""
-        if self.concerns is None or now_ms >= self.dates_hold_ms:
+        if self.concerns is None or not self.holds_for_dates(topics, now_ms):
             return False
         return self.concerns == concerns_of(self.state, view, topics, has_ages=self.dates_hold_ms < inf)
 
@@ -165,7 +170,7 @@ class BucketEvaluator:
     def _evaluate(self, name: str, state: GroupState, topics: Topics, now_ms: int) -> _EvaluatedGroup:
         last = self._last.get(name)
         known = last if last is not None and last.state is state and now_ms < last.due_ms else None
-        if known is not None and known.topics is topics:
+        if known is not None and known.topics is topics and known.holds_for_dates(topics, now_ms):
             return known
         view = self._standings.of(state, topics)
         if known is not None and known.holds_for(view, topics, now_ms):
@@ -173,17 +178,21 @@ class BucketEvaluator:
             return known
         self.made += 1
         judged = self._judge(name, state, topics, view, now_ms)
-        # A number of members is made of the newest pass.
-        is_dated = judged.has_ages and (not judged.grows_evenly or judged.verdict.scaling is not None)
+        # A number of members is made of the newest pass, and tasks are of more topics than concern other groups.
+        verdict = judged.verdict
+        is_dated = judged.has_ages and (
+            not judged.grows_evenly or verdict.scaling is not None or bool(verdict.tasks or verdict.processes)
+        )
         return _EvaluatedGroup(
             state,
-            msgspec.msgpack.encode(summary_of(judged.verdict)),
+            msgspec.msgpack.encode(summary_of(verdict)),
             self._render(judged, state),
-            judged.verdict.evaluated_ms,
+            verdict.evaluated_ms,
             _due_ms(judged),
             topics,
             None if is_dated else concerns_of(state, view, topics, has_ages=judged.has_ages),
             dates_hold_until_ms(name, now_ms) if judged.has_ages else inf,
+            topics.catalog.pass_ms,
         )
 
     def _judge(self, name: str, state: GroupState, topics: Topics, view: AssignmentView, now_ms: int) -> Judged:

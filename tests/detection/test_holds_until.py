@@ -186,11 +186,19 @@ def without_ages(verdict: GroupVerdict) -> GroupVerdict:
 
 
 def without_rates(verdict: GroupVerdict) -> GroupVerdict:
-    """But for how fast partitions are read and written, what follows from it, and the status by Burrow's rules."""
-    by_rates = {(FindingKind.IMBALANCE, "lag"), (FindingKind.RETENTION, "close_to_loss")}
+    """But for how fast partitions are read and written, what follows from it, and the status by Burrow's rules.
+
+    Of a lopsided lag, only the cause follows from it.
+    """
+    bare = [
+        replace(each, sentence="", partitions=())
+        if (each.kind, each.reason) == (FindingKind.IMBALANCE, "lag")
+        else each
+        for each in verdict.findings
+    ]
     return replace(
         verdict,
-        findings=tuple(each for each in verdict.findings if (each.kind, each.reason) not in by_rates),
+        findings=tuple(each for each in bare if (each.kind, each.reason) != (FindingKind.RETENTION, "close_to_loss")),
         partitions=tuple(replace(row, pace=None, status=None) for row in verdict.partitions),
         status=None,
         pace=None,

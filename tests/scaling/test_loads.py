@@ -70,6 +70,26 @@ def test_what_producers_kept_while_brokers_were_away_is_no_higher_load(later, pe
     assert found.incoming_per_s == per_s
 
 
+@pytest.mark.parametrize(
+    "points",
+    [
+        ((0, 500), (60, 500), (140, 600), (150, 1_400)),  # nothing came before
+        ((0, 0), (40, 400), (80, 800), (120, 1_200), (210, 1_210), (220, 2_100)),  # polls 40 s apart
+    ],
+)
+def test_a_gap_is_one_beside_the_usual_distance_of_polls(points):
+    found = load_of(partition(*points), lag=900)
+    assert found is not None
+    assert found.incoming_per_s == pytest.approx(10.0, rel=0.15)
+
+
+def test_regular_polls_leave_no_gap():
+    """They are 40 s apart, and 100 a second have come since the newest but one."""
+    found = load_of(partition((0, 0), (40, 400), (80, 800), (120, 1_200), (135, 2_700)), lag=900)
+    assert found is not None
+    assert found.incoming_per_s == 100.0
+
+
 def loads(lag: int | None, commit_s: int = 100, now_ms: int = START + 100_000, **row):
     state = partition((0, 0), (60, 600), (80, 800), (100, 1_000))
     topics = Topics(catalog(TopicState(cluster="c", topic="t", pass_ms=START + 100_000, partitions=(state,))))

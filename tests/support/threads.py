@@ -12,11 +12,11 @@ from typing import Any
 def working(work: Callable[..., None], *arguments: Any) -> Iterator[None]:
     """The work goes on until the block ends; its last argument is the event that it is to end by."""
     stop = threading.Event()
-    thread = threading.Thread(target=work, args=(*arguments, stop))
+    thread = threading.Thread(target=work, args=(*arguments, stop), daemon=True)
     thread.start()
     try:
         yield
     finally:
         stop.set()
         thread.join(30)
-        assert not thread.is_alive()
+    assert not thread.is_alive(), f"{work} does not end"

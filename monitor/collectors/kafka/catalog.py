@@ -49,7 +49,7 @@ CLOSE_LIMIT_S: Final = 1.0
 POLL_REQUEST_MS: Final = 5_000
 """How long a request of a poll may take: with a broker that hangs, the next poll leaves it out."""
 
-RECONNECT_S: Final = 1.0
+RECONNECT_S: Final = 2.0
 """The pause between two attempts to connect while no broker answers."""
 
 RETURN_S: Final = 2.0
@@ -101,6 +101,7 @@ class KafkaCatalogCollector(RetryingCollector):
         self._stable = StableOffsets()
         self._retention = OffsetsRetentionReader()
         self._brokers = BrokerWatch()
+        self._stop = threading.Event()
         self._next_sample_s = 0.0
         self._renewed_s = -RENEW_S
         self._found: tuple[bytes, bytes] = b"", b""
@@ -112,19 +113,27 @@ class KafkaCatalogCollector(RetryingCollector):
         """Make a pass now and then one every interval, until ``stop``; a failed one is made again at the next interval.
 
         A pass that takes longer than the interval is followed by the next one at the next multiple of the interval.
-        While no broker answers, one connection is tried after another: a cluster that is back is seen at once.
+        While no broker answers, one connection is tried after another: a cluster that is back is seen at once. Not so
+        where its events go to another cluster, which may be the one that is away.
         Between two passes, every second, it requests the rebalancing groups from the brokers.
         """
-        interval_s = self._cluster.collect_interval_s
+        interval_s, self._stop = self._cluster.collect_interval_s, stop
         begin = time.monotonic()
         try:
             while not stop.is_set():
                 self.attempt()
                 passed_s = time.monotonic() - begin
                 pause_s = interval_s - passed_s % interval_s
-                self._sample_until(begin + passed_s + (min(pause_s, RECONNECT_S) if self.is_away else pause_s), stop)
+                if self._is_waited_for:
+                    pause_s = min(pause_s, RECONNECT_S)
+                self._sample_until(begin + passed_s + pause_s, stop)
         finally:
             self.close()
+
+    @property
+    def _is_waited_for(self) -> bool:
+        """Whether the watched cluster was away at the newest attempt."""
+        return self.is_away and self._carrier.name == self._cluster.name
 
     def _sample_until(self, due_s: float, stop: threading.Event) -> None:
         """Sample the groups' states once a second until the next pass is due."""
@@ -244,8 +253,8 @@ class KafkaCatalogCollector(RetryingCollector):
         if self._admin is None:
             self._admin = open_admin(self._cluster, self._connect_limit_s, request_ms=POLL_REQUEST_MS)
             self.source.require(cluster_id_of(self._admin))  # before a topic is made there
-            if self.is_away:
-                time.sleep(RETURN_S)
+            if self._is_waited_for:
+                self._stop.wait(RETURN_S)
         if self._producer is None:
             self._ensure_topic(self._admin)
             self._producer = open_producer(self._carrier, self._connect_limit_s)

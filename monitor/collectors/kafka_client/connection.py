@@ -204,6 +204,11 @@ _OF_THE_CLIENT: Final[Mapping[type[BaseException], str]] = MappingProxyType(
 """Errors of kafka-python itself: no documentation of Kafka has their names."""
 
 
+def is_unanswered(error: BaseException) -> bool:
+    """Whether an error is that of a broker that does not answer, as when it starts."""
+    return isinstance(error, (OSError, *_OF_THE_CLIENT))
+
+
 def error_name(error: BaseException) -> str:
     """The name of an error as Kafka's documentation has it, or in words where it is one of the client or the system.
 

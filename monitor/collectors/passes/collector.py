@@ -11,7 +11,7 @@ from typing import ClassVar
 from kafka.errors import KafkaError
 
 from monitor.collectors.errors import ClusterAway, CollectorError
-from monitor.collectors.kafka_client.connection import error_name
+from monitor.collectors.kafka_client.connection import error_name, is_unanswered
 from monitor.collectors.passes.health import PassCounter
 from monitor.config import ConfigError
 
@@ -49,7 +49,8 @@ class RetryingCollector(PassCounter):
         except (CollectorError, ConfigError) as error:
             return self._note_failure(str(error), is_away=isinstance(error, ClusterAway))
         except (KafkaError, OSError) as error:
-            return self._note_failure(self._problem_sentence(f"failed ({error_name(error)}); retrying."))
+            sentence = self._problem_sentence(f"failed ({error_name(error)}); retrying.")
+            return self._note_failure(sentence, is_away=is_unanswered(error))
         except Exception as error:  # a defect of ours: without this the thread would end unnoticed
             where = "".join(traceback.format_tb(error.__traceback__))  # without the values, which may be secrets
             log.error("%s\n%s", self._problem_sentence(f"ended with a {type(error).__name__}, a defect:"), where)  # noqa: TRY400 -- see above

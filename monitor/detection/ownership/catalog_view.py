@@ -112,8 +112,9 @@ def _history(state: TopicState) -> bytes:
 
 
 def _points_but_last_date(ends: tuple[EndOffsetAt, ...]) -> object:
-    """The points of an end; of the last ones, if they are equal, only the first: a later pass replaces the other."""
-    return ends[:-1] if len(ends) > 1 and ends[-2].offset == ends[-1].offset else ends
+    """The points of an end; of the last one no date, if it is where the one before is: a later pass replaces it."""
+    is_seen_again = len(ends) > 1 and ends[-2].offset == ends[-1].offset
+    return (ends[:-1], ends[-1].offset) if is_seen_again else ends
 
 
 def _digest(value: object) -> bytes:

@@ -19,7 +19,7 @@ from monitor.metrics import series_cap
 from monitor.metrics.age_instants import AgedBlocks
 from monitor.metrics.render import join, packed, render_groups
 from monitor.metrics.series_filter import Detail, DetailOverride, SeriesRules
-from monitor.model import ClusterSnapshot
+from monitor.model import ClusterSnapshot, Outage
 from monitor.model.scaling import MemberRate, ScaleMemory, ScaleTarget
 from monitor.scaling import verdicts as scaling_verdicts
 from monitor.scaling.answer import scale_plan
@@ -240,7 +240,8 @@ MOVED = Topics(
         pytest.param("late", TOPICS, 58_000, True, id="the silence is too long"),
         pytest.param("ahead", TOPICS, 4_999, False, id="a poll is awaited"),
         pytest.param("ahead", TOPICS, 5_000, True, id="a poll is awaited for 5 s"),
-        pytest.param("late", pass_at(NOW + 10_000), 1, False, id="a pass saw the ends where the one before did"),
+        pytest.param("late", pass_at(NOW + 10_000), 1, True, id="a pass is the second that saw the ends there"),
+        pytest.param("ahead", pass_at(NOW + 10_000), 1, True, id="a poll that was awaited has come"),
         pytest.param("late", MOVED, 1, True, id="a pass took the place of the one that saw the records first"),
     ],
 )
@@ -271,6 +272,33 @@ def test_groups_in_which_records_wait_take_turns_when_passes_find_nothing_new():
         made.append(judge.made - before)
     assert sum(made) == 90
     assert max(made) < 60
+
+
+def test_a_verdict_by_an_older_pass_is_made_again_at_its_turn_though_no_pass_comes():
+    judge, groups = BucketEvaluator(0, DetectionRules()), {"late": state("late", 99, at_ms=NOW)}
+    newest = pass_at(NOW + 20_000)
+    for batch, (topics, at_ms) in enumerate(
+        [(pass_at(NOW + 10_000), NOW + 10_000), (newest, NOW + 20_000), (newest, NOW + 55_000), (newest, NOW + 57_000)]
+    ):
+        list(judge.rows(groups, topics, orders(batch, batch - 1, at_ms)))
+    assert judge.made == 2
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        {"outages": {1: Outage(NOW - 5_000, NOW)}},
+        {"log_partitions": 50},
+        {"names": {"T": "a", "U": "b"}},
+    ],
+    ids=["an outage", "the partitions of the log", "topics"],
+)
+def test_a_group_in_which_records_wait_is_judged_by_what_a_pass_says_besides_dates(later):
+    judge, groups = BucketEvaluator(0, DetectionRules()), {"late": state("late", 99, at_ms=NOW)}
+    list(judge.rows(groups, pass_at(NOW + 10_000), orders(0, -1, NOW + 10_000)))
+    changed = Topics(replace(pass_at(NOW + 10_001).catalog, **later))
+    list(judge.rows(groups, changed, orders(1, 0, NOW + 10_001)))
+    assert judge.made == 2
 
 
 def test_a_group_that_is_scaled_is_judged_by_each_pass():
