@@ -19,7 +19,6 @@ SLOWEST: Final = 20
 AGAIN: Final = "-again"
 LEFT_OUT: Final = "left out: no time is left"
 REASON_CHARACTERS: Final = 300
-OUTCOMES: Final = ("failure", "error")
 
 Tests = dict[str, tuple[float, bool]]
 """By test, its seconds, and whether it did not fail."""
@@ -33,24 +32,31 @@ def cases_in(report: Path) -> Iterator[ElementTree.Element]:
         return
 
 
+def name_of(case: ElementTree.Element) -> str:
+    """The test that a case is of."""
+    return f"{case.get('classname')}::{case.get('name')}"
+
+
+def failures_of(case: ElementTree.Element) -> list[ElementTree.Element]:
+    """Why the test failed, and its fixtures; empty if they did not."""
+    return [found for found in map(case.find, ("failure", "error")) if found is not None]
+
+
 def tests_in(report: Path) -> Tests:
     """Seconds of each test with its fixtures, and whether it did not fail."""
     found: dict[str, tuple[float, bool]] = defaultdict(lambda: (0.0, True))
     for case in cases_in(report):
-        name = f"{case.get('classname')}::{case.get('name')}"
-        seconds, passed = found[name]
-        failed = any(case.find(outcome) is not None for outcome in OUTCOMES)
-        found[name] = (seconds + float(case.get("time", 0)), passed and not failed)
+        seconds, passed = found[name_of(case)]
+        found[name_of(case)] = (seconds + float(case.get("time", 0)), passed and not failures_of(case))
     return dict(found)
 
 
 def reasons_in(reports: Iterable[Path]) -> Iterator[tuple[str, str]]:
     """Each test that failed with the first line of why. What pytest itself prints may be cut off where it is read."""
     for case in (case for report in reports for case in cases_in(report)):
-        for found in map(case.find, OUTCOMES):
-            if found is not None:
-                line = found.get("message", "").partition("\n")[0]
-                yield f"{case.get('classname')}::{case.get('name')}", f"{found.tag}: {line[:REASON_CHARACTERS]}"
+        for failure in failures_of(case):
+            line = failure.get("message", "").partition("\n")[0]
+            yield name_of(case), f"{failure.tag}: {line[:REASON_CHARACTERS]}"
 
 
 def left_out_in(reports: Iterable[Path]) -> Counter[str]:

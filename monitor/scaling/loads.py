@@ -134,7 +134,7 @@ def _end_before_gap(ends: Sequence[EndOffsetAt], point: EndOffsetAt) -> EndOffse
             break
         gap_ms = later.at_ms - earlier.at_ms
         if gap_ms > GAP * END_SPACING_MS and later.offset > earlier.offset and gap_ms > GAP * _usual_distance_ms(ends):
-            return earlier if earlier.at_ms < point.at_ms else point
+            return min(earlier, point, key=_SEEN)
     return point
 
 

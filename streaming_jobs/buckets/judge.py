@@ -178,19 +178,14 @@ class BucketEvaluator:
             return known
         self.made += 1
         judged = self._judge(name, state, topics, view, now_ms)
-        # A number of members is made of the newest pass, and tasks are of more topics than concern other groups.
-        verdict = judged.verdict
-        is_dated = judged.has_ages and (
-            not judged.grows_evenly or verdict.scaling is not None or bool(verdict.tasks or verdict.processes)
-        )
         return _EvaluatedGroup(
             state,
-            msgspec.msgpack.encode(summary_of(verdict)),
+            msgspec.msgpack.encode(summary_of(judged.verdict)),
             self._render(judged, state),
-            verdict.evaluated_ms,
+            judged.verdict.evaluated_ms,
             _due_ms(judged),
             topics,
-            None if is_dated else concerns_of(state, view, topics, has_ages=judged.has_ages),
+            None if _needs_each_pass(judged) else concerns_of(state, view, topics, has_ages=judged.has_ages),
             dates_hold_until_ms(name, now_ms) if judged.has_ages else inf,
             topics.catalog.pass_ms,
         )
@@ -266,6 +261,16 @@ class BucketEvaluator:
                 )
             if not text:
                 self._digests.pop(name, None)
+
+
+def _needs_each_pass(judged: Judged) -> bool:
+    """Whether a pass may change a verdict by its date alone, or by more than what concerns the group.
+
+    A number of members is made of the newest pass, and tasks are of more topics than concern other groups.
+    """
+    verdict = judged.verdict
+    is_of_more = verdict.scaling is not None or bool(verdict.tasks or verdict.processes)
+    return judged.has_ages and (is_of_more or not judged.grows_evenly)
 
 
 def _due_ms(judged: Judged) -> float:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-
 import pytest
 
 from monitor.collectors.errors import ConnectionFailed
@@ -11,6 +9,7 @@ from monitor.collectors.polling import LONGEST_PAUSE_S, PollingCollector
 from monitor.collectors.snapshot import SourceSnapshot
 from monitor.model import GroupKind, GroupObserved, PartitionObserved, Source, TopicObserved
 from tests.support.job_process import eventually
+from tests.support.threads import working
 
 pytestmark = [pytest.mark.broker, pytest.mark.filterwarnings("ignore:unclosed <:ResourceWarning")]
 
@@ -144,13 +143,8 @@ def test_after_failures_it_waits_longer_and_never_longer_than_a_minute(collector
 
 
 def test_it_runs_until_it_is_stopped_and_closes_its_reader(collector, reader):
-    stop = threading.Event()
-    running = threading.Thread(target=collector.run, args=(stop,))
-    running.start()
-    eventually(lambda: collector.complete_passes, "a pass")
-    stop.set()
-    running.join(30)
-    assert not running.is_alive()
+    with working(collector.run):
+        eventually(lambda: collector.complete_passes, "a pass")
     assert reader.closed == 1
 
 

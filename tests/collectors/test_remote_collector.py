@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from dataclasses import dataclass
 
 import pytest
@@ -12,6 +11,7 @@ from monitor.collectors.remote_collector import RemoteCollector
 from monitor.config import ClusterSettings
 from monitor.demo.servers.ports import free_ports
 from tests.support.job_process import eventually
+from tests.support.threads import working
 
 # kafka-python leaves the sockets of failed connections to the garbage collector.
 pytestmark = [pytest.mark.broker, pytest.mark.filterwarnings("ignore:unclosed <:ResourceWarning")]
@@ -82,10 +82,5 @@ def test_a_cluster_that_does_not_answer_is_a_problem():
 
 
 def test_it_looks_until_it_is_stopped(scene):
-    stop = threading.Event()
-    looking = threading.Thread(target=scene.passes.run, args=(stop,))
-    looking.start()
-    eventually(lambda: scene.passes.problem, "a first look")
-    stop.set()
-    looking.join(30)
-    assert not looking.is_alive()
+    with working(scene.passes.run):
+        eventually(lambda: scene.passes.problem, "a first look")

@@ -113,8 +113,8 @@ class KafkaCatalogCollector(RetryingCollector):
         """Make a pass now and then one every interval, until ``stop``; a failed one is made again at the next interval.
 
         A pass that takes longer than the interval is followed by the next one at the next multiple of the interval.
-        While no broker answers, one connection is tried after another: a cluster that is back is seen at once. Not so
-        where its events go to another cluster, which may be the one that is away.
+        While no broker answers, one connection is tried after another: a cluster that is back is seen within seconds.
+        Not so where its events go to another cluster, which may be the one that is away.
         Between two passes, every second, it requests the rebalancing groups from the brokers.
         """
         interval_s, self._stop = self._cluster.collect_interval_s, stop

@@ -116,8 +116,8 @@ def test_what_each_worker_runs_is_what_rest_says(job: JobProcess, workers: list[
 
     def connectors() -> list[tuple[object, ...]]:
         names = ("connector", "tasks", "running", "sink_group")
-        told = (job.group(CLUSTER, GROUP).get("connect") or {}).get("connectors", ())
-        return [tuple(connector.get(name) for name in names) for connector in told]
+        known = (job.group(CLUSTER, GROUP).get("connect") or {}).get("connectors", ())
+        return [tuple(connector.get(name) for name in names) for connector in known]
 
     eventually(lambda: connectors() == [("files", TASKS, TASKS, SINK)], "the connector, whose tasks all run")
     tasks = "groupwatch_group_connect_tasks"
