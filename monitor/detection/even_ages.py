@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from monitor.detection.ownership.context import Facts
-from monitor.model import KINDS, GroupVerdict, PartitionVerdict, TopicPartition
+from monitor.model import KINDS, GroupVerdict, PartitionVerdict, Source, TopicPartition
 
 
 def grow_evenly(facts: Facts, verdict: GroupVerdict) -> bool:
@@ -15,7 +15,8 @@ def grow_evenly(facts: Facts, verdict: GroupVerdict) -> bool:
     """
     if facts.awaits_poll or facts.uncommitted:
         return False
-    if facts.deliveries is not None or KINDS[facts.group.kind].is_self_assigned:
+    is_of_reading = facts.group.source is Source.CHECKPOINT or KINDS[facts.group.kind].is_self_assigned
+    if facts.deliveries is not None or is_of_reading:
         return False
     if facts.now_ms != verdict.evaluated_ms or verdict.blocked_since_ms is not None:
         return False

@@ -47,7 +47,7 @@ from monitor.model import (
     Truncations,
 )
 from monitor.model.commit_history import extend
-from tests.support.builders import NOW, catalog, redated
+from tests.support.builders import NOW, catalog, commit, group, redated, topic
 from tests.support.examples import example_count
 
 SECONDS = 90
@@ -247,6 +247,23 @@ def test_ages_that_grow_evenly_need_no_judging_until_it_is_due(state, topics, th
         assert with_ages(dated, now_ms) == render_groups([fresh]), f"{now_ms - NOW} ms later"
         assert replace(summary_of(fresh), findings=()) == replace(summary_of(kept.verdict), findings=())
         assert fresh.findings == kept.verdict.findings
+
+
+def test_the_ages_of_a_query_do_not_grow_though_it_was_read_at_this_very_instant():
+    """It is judged as of its reading, so they stay from the next millisecond on."""
+    known = catalog(redated(topic("t", 1), NOW + 10_000))
+    query = group(offsets=(commit("t", 0, 60, NOW - 1_000),), observed_ms=NOW + 20_000)
+    for source, grows in ((Source.LOG, True), (Source.CHECKPOINT, False)):
+        state = replace(query, source=source)
+        judged = judge_until(
+            state,
+            Topics(known),
+            view_assignment(state, known),
+            NOW + 20_000,
+            DetectionSettings(commit_silence_ms=60_000),
+        )
+        assert judged.has_ages
+        assert judged.grows_evenly == grows, source
 
 
 @settings(max_examples=example_count(1.5), suppress_health_check=list(HealthCheck))
